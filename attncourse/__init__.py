@@ -1,0 +1,38 @@
+"""Attention mechanisms, written to be read: the package behind the course.
+
+Names are loaded when they are first used, so ``import attncourse`` needs neither
+PyTorch nor Matplotlib, and the NumPy part works where PyTorch is not installed.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "by_hand": ["multi_head_attention", "self_attention", "softmax"],
+    "devices": ["best_device", "seed_everything"],
+    "layers.core": ["masked_softmax", "scaled_dot_product_attention"],
+    "layers.masks": ["create_causal_mask", "create_padding_mask"],
+    "layers.scores": ["AdditiveAttention", "MultiplicativeAttention"],
+    "layers.multihead": ["CausalSelfAttention", "MultiHeadAttention", "SelfAttention"],
+    "layers.positions": [
+        "LearnedPositionalEncoding",
+        "SinusoidalPositionalEncoding",
+        "sinusoidal_encoding",
+    ],
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_MODULE_OF)]
+
+
+def __getattr__(name):
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value  # so that __getattr__ is asked once for each name
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,85 @@
+"""Checks of arguments: what was expected, what came, what to do.
+
+Nothing here imports PyTorch: arrays and tensors are asked only for their shape.
+"""
+
+from numbers import Integral
+
+
+def shape_text(array):
+    """Return the shape of an array or tensor as text, such as ``(2, 3)``."""
+    return str(tuple(array.shape))
+
+
+def positive_int(name, value, *, minimum=1):
+    """Return `value` as an int, or say that it is not a whole number >= `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{name} must be a whole number, but got {value!r} "
+            f"of type {type(value).__name__}."
+        )
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, but got {value}.")
+    return int(value)
+
+
+def probability(name, value):
+    """Return `value` if it lies in [0, 1)."""
+    if not 0 <= value < 1:
+        raise ValueError(
+            f"{name} is a probability and must lie in [0, 1), but got {value}."
+        )
+    return value
+
+
+def divisible_heads(d_model, num_heads, *, model="d_model", heads="num_heads"):
+    """Return the width of one head, or say that the heads do not divide the model."""
+    if d_model % num_heads:
+        options = [h for h in range(1, d_model + 1) if d_model % h == 0]
+        nearest = min(options, key=lambda h: abs(h - num_heads))
+        raise ValueError(
+            f"{model} must be divisible by {heads}, but {d_model} is not divisible "
+            f"by {num_heads}. The nearest number of heads that works is {nearest}."
+        )
+    return d_model // num_heads
+
+
+def last_size(name, array, size, *, meaning):
+    """Check that the last axis of `array` has `size` entries."""
+    if array.shape[-1] != size:
+        raise ValueError(
+            f"{name} must have {size} entries on its last axis ({meaning}), "
+            f"but its shape is {shape_text(array)}."
+        )
+
+
+def min_rank(name, array, rank, *, layout):
+    """Check that `array` has at least `rank` axes."""
+    if len(array.shape) < rank:
+        raise ValueError(
+            f"{name} must have at least {rank} axes, {layout}, but its shape is "
+            f"{shape_text(array)}. Add a batch axis with [None] if one is missing."
+        )
+
+
+def exact_rank(name, array, rank, *, layout):
+    """Check that `array` has exactly `rank` axes."""
+    if len(array.shape) != rank:
+        raise ValueError(
+            f"{name} must have {rank} axes, {layout}, but its shape is "
+            f"{shape_text(array)}."
+        )
+
+
+def broadcasts_to(name, array, shape, *, layout):
+    """Check that `array` can be broadcast to `shape` without making it larger."""
+    own = tuple(array.shape)
+    shape = tuple(shape)
+    fits = len(own) <= len(shape) and all(
+        a in (1, b) for a, b in zip(reversed(own), reversed(shape), strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"{name} must be broadcastable to {layout} = {shape}, but its shape is "
+            f"{own}."
+        )

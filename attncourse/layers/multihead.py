@@ -1,0 +1,254 @@
+"""Self-attention and multi-head attention as modules with learned projections."""
+
+import torch
+from torch import nn
+
+from attncourse import _checks
+from attncourse.layers.core import (
+    check_floating,
+    check_mask,
+    fused_attention,
+    scaled_dot_product_attention,
+)
+from attncourse.layers.masks import create_causal_mask
+from attncourse.layers.rotary import apply_rotary
+
+
+class SelfAttention(nn.Module):
+    r"""Attend from a sequence to itself, with one head.
+
+    .. math::
+
+        Y = \operatorname{attention}(X W_Q,\, X W_K,\, X W_V)
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors; queries, keys and values have it too.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.2.
+    """
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.d_model = _checks.positive_int("d_model", d_model)
+        self.query_proj = nn.Linear(d_model, d_model, bias=False)
+        self.key_proj = nn.Linear(d_model, d_model, bias=False)
+        self.value_proj = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        """Return what each token read, and where it looked.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            Floating point, ``(..., tokens, d_model)``.
+        mask : torch.Tensor of bool, optional
+            Broadcastable to ``(..., tokens, tokens)``; True = may attend. The mask of
+            `create_padding_mask` has an axis for heads: index it away with ``[:, 0]``.
+
+        Returns
+        -------
+        output : torch.Tensor
+            ``(..., tokens, d_model)``.
+        weights : torch.Tensor
+            ``(..., tokens, tokens)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If dtype, device or shapes do not fit, or the mask is not boolean.
+        """
+        check_floating("x", x, self.query_proj.weight)
+        _checks.min_rank("x", x, 2, layout="(..., tokens, d_model)")
+        _checks.last_size("x", x, self.d_model, meaning="d_model")
+        return scaled_dot_product_attention(
+            self.query_proj(x), self.key_proj(x), self.value_proj(x), mask
+        )
+
+
+class MultiHeadAttention(nn.Module):
+    r"""Attend with several heads at once, and mix what they found.
+
+    .. math::
+
+        \mathrm{head}_i = \operatorname{attention}(Q W_i^Q, K W_i^K, V W_i^V), \qquad
+        Y = [\,\mathrm{head}_1; \dots; \mathrm{head}_h\,]\, W^O
+
+    Each head reads the whole input through its own projection to d_model / num_heads
+    features. The projections of all heads lie side by side in one matrix.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors.
+    num_heads : int
+        Number of heads; has to divide `d_model`.
+    dropout : float, default 0.0
+        Probability with which a weight is dropped in training.
+    bias : bool, default True
+        Whether the four projections have a bias.
+    rotary : bool, default False
+        Whether queries and keys are turned by their positions, counted from 0, as
+        `apply_rotary` does; scores then depend on distances.
+
+    Raises
+    ------
+    ValueError
+        If `num_heads` does not divide `d_model`, or `dropout` is not in [0, 1).
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.2.2.
+    """
+
+    def __init__(self, d_model, num_heads, dropout=0.0, *, bias=True, rotary=False):
+        super().__init__()
+        self.d_model = _checks.positive_int("d_model", d_model)
+        self.num_heads = _checks.positive_int("num_heads", num_heads)
+        self.d_head = _checks.divisible_heads(d_model, num_heads)
+        self.dropout = _checks.probability("dropout", dropout)
+        self.rotary = rotary
+        self.query_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.key_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.value_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.output_proj = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, query, key, value, mask=None, *, need_weights=True, bias=None):
+        """Return what each query read, and where each head looked.
+
+        Parameters
+        ----------
+        query : torch.Tensor
+            Floating point, ``(batch, queries, d_model)``.
+        key, value : torch.Tensor
+            ``(batch, keys, d_model)``.
+        mask : torch.Tensor of bool, optional
+            True = may attend; ``(queries, keys)``, or four axes that broadcast to
+            ``(batch, heads, queries, keys)``.
+        need_weights : bool, default True
+            If False, PyTorch's fused kernels do the work and no weights are made.
+        bias : torch.Tensor, optional
+            Added to the scaled scores; floating point, broadcastable to
+            ``(batch, heads, queries, keys)``.
+
+        Returns
+        -------
+        output : torch.Tensor
+            ``(batch, queries, d_model)``. Where a query may attend to nothing, its
+            heads are zero and the output is the bias of the output projection.
+        weights : torch.Tensor or None
+            ``(batch, heads, queries, keys)``, before dropout, so that rows sum to 1
+            in training too; None if `need_weights` is False.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If dtypes, devices or shapes do not fit, or the mask is not boolean.
+        """
+        self._check(query, key, value, mask)
+        query = self._split(self.query_proj(query))
+        key = self._split(self.key_proj(key))
+        value = self._split(self.value_proj(value))
+        if self.rotary:
+            query, key = apply_rotary(query), apply_rotary(key)
+        rate = self.dropout if self.training else 0.0
+        if need_weights:
+            heads, weights = scaled_dot_product_attention(
+                query, key, value, mask, bias=bias, dropout=rate
+            )
+        else:
+            heads = fused_attention(query, key, value, mask, bias=bias, dropout=rate)
+            weights = None
+        # (batch, heads, queries, d_head) -> (batch, queries, heads * d_head)
+        return self.output_proj(heads.transpose(1, 2).flatten(2)), weights
+
+    def _split(self, projected):
+        # (batch, tokens, heads * d_head) -> (batch, heads, tokens, d_head)
+        return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(1, 2)
+
+    def _check(self, query, key, value, mask):
+        for name, x in (("query", query), ("key", key), ("value", value)):
+            check_floating(name, x, self.query_proj.weight)
+            _checks.exact_rank(name, x, 3, layout="(batch, tokens, d_model)")
+            _checks.last_size(name, x, self.d_model, meaning="d_model")
+        if query.shape[0] != key.shape[0] or key.shape[:2] != value.shape[:2]:
+            shapes = ", ".join(map(_checks.shape_text, (query, key, value)))
+            raise ValueError(
+                "query, key and value must have the same batch size, and key and value "
+                f"the same number of tokens, but their shapes are {shapes}."
+            )
+        if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
+            raise ValueError(
+                "mask must have 2 axes (queries, keys) or 4 axes (batch, heads, "
+                f"queries, keys), but its shape is {_checks.shape_text(mask)}. A mask "
+                "(batch, queries, keys) needs an axis for the heads: mask[:, None]."
+            )
+
+
+class CausalSelfAttention(nn.Module):
+    """Multi-head self-attention in which no position sees a later one.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors.
+    num_heads : int
+        Number of heads; has to divide `d_model`.
+    max_len : int
+        The longest sequence that is accepted, in tokens.
+    dropout : float, default 0.0
+        Probability with which a weight is dropped in training.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.2.3.
+    """
+
+    def __init__(self, d_model, num_heads, max_len, dropout=0.0):
+        super().__init__()
+        self.max_len = _checks.positive_int("max_len", max_len)
+        self.attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.register_buffer("causal", create_causal_mask(max_len), persistent=False)
+
+    def forward(self, x, mask=None, *, need_weights=True):
+        """Return what each token read from itself and its past, and where.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            Floating point, ``(batch, tokens, d_model)``.
+        mask : torch.Tensor of bool, optional
+            A further mask, True = may attend, such as `create_padding_mask` returns;
+            it is combined with the causal one.
+        need_weights : bool, default True
+            If False, PyTorch's fused kernels do the work and no weights are made.
+
+        Returns
+        -------
+        output : torch.Tensor
+            ``(batch, tokens, d_model)``.
+        weights : torch.Tensor or None
+            ``(batch, heads, tokens, tokens)``; zero above the diagonal.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `MultiHeadAttention`; also if `x` is longer than `max_len`.
+        """
+        _checks.exact_rank("x", x, 3, layout="(batch, tokens, d_model)")
+        seq_len = x.shape[1]
+        if seq_len > self.max_len:
+            raise ValueError(
+                f"x has {seq_len} tokens, but this layer was made for at most "
+                f"{self.max_len}. Cut the sequence, or make the layer with a larger "
+                "max_len."
+            )
+        causal = self.causal[:seq_len, :seq_len]
+        if mask is not None:
+            shape = (x.shape[0], self.attention.num_heads, seq_len, seq_len)
+            check_mask(mask, shape, x.device)
+            causal = causal & mask
+        return self.attention(x, x, x, causal, need_weights=need_weights)

@@ -1,0 +1,143 @@
+"""Absolute positions: sinusoids and a learned table."""
+
+import math
+
+import torch
+from torch import nn
+
+from attncourse import _checks
+from attncourse.layers.core import check_floating
+
+
+def sinusoidal_encoding(seq_len, d_model):
+    r"""Return the sinusoidal position vectors of Vaswani et al.
+
+    .. math::
+
+        P_{p,\,2i} = \sin\left(p / 10000^{2i/d}\right), \qquad
+        P_{p,\,2i+1} = \cos\left(p / 10000^{2i/d}\right)
+
+    Parameters
+    ----------
+    seq_len : int
+        Number of positions, counted from 0.
+    d_model : int
+        Width; if it is odd, the last sine has no cosine beside it.
+
+    Returns
+    -------
+    torch.Tensor
+        float32, ``(seq_len, d_model)``; computed in float64, so that large positions
+        are exact to float32.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.5.
+    """
+    seq_len = _checks.positive_int("seq_len", seq_len, minimum=0)
+    d_model = _checks.positive_int("d_model", d_model)
+    positions = torch.arange(seq_len, dtype=torch.float64)[:, None]
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angles = positions * torch.exp(-math.log(10000.0) * even / d_model)
+    encoding = torch.empty(seq_len, d_model, dtype=torch.float64)
+    encoding[:, 0::2] = angles.sin()
+    encoding[:, 1::2] = angles.cos()[:, : d_model // 2]
+    return encoding.float()
+
+
+class SinusoidalPositionalEncoding(nn.Module):
+    """Add sinusoidal position vectors to token vectors.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors; odd widths are allowed.
+    max_len : int, default 5000
+        The longest sequence that is accepted, in tokens.
+    dropout : float, default 0.0
+        Dropout on the sum, in training.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.5.
+    """
+
+    def __init__(self, d_model, max_len=5000, dropout=0.0):
+        super().__init__()
+        max_len = _checks.positive_int("max_len", max_len)
+        self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
+        encoding = sinusoidal_encoding(max_len, d_model)
+        self.register_buffer("encoding", encoding, persistent=False)
+
+    def forward(self, x):
+        """Return `x` plus the vectors of its positions.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            Floating point, ``(batch, tokens, d_model)``.
+
+        Returns
+        -------
+        torch.Tensor
+            The shape and dtype of `x`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `x` is not floating point, has another width or is longer than max_len.
+        """
+        length = _check_sequence(x, *self.encoding.shape, self.encoding.device)
+        return self.dropout(x + self.encoding[:length].to(x.dtype))
+
+
+class LearnedPositionalEncoding(nn.Module):
+    """Add a learned vector for each position to token vectors.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors.
+    max_len : int
+        The number of positions in the table; there is nothing beyond it.
+    dropout : float, default 0.0
+        Dropout on the sum, in training.
+
+    References
+    ----------
+    Gehring et al. (2017), "Convolutional sequence to sequence learning", section 3.1;
+    Vaswani et al. (2017), section 3.5, compare it with sinusoids.
+    """
+
+    def __init__(self, d_model, max_len, dropout=0.0):
+        super().__init__()
+        d_model = _checks.positive_int("d_model", d_model)
+        max_len = _checks.positive_int("max_len", max_len)
+        self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
+        self.encoding = nn.Parameter(torch.empty(max_len, d_model))
+        nn.init.normal_(self.encoding, std=0.02)
+
+    def forward(self, x):
+        """Return `x` plus the vectors of its positions.
+
+        Arguments, result and errors are those of `SinusoidalPositionalEncoding`.
+        """
+        length = _check_sequence(x, *self.encoding.shape, self.encoding.device)
+        return self.dropout(x + self.encoding[:length].to(x.dtype))
+
+
+def _check_sequence(x, max_len, d_model, device):
+    check_floating("x", x, x)
+    if x.device != device:
+        raise ValueError(
+            f"x is on {x.device}, but the position vectors are on {device}. Move one "
+            "of them with .to(device)."
+        )
+    _checks.exact_rank("x", x, 3, layout="(batch, tokens, d_model)")
+    _checks.last_size("x", x, d_model, meaning="d_model")
+    if x.shape[1] > max_len:
+        raise ValueError(
+            f"x has {x.shape[1]} tokens, but there are position vectors for at most "
+            f"{max_len}. Cut the sequence, or make the layer with a larger max_len."
+        )
+    return x.shape[1]

@@ -1,0 +1,272 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attncourse import (
+    CausalSelfAttention,
+    MultiHeadAttention,
+    SelfAttention,
+    create_causal_mask,
+    create_padding_mask,
+    multi_head_attention,
+    self_attention,
+)
+
+BATCH, HEADS, QUERIES, KEYS, D_HEAD = 2, 3, 5, 7, 11
+D_MODEL = HEADS * D_HEAD
+
+
+def layer(**options):
+    torch.manual_seed(0)
+    return MultiHeadAttention(D_MODEL, HEADS, **options).eval()
+
+
+def example(rng, dtype=torch.float32):
+    return [
+        torch.randn(BATCH, n, D_MODEL, generator=rng, dtype=torch.float64).to(dtype)
+        for n in (QUERIES, KEYS, KEYS)
+    ]
+
+
+def torch_twin(ours):
+    """Return PyTorch's own module with the same weights."""
+    twin = torch.nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
+    twin = twin.to(ours.output_proj.weight.dtype).eval()
+    projections = (ours.query_proj, ours.key_proj, ours.value_proj)
+    with torch.no_grad():
+        twin.in_proj_weight.copy_(torch.cat([p.weight for p in projections]))
+        twin.in_proj_bias.copy_(torch.cat([p.bias for p in projections]))
+        twin.out_proj.load_state_dict(ours.output_proj.state_dict())
+    return twin
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [
+        (torch.float64, 1e-12),
+        (torch.float32, 1e-6),
+        (torch.float16, 4e-3),
+        (torch.bfloat16, 3e-2),
+    ],
+)
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_output_and_weights_equal_those_of_torch(rng, dtype, tolerance, need_weights):
+    inputs = example(rng, dtype)
+    mask = torch.rand(QUERIES, KEYS, generator=rng) < 0.5
+    mask[:, 0] = True
+    ours = layer().to(dtype)
+    output, weights = ours(*inputs, mask, need_weights=need_weights)
+    expected, expected_weights = torch_twin(ours.double())(
+        *(t.double() for t in inputs), attn_mask=~mask, average_attn_weights=False
+    )
+    assert output.dtype == dtype
+    torch.testing.assert_close(output.double(), expected, atol=tolerance, rtol=0)
+    if need_weights:
+        assert weights.shape == (BATCH, HEADS, QUERIES, KEYS)
+        torch.testing.assert_close(
+            weights.double(), expected_weights, atol=tolerance, rtol=0
+        )
+    else:
+        assert weights is None
+
+
+def test_it_equals_the_numpy_version(rng):
+    ours = layer(bias=False).double()
+    x = torch.randn(QUERIES, D_MODEL, generator=rng, dtype=torch.float64)
+    output, weights = ours(x[None], x[None], x[None])
+    maps = (ours.query_proj, ours.key_proj, ours.value_proj, ours.output_proj)
+    expected, expected_weights = multi_head_attention(
+        x.numpy(), *(m.weight.detach().numpy().T for m in maps), HEADS
+    )
+    torch.testing.assert_close(output[0].detach(), torch.as_tensor(expected))
+    torch.testing.assert_close(weights[0].detach(), torch.as_tensor(expected_weights))
+
+
+def test_weights_sum_to_one_in_training_with_dropout_too(rng):
+    ours = layer(dropout=0.5).train()
+    _, weights = ours(*example(rng))
+    torch.testing.assert_close(weights.sum(-1), torch.ones(BATCH, HEADS, QUERIES))
+
+
+def test_dropout_acts_in_training_and_not_in_evaluation(rng):
+    inputs = example(rng)
+    ours = layer(dropout=0.5)
+    quiet = ours(*inputs)[0]
+    torch.testing.assert_close(quiet, layer()(*inputs)[0])
+    for need_weights in (True, False):
+        noisy = ours.train()(*inputs, need_weights=need_weights)[0]
+        assert (noisy - quiet).abs().max() > 0.01
+
+
+def test_a_query_with_nothing_to_attend_to_gets_the_output_bias(rng):
+    ours = layer()
+    with torch.no_grad():
+        ours.output_proj.bias.normal_(generator=rng)
+    mask = torch.ones(QUERIES, KEYS, dtype=torch.bool)
+    mask[2] = False
+    for need_weights in (True, False):
+        output, _ = ours(*example(rng), mask, need_weights=need_weights)
+        bias = ours.output_proj.bias.expand(BATCH, -1)
+        torch.testing.assert_close(output[:, 2], bias)
+        output.sum().backward()
+        assert all(p.grad.isfinite().all() for p in ours.parameters())
+
+
+def test_gradients_are_those_of_finite_differences(rng):
+    ours = MultiHeadAttention(6, 3).double()
+    inputs = [
+        torch.randn(2, n, 6, generator=rng, dtype=torch.float64, requires_grad=True)
+        for n in (2, 3, 3)
+    ]
+    assert torch.autograd.gradcheck(lambda *x: ours(*x)[0], inputs)
+
+
+@given(seed=st.integers(0, 100))
+@settings(max_examples=10, deadline=None)
+def test_self_attention_is_equivariant_to_the_order_of_tokens(seed):
+    rng = torch.Generator().manual_seed(seed)
+    x = torch.randn(BATCH, KEYS, D_MODEL, generator=rng)
+    order = torch.randperm(KEYS, generator=rng)
+    ours = layer()
+    output, weights = ours(x, x, x)
+    shuffled, shuffled_weights = ours(*[x[:, order]] * 3)
+    torch.testing.assert_close(shuffled, output[:, order], atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        shuffled_weights, weights[:, :, order][..., order], atol=1e-5, rtol=0
+    )
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_the_future_does_not_change_the_past(rng, need_weights):
+    torch.manual_seed(0)
+    causal = CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)
+    x = torch.randn(BATCH, KEYS, D_MODEL, generator=rng)
+    before, _ = causal(x, need_weights=need_weights)
+    for now in range(KEYS):
+        changed = x.clone()
+        changed[:, now + 1 :] = torch.randn(changed[:, now + 1 :].shape, generator=rng)
+        after, _ = causal(changed, need_weights=need_weights)
+        torch.testing.assert_close(after[:, : now + 1], before[:, : now + 1])
+        if now + 1 < KEYS:
+            assert (after[:, now + 1 :] - before[:, now + 1 :]).abs().min() > 0
+
+
+def test_a_causal_layer_takes_shorter_sequences_and_padding(rng):
+    causal = CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)
+    x = torch.randn(BATCH, QUERIES, D_MODEL, generator=rng)
+    ids = torch.tensor([[3, 3, 3, 0, 0], [3, 3, 3, 3, 3]])
+    output, weights = causal(x, create_padding_mask(ids))
+    assert output.shape == x.shape
+    assert (weights[0, ..., 3:] == 0).all()
+    assert (weights.triu(1) == 0).all()
+    alone, _ = causal(x[:1, :3])
+    torch.testing.assert_close(output[:1, :3], alone)
+
+
+def test_a_causal_mask_given_by_hand_does_the_same(rng):
+    causal = CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)
+    x = torch.randn(BATCH, KEYS, D_MODEL, generator=rng)
+    expected = causal.attention(x, x, x, create_causal_mask(KEYS))
+    torch.testing.assert_close(causal(x), expected)
+
+
+def test_self_attention_equals_the_numpy_version(rng):
+    torch.manual_seed(0)
+    single = SelfAttention(D_HEAD).double()
+    x = torch.randn(QUERIES, D_HEAD, generator=rng, dtype=torch.float64)
+    mask = create_causal_mask(QUERIES)
+    maps = (single.query_proj, single.key_proj, single.value_proj)
+    expected = self_attention(
+        x.numpy(), *(m.weight.detach().numpy().T for m in maps), mask.numpy()
+    )
+    for ours, numpy in zip(single(x, mask), expected, strict=True):
+        torch.testing.assert_close(ours.detach(), torch.as_tensor(numpy))
+
+
+def test_it_runs_under_automatic_mixed_precision(rng):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output, weights = layer()(*example(rng))
+    assert output.isfinite().all()
+    torch.testing.assert_close(
+        weights.float().sum(-1), torch.ones(BATCH, HEADS, QUERIES), atol=0.02, rtol=0
+    )
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+def test_an_empty_batch_gives_an_empty_result(rng, batch):
+    inputs = [t[:batch] for t in example(rng)]
+    output, weights = layer()(*inputs)
+    assert output.shape == (batch, QUERIES, D_MODEL)
+    assert weights.shape == (batch, HEADS, QUERIES, KEYS)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: MultiHeadAttention(10, 3), ValueError, "nearest number .* is 2"),
+        (lambda: MultiHeadAttention(10, 0), ValueError, "num_heads must be at least 1"),
+        (lambda: MultiHeadAttention(8, 2, dropout=1.5), ValueError, "probability"),
+        (lambda: MultiHeadAttention(8.0, 2), TypeError, "d_model must be a whole"),
+        (lambda: SelfAttention(0), ValueError, "d_model must be at least 1"),
+        (lambda: CausalSelfAttention(8, 2, 0), ValueError, "max_len must be at least"),
+    ],
+)
+def test_a_layer_that_cannot_work_is_not_made(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda q, k, v: (q.long(), k, v), TypeError, "floating point"),
+        (lambda q, k, v: (q, k.double(), v), TypeError, "the same dtype"),
+        (lambda q, k, v: (q[0], k, v), ValueError, "query must have 3 axes"),
+        (lambda q, k, v: (q, k[..., :3], v), ValueError, "key must have 33 entries"),
+        (lambda q, k, v: (q, k, v[:, :3]), ValueError, "the same number of tokens"),
+        (lambda q, k, v: (q[:1], k, v), ValueError, "the same batch size"),
+        (lambda q, k, v: (q, k, v, torch.ones(5, 7)), TypeError, "boolean"),
+        (
+            lambda q, k, v: (q, k, v, torch.ones(2, 5, 7, dtype=torch.bool)),
+            ValueError,
+            r"mask\[:, None\]",
+        ),
+        (
+            lambda q, k, v: (q, k, v, torch.ones(2, 7, dtype=torch.bool)),
+            ValueError,
+            "broadcastable",
+        ),
+    ],
+)
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_bad_input_is_named(rng, change, error, message, need_weights):
+    with pytest.raises(error, match=message):
+        layer()(*change(*example(rng)), need_weights=need_weights)
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (torch.zeros(2, 8, 33), ValueError, "x has 8 tokens, .* at most 7"),
+        (torch.zeros(8, 33), ValueError, "x must have 3 axes"),
+        (torch.zeros(2, 5, 32), ValueError, "33 entries"),
+        (torch.zeros(2, 5, 33).int(), TypeError, "floating point"),
+    ],
+)
+def test_bad_input_to_a_causal_layer_is_named(x, error, message):
+    with pytest.raises(error, match=message):
+        CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)(x)
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (torch.zeros(5), ValueError, "at least 2 axes"),
+        (torch.zeros(5, 3), ValueError, "11 entries"),
+        (torch.zeros(5, 11).int(), TypeError, "floating point"),
+    ],
+)
+def test_bad_input_to_self_attention_is_named(x, error, message):
+    with pytest.raises(error, match=message):
+        SelfAttention(D_HEAD)(x)

@@ -1,0 +1,118 @@
+import math
+
+import pytest
+import torch
+
+from attncourse import (
+    LearnedPositionalEncoding,
+    SinusoidalPositionalEncoding,
+    sinusoidal_encoding,
+)
+
+BATCH, TOKENS = 3, 5
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 7, 16])
+def test_sinusoids_follow_the_formula_of_the_paper(d_model):
+    encoding = sinusoidal_encoding(TOKENS, d_model)
+    assert encoding.dtype == torch.float32
+    for p in range(TOKENS):
+        for c in range(d_model):
+            angle = p / 10000 ** ((c - c % 2) / d_model)
+            expected = math.cos(angle) if c % 2 else math.sin(angle)
+            assert encoding[p, c].item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_far_positions_are_exact_to_float32():
+    encoding = sinusoidal_encoding(100_000, 4)
+    assert encoding[-1, 0].item() == pytest.approx(math.sin(99_999), abs=1e-6)
+
+
+@pytest.mark.parametrize("shift", [1, 3, 40])
+def test_a_shift_is_one_rotation_whatever_the_position(shift):
+    d_model = 8
+    encoding = sinusoidal_encoding(100, d_model).double()
+    rotation = torch.zeros(d_model, d_model, dtype=torch.float64)
+    for i in range(0, d_model, 2):
+        angle = shift / 10000 ** (i / d_model)
+        c, s = math.cos(angle), math.sin(angle)
+        rotation[i : i + 2, i : i + 2] = torch.tensor([[c, s], [-s, c]])
+    expected = encoding[:-shift] @ rotation.T
+    torch.testing.assert_close(encoding[shift:], expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("d_model", [6, 7])
+def test_position_vectors_are_added(rng, dtype, d_model):
+    x = torch.randn(BATCH, TOKENS, d_model, generator=rng).to(dtype)
+    learned = LearnedPositionalEncoding(d_model, 11)
+    for layer, table in (
+        (SinusoidalPositionalEncoding(d_model, 11), sinusoidal_encoding(11, d_model)),
+        (learned, learned.encoding.detach()),
+    ):
+        result = layer(x)
+        assert result.dtype == dtype
+        torch.testing.assert_close(result, x + table[:TOKENS].to(dtype))
+
+
+def test_only_the_learned_table_has_parameters():
+    assert not list(SinusoidalPositionalEncoding(6).parameters())
+    (table,) = LearnedPositionalEncoding(6, 11).parameters()
+    assert table.shape == (11, 6)
+    assert SinusoidalPositionalEncoding(6).state_dict() == {}
+
+
+def test_the_rows_of_the_positions_in_use_get_a_gradient():
+    layer = LearnedPositionalEncoding(6, 11)
+    layer(torch.zeros(BATCH, TOKENS, 6)).sum().backward()
+    assert (layer.encoding.grad[:TOKENS] == BATCH).all()
+    assert (layer.encoding.grad[TOKENS:] == 0).all()
+
+
+def test_dropout_acts_in_training_only():
+    layer = SinusoidalPositionalEncoding(6, dropout=0.5)
+    x = torch.ones(BATCH, TOKENS, 6)
+    assert (layer.train()(x) == 0).any()
+    torch.testing.assert_close(layer.eval()(x), x + layer.encoding[:TOKENS])
+
+
+@pytest.mark.parametrize("length", [0, 11])
+def test_lengths_from_none_to_max_len_are_taken(length):
+    for layer in (
+        SinusoidalPositionalEncoding(6, 11),
+        LearnedPositionalEncoding(6, 11),
+    ):
+        assert layer(torch.zeros(2, length, 6)).shape == (2, length, 6)
+
+
+@pytest.mark.parametrize(
+    "make", [SinusoidalPositionalEncoding, LearnedPositionalEncoding]
+)
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (torch.zeros(2, 12, 6), ValueError, "x has 12 tokens, .* at most 11"),
+        (torch.zeros(2, 5, 4), ValueError, "6 entries on its last axis"),
+        (torch.zeros(5, 6), ValueError, "x must have 3 axes"),
+        (torch.zeros(2, 5, 6).long(), TypeError, "embedded first"),
+        (torch.zeros(2, 5, 6, device="meta"), ValueError, "x is on meta"),
+    ],
+)
+def test_bad_input_is_named(make, x, error, message):
+    with pytest.raises(error, match=message):
+        make(6, 11)(x)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: sinusoidal_encoding(-1, 4), ValueError, "seq_len must be at least 0"),
+        (lambda: sinusoidal_encoding(3, 0), ValueError, "d_model must be at least 1"),
+        (lambda: SinusoidalPositionalEncoding(4.0), TypeError, "d_model must be"),
+        (lambda: LearnedPositionalEncoding(4, 0), ValueError, "max_len must be"),
+        (lambda: LearnedPositionalEncoding(4, 5, -0.1), ValueError, "dropout"),
+    ],
+)
+def test_a_layer_that_cannot_work_is_not_made(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,169 @@
+import pytest
+import torch
+
+from attncourse import (
+    AdditiveAttention,
+    MultiplicativeAttention,
+    create_padding_mask,
+)
+
+BATCH, TARGET, SOURCE, ENCODER, DECODER, HIDDEN = 2, 3, 5, 7, 11, 13
+
+
+def make(kind, decoder_dim=DECODER):
+    torch.manual_seed(0)
+    if kind == "additive":
+        return AdditiveAttention(ENCODER, decoder_dim, HIDDEN).double()
+    return MultiplicativeAttention(ENCODER, decoder_dim, kind).double()
+
+
+def states(rng, decoder_dim=DECODER):
+    encoder = torch.randn(BATCH, SOURCE, ENCODER, generator=rng, dtype=torch.float64)
+    decoder = torch.randn(
+        BATCH, TARGET, decoder_dim, generator=rng, dtype=torch.float64
+    )
+    return encoder, decoder
+
+
+def score_of_pair(layer, d, e):
+    """Return the score of one decoder state and one encoder state."""
+    if isinstance(layer, AdditiveAttention):
+        hidden = layer.decoder_proj.weight @ d + layer.encoder_proj.weight @ e
+        return layer.score.weight[0] @ hidden.tanh()
+    if layer.method == "dot":
+        return d @ e
+    if layer.method == "general":
+        return d @ layer.weight.weight @ e
+    hidden = layer.hidden.weight @ torch.cat([d, e])
+    return layer.score.weight[0] @ hidden.tanh()
+
+
+KINDS = [("additive", DECODER), ("dot", ENCODER), ("general", DECODER), ("concat", 11)]
+
+
+@pytest.mark.parametrize(("kind", "decoder_dim"), KINDS)
+def test_scores_follow_the_formula_of_the_paper(rng, kind, decoder_dim):
+    layer = make(kind, decoder_dim)
+    encoder, decoder = states(rng, decoder_dim)
+    context, weights = layer(encoder, decoder)
+    for b in range(BATCH):
+        for t in range(TARGET):
+            scores = [score_of_pair(layer, decoder[b, t], e) for e in encoder[b]]
+            row = torch.stack(scores).softmax(0)
+            torch.testing.assert_close(weights[b, t], row)
+            torch.testing.assert_close(context[b, t], row @ encoder[b])
+
+
+@pytest.mark.parametrize(("kind", "decoder_dim"), KINDS)
+def test_one_state_gives_what_it_gives_among_others(rng, kind, decoder_dim):
+    layer = make(kind, decoder_dim)
+    encoder, decoder = states(rng, decoder_dim)
+    context, weights = layer(encoder, decoder)
+    one_context, one_weights = layer(encoder, decoder[:, 1])
+    assert one_context.shape == (BATCH, ENCODER)
+    assert one_weights.shape == (BATCH, SOURCE)
+    torch.testing.assert_close(one_context, context[:, 1])
+    torch.testing.assert_close(one_weights, weights[:, 1])
+
+
+@pytest.mark.parametrize(("kind", "decoder_dim"), KINDS)
+def test_padding_gets_no_weight_and_has_no_influence(rng, kind, decoder_dim):
+    layer = make(kind, decoder_dim)
+    encoder, decoder = states(rng, decoder_dim)
+    ids = torch.tensor([[4, 4, 4, 0, 0], [4, 4, 4, 4, 4]])
+    mask = create_padding_mask(ids)
+    context, weights = layer(encoder, decoder, mask)
+    changed = encoder.clone()
+    changed[0, 3:] = 1e3
+    changed_context, _ = layer(changed, decoder, mask)
+    assert (weights[0, :, 3:] == 0).all()
+    torch.testing.assert_close(context, changed_context)
+    for same in (mask[:, 0, 0], mask[:, 0].expand(-1, TARGET, -1)):
+        torch.testing.assert_close(layer(encoder, decoder, same)[1], weights)
+
+
+def test_a_source_without_tokens_gives_zeros_and_finite_gradients(rng):
+    layer = make("additive")
+    encoder, decoder = states(rng)
+    mask = torch.ones(BATCH, SOURCE, dtype=torch.bool)
+    mask[0] = False
+    context, weights = layer(encoder.requires_grad_(), decoder, mask)
+    context.square().sum().backward()
+    assert (context[0] == 0).all()
+    assert (weights[0] == 0).all()
+    assert encoder.grad.isfinite().all()
+
+
+@pytest.mark.parametrize(("kind", "decoder_dim"), KINDS)
+def test_gradients_are_those_of_finite_differences(rng, kind, decoder_dim):
+    layer = make(kind, decoder_dim)
+    inputs = [t.requires_grad_() for t in states(rng, decoder_dim)]
+    assert torch.autograd.gradcheck(layer, inputs)
+
+
+def test_additive_and_concat_are_the_same_function(rng):
+    additive = make("additive")
+    concat = MultiplicativeAttention(
+        ENCODER, DECODER, "concat", attention_dim=HIDDEN
+    ).double()
+    with torch.no_grad():
+        concat.hidden.weight[:, :DECODER] = additive.decoder_proj.weight
+        concat.hidden.weight[:, DECODER:] = additive.encoder_proj.weight
+        concat.score.weight.copy_(additive.score.weight)
+    inputs = states(rng)
+    torch.testing.assert_close(concat(*inputs), additive(*inputs))
+
+
+@pytest.mark.parametrize(
+    ("layer", "count"),
+    [
+        (lambda: AdditiveAttention(512, 512, 512), 2 * 512 * 512 + 512),
+        (lambda: MultiplicativeAttention(512, 512, "dot"), 0),
+        (lambda: MultiplicativeAttention(512, 512, "general"), 512 * 512),
+        (lambda: MultiplicativeAttention(512, 512, "concat"), 2 * 512 * 512 + 512),
+    ],
+)
+def test_parameters_are_as_many_as_the_formula_has(layer, count):
+    assert sum(p.numel() for p in layer().parameters()) == count
+
+
+def test_the_method_is_part_of_the_printed_form():
+    assert "method='dot'" in repr(MultiplicativeAttention(3, 3, "dot"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: MultiplicativeAttention(3, 5, "dot"), "Use method 'general'"),
+        (
+            lambda: MultiplicativeAttention(3, 5, "cosine"),
+            "one of dot, general, concat",
+        ),
+        (lambda: AdditiveAttention(0, 3, 5), "encoder_dim must be at least 1"),
+        (lambda: MultiplicativeAttention(3, -1), "decoder_dim must be at least 1"),
+    ],
+)
+def test_a_layer_that_cannot_work_is_not_made(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda e, d: (e.float(), d), TypeError, "the same dtype"),
+        (lambda e, d: (e.long(), d), TypeError, "floating point"),
+        (lambda e, d: (e[0], d), ValueError, "encoder_outputs must have 3 axes"),
+        (lambda e, d: (e, d[None]), ValueError, r"state\[-1\]"),
+        (lambda e, d: (e[..., :3], d), ValueError, "7 entries on its last axis"),
+        (lambda e, d: (e, d[..., :3]), ValueError, "11 entries on its last axis"),
+        (lambda e, d: (e[:1], d), ValueError, "the same batch size"),
+        (lambda e, d: (e, d, torch.ones(2, 3).bool()), ValueError, "create_padding"),
+        (lambda e, d: (e, d, torch.ones(2, 5)), TypeError, "boolean"),
+        (lambda e, d: (e.to("meta"), d), ValueError, "the same device"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["additive", "general"])
+def test_bad_input_is_named(rng, kind, change, error, message):
+    with pytest.raises(error, match=message):
+        make(kind)(*change(*states(rng)))

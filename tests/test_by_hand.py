@@ -1,0 +1,184 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from attncourse import multi_head_attention, self_attention, softmax
+
+TOKENS, D_MODEL, D_K, D_V = 5, 7, 3, 11
+
+
+def loop_attention(query, key, value, mask=None):
+    """Attention with no array operation at all."""
+    out, weights = [], []
+    for i, q in enumerate(query):
+        allowed = [j for j in range(len(key)) if mask is None or mask[i][j]]
+        scores = {
+            j: sum(a * b for a, b in zip(q, key[j], strict=True)) for j in allowed
+        }
+        scores = {j: s / math.sqrt(len(q)) for j, s in scores.items()}
+        total = sum(math.exp(s) for s in scores.values())
+        row = [
+            math.exp(scores[j]) / total if j in scores else 0 for j in range(len(key))
+        ]
+        weights.append(row)
+        out.append(
+            [
+                sum(w * v[c] for w, v in zip(row, value, strict=True))
+                for c in range(len(value[0]))
+            ]
+        )
+    return np.array(out), np.array(weights)
+
+
+def example(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(TOKENS, D_MODEL))
+    return X, *(rng.normal(size=(D_MODEL, width)) for width in (D_K, D_K, D_V))
+
+
+@given(
+    hnp.arrays(
+        float,
+        hnp.array_shapes(min_dims=1, max_dims=3, max_side=7),
+        elements=st.floats(-1e6, 1e6),
+    ),
+    st.data(),
+)
+def test_softmax_equals_that_of_torch(x, data):
+    axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
+    expected = torch.softmax(torch.as_tensor(x), dim=axis).numpy()
+    np.testing.assert_allclose(softmax(x, axis), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_softmax_does_not_overflow():
+    np.testing.assert_array_equal(softmax([1e4, 1e4]), [0.5, 0.5])
+
+
+def test_softmax_of_integers_is_float():
+    assert softmax(np.array([0, 0])).dtype == np.float64
+
+
+def test_softmax_over_nothing_but_minus_infinity_is_zero():
+    np.testing.assert_array_equal(
+        softmax([[-np.inf, -np.inf], [0, -np.inf]]), [[0, 0], [1, 0]]
+    )
+
+
+def test_softmax_keeps_float32():
+    assert softmax(np.zeros(3, dtype=np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("masked", [False, True])
+def test_self_attention_equals_a_loop(seed, masked):
+    X, W_Q, W_K, W_V = example(seed)
+    mask = np.random.default_rng(seed).random((TOKENS, TOKENS)) < 0.6
+    mask[0] = False
+    mask = mask if masked else None
+    output, weights = self_attention(X, W_Q, W_K, W_V, mask)
+    expected = loop_attention(
+        *((X @ W).tolist() for W in (W_Q, W_K, W_V)),
+        None if mask is None else np.where(mask.any(-1, keepdims=True), mask, True),
+    )
+    if masked:
+        expected[0][0], expected[1][0] = 0, 0
+    assert output.shape == (TOKENS, D_V)
+    np.testing.assert_allclose(output, expected[0], atol=1e-12)
+    np.testing.assert_allclose(weights, expected[1], atol=1e-12)
+
+
+def test_self_attention_takes_batches():
+    X, *maps = example()
+    batch = np.stack([X, X[::-1]])[:, None]
+    output, weights = self_attention(batch, *maps)
+    assert output.shape == (2, 1, TOKENS, D_V)
+    np.testing.assert_allclose(output[0, 0], self_attention(X, *maps)[0])
+    assert weights.shape == (2, 1, TOKENS, TOKENS)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 7, 14])
+def test_multi_head_attention_equals_torch(heads):
+    rng = np.random.default_rng(1)
+    d_model = 14
+    X = rng.normal(size=(TOKENS, d_model))
+    maps = rng.normal(size=(4, d_model, d_model))
+    mask = np.tril(np.ones((TOKENS, TOKENS), dtype=bool))
+    output, weights = multi_head_attention(X, *maps, heads, mask)
+    expected, expected_weights = F.multi_head_attention_forward(
+        torch.as_tensor(X)[:, None],
+        torch.as_tensor(X)[:, None],
+        torch.as_tensor(X)[:, None],
+        d_model,
+        heads,
+        torch.as_tensor(np.concatenate([W.T for W in maps[:3]])),
+        None,
+        None,
+        None,
+        False,
+        0.0,
+        torch.as_tensor(maps[3].T),
+        None,
+        attn_mask=torch.as_tensor(~mask),
+        average_attn_weights=False,
+    )
+    np.testing.assert_allclose(output, expected[:, 0].numpy(), atol=1e-12)
+    np.testing.assert_allclose(weights, expected_weights[0].numpy(), atol=1e-12)
+
+
+def test_every_head_reads_the_whole_input():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(3, 4))
+    maps = rng.normal(size=(4, 4, 4))
+    changed = X.copy()
+    changed[1, 3] += 1  # a feature in the "second half" of a token
+    before, after = (multi_head_attention(x, *maps, 2)[1] for x in (X, changed))
+    assert (np.abs(before - after).max(axis=(1, 2)) > 1e-3).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda X, *W: softmax(3.0), ValueError, "axis must be one of the 0 axes"),
+        (lambda X, *W: softmax(X, axis=2), ValueError, "axis must be one of the 2"),
+        (lambda X, *W: softmax(X[:0], axis=0), ValueError, "softmax over nothing"),
+        (lambda X, *W: softmax(["a"]), TypeError, "must hold real numbers"),
+        (lambda X, *W: self_attention(X[0], *W), ValueError, "at least 2 axes"),
+        (lambda X, *W: self_attention(X[:, :2], *W), ValueError, "must have 2 rows"),
+        (lambda X, Q, K, V: self_attention(X, Q, V, V), ValueError, "the same shape"),
+        (lambda X, Q, K, V: self_attention(X, Q, K, V[0]), ValueError, "2 axes"),
+        (
+            lambda X, *W: self_attention(X, *W, mask=np.ones((5, 5))),
+            TypeError,
+            "boolean, True = may attend",
+        ),
+        (
+            lambda X, *W: self_attention(X, *W, mask=np.ones((5, 3), dtype=bool)),
+            ValueError,
+            "broadcastable to",
+        ),
+        (
+            lambda X, *W: multi_head_attention(X, *[np.eye(7)] * 4, 2),
+            ValueError,
+            "7 is not divisible by 2. The nearest number of heads that works is 1",
+        ),
+        (
+            lambda X, *W: multi_head_attention(X, *[np.eye(7)] * 4, 1.0),
+            TypeError,
+            "n_heads must be a whole number",
+        ),
+        (
+            lambda X, *W: multi_head_attention(X, *[np.ones((7, 3))] * 4, 7),
+            ValueError,
+            "W_Q must have 7 entries",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call(*example())

@@ -1,0 +1,150 @@
+"""What the package promises as a whole: names, imports, and their direction."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attncourse
+
+PACKAGE = Path(attncourse.__file__).parent
+LAYERS_OF_IMPORTS = ["data", "layers", "models", "training", "viz"]
+BASE = {"_checks", "by_hand", "devices", "__version__"}  # anybody may use these
+DOCUMENTED_NAMES = [
+    "softmax",
+    "self_attention",
+    "multi_head_attention",
+    "scaled_dot_product_attention",
+    "AdditiveAttention",
+    "MultiplicativeAttention",
+    "SelfAttention",
+    "MultiHeadAttention",
+    "CausalSelfAttention",
+    "create_causal_mask",
+    "create_padding_mask",
+    "SinusoidalPositionalEncoding",
+    "LearnedPositionalEncoding",
+]
+
+
+def python(code):
+    """Run code in a fresh interpreter and return what it prints."""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return result.stdout.strip()
+
+
+@pytest.mark.parametrize("name", DOCUMENTED_NAMES)
+def test_names_that_readers_know_are_importable(name):
+    assert name in attncourse.__all__
+    assert getattr(attncourse, name).__doc__
+
+
+def test_all_public_names_exist_and_are_listed():
+    for name in attncourse.__all__:
+        assert getattr(attncourse, name) is not None
+    assert set(attncourse.__all__) <= set(dir(attncourse))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = attncourse.nonsense
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    loaded = python("import sys, attncourse; print(*sys.modules)").split()
+    assert not {"torch", "matplotlib", "numpy"} & set(loaded)
+
+
+def test_importing_the_package_reads_few_modules():
+    # A count, not a time: it is the same on a busy machine.
+    added = python(
+        "import sys; before = set(sys.modules); import attncourse;"
+        "print(len(set(sys.modules) - before))"
+    )
+    assert int(added) <= 10
+
+
+def test_the_numpy_part_works_without_torch():
+    code = (
+        "import sys; sys.modules['torch'] = None; sys.modules['matplotlib'] = None\n"
+        "import attncourse, numpy as np\n"
+        "x = np.eye(3)\n"
+        "print(attncourse.self_attention(x, x, x, x)[1].sum())"
+    )
+    assert float(python(code)) == pytest.approx(3)
+
+
+def modules():
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def imported_parts(path):
+    """Return the first-level parts of the package that a file imports, anywhere."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} uses a relative import"
+            names = (
+                [f"attncourse.{alias.name}" for alias in node.names]
+                if node.module == "attncourse"
+                else [node.module]
+            )
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.startswith("attncourse."):
+                yield name.split(".")[1]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_run_one_way(path):
+    place = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for part in imported_parts(path):
+        if part in BASE:
+            continue
+        assert part in LAYERS_OF_IMPORTS, f"{part} has no place in the order of imports"
+        assert place in LAYERS_OF_IMPORTS, f"{place} may import the base modules only"
+        assert LAYERS_OF_IMPORTS.index(part) <= LAYERS_OF_IMPORTS.index(place), (
+            f"{path.name} in {place} imports {part}: backwards"
+        )
+
+
+def public_objects():
+    """Yield every public function and class that the package defines."""
+    import importlib
+
+    for path in modules():
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        module = importlib.import_module(name.removesuffix(".__init__"))
+        for key, value in vars(module).items():
+            own = getattr(value, "__module__", None) == module.__name__
+            if own and not key.startswith("_") and callable(value):
+                yield f"{module.__name__}.{key}", value
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public_objects()))
+def test_public_docstrings_give_arguments_and_results(name, thing):
+    doc = inspect.getdoc(thing)
+    assert doc, f"{name} has no docstring"
+    parameters = [
+        p
+        for p in inspect.signature(thing).parameters.values()
+        if p.name not in ("self", "args", "kwargs")
+    ]
+    if parameters and len(doc.splitlines()) > 1:
+        missing = [p.name for p in parameters if p.name not in doc]
+        assert not missing, f"the docstring of {name} does not mention {missing}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_modules_are_short_enough_to_read(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400

@@ -1,0 +1,225 @@
+"""Run the chapters and build the site.
+
+    python tools/build.py            run what has changed, then build _build/html
+    python tools/build.py --run-only only run the chapters
+
+A chapter's outputs depend on its code, on the package, on the pinned environment and
+on the version of Python. Jupyter's own cache looks at the code only, so the other three
+name the folder that the cache lies in: ``.cache/notebooks/<key>``. A change in one of
+them starts a new folder, and the old ones are removed. Chapters run side by side, one
+process to a core; Sphinx then finds every result in the cache and runs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHES = ROOT / ".cache" / "notebooks"
+BUILD = ROOT / "_build"
+STAMP = BUILD / "built-from"
+CELL_SECONDS = 300
+KEEP_CACHES = 2
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def digest(paths, *words: str) -> str:
+    """Return a short hash of the names and contents of files, and of some words."""
+    state = hashlib.sha256()
+    for path in sorted(paths):
+        content = path.read_bytes()
+        state.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\0".encode())
+        state.update(content)
+    for word in words:
+        state.update(f"\0{word}".encode())
+    return state.hexdigest()[:16]
+
+
+def files_under(*names: str) -> list[Path]:
+    """List the files below some folders, without what Python leaves there."""
+    return [
+        path
+        for name in names
+        for path in (ROOT / name).rglob("*")
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and ".ipynb_checkpoints" not in path.parts
+    ]
+
+
+def environment_key() -> str:
+    """Name everything but a notebook's own code that its outputs depend on."""
+    return digest(
+        [*files_under("attncourse"), ROOT / "requirements.txt"],
+        platform.python_version(),
+        platform.machine(),
+    )
+
+
+def site_key() -> str:
+    """Name everything that the site is made from."""
+    sources = files_under("attncourse", "book", "chapters")
+    tops = [ROOT / n for n in ("_config.yml", "_toc.yml", "requirements.txt")]
+    words = [platform.python_version(), Path(__file__).read_text(encoding="utf8")]
+    for name in ("GITHUB_REPOSITORY", "GITHUB_REF_NAME"):
+        words.append(os.environ.get(name, ""))
+    return digest([*sources, *tops], *words)
+
+
+def chapters_in_toc() -> list[Path]:
+    """List the notebooks of the table of contents, in its order."""
+    import yaml
+
+    def walk(node):
+        if isinstance(node, dict):
+            for name, value in node.items():
+                if name in ("file", "root"):
+                    yield value
+                else:
+                    yield from walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from walk(value)
+
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
+    found = [ROOT / f"{name}.ipynb" for name in walk(toc)]
+    return [path for path in found if path.exists()]
+
+
+def run_notebook(path: Path) -> tuple[object, float, str | None]:
+    """Run a notebook; return it with the seconds taken and the traceback or None."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellControlSignal
+
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        resources={"metadata": {"path": str(path.parent)}},
+        extra_arguments=["--log-level=ERROR"],
+    )
+    start = time.perf_counter()
+    try:
+        client.execute()
+    except (CellControlSignal, RuntimeError) as error:  # an error, a death, too slow
+        return notebook, time.perf_counter() - start, str(error)
+    return notebook, time.perf_counter() - start, None
+
+
+def remove_old_caches(current: Path) -> None:
+    """Keep the newest caches, so that changing branch and back runs nothing twice."""
+    caches = sorted(CACHES.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)
+    for path in [p for p in caches if p != current][KEEP_CACHES - 1 :]:
+        shutil.rmtree(path)
+
+
+def run_chapters(cache_path: Path) -> int:
+    """Bring the cache up to date; return how many chapters failed."""
+    import nbformat
+    from jupyter_cache import get_cache
+    from jupyter_cache.base import CacheBundleIn
+
+    cache_path.mkdir(parents=True, exist_ok=True)
+    os.utime(cache_path)
+    remove_old_caches(cache_path)
+    cache = get_cache(cache_path)
+    chapters, due = chapters_in_toc(), []
+    for path in chapters:
+        try:
+            cache.match_cache_notebook(nbformat.read(path, as_version=4))
+        except KeyError:
+            due.append(path)
+    say(f"Chapters: {len(chapters)}, of which {len(due)} have to run.")
+    failed = 0
+    workers = max(1, min(len(due), os.cpu_count() or 1))
+    with ProcessPoolExecutor(workers) as pool:
+        jobs = {pool.submit(run_notebook, path): path for path in due}
+        for done, job in enumerate(as_completed(jobs), start=1):
+            path, (notebook, seconds, error) = jobs[job], job.result()
+            name = path.relative_to(ROOT).as_posix()
+            if error is None:
+                bundle = CacheBundleIn(
+                    notebook, str(path), data={"execution_seconds": seconds}
+                )
+                cache.cache_notebook_bundle(
+                    bundle, check_validity=False, overwrite=True
+                )
+                say(f"  {done}/{len(due)}  {name}  {seconds:.1f} s")
+            else:
+                failed += 1
+                say(f"  {done}/{len(due)}  {name}  FAILED after {seconds:.1f} s")
+                say(error)
+    return failed
+
+
+def run_sphinx(cache_path: Path) -> int:
+    """Build the pages; every warning is an error."""
+    say("Building the pages.")
+    start_jupyter_book = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", start_jupyter_book, "build", "."]
+    command += ["-q", "-W", "-n", "--keep-going"]
+    environment = {**os.environ, "ATTNCOURSE_NOTEBOOK_CACHE": str(cache_path)}
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+@contextlib.contextmanager
+def one_build_at_a_time():
+    """Let a second build wait for the first, and then find its work done."""
+    lock = ROOT / ".cache" / "build.lock"
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def build(run_only: bool = False) -> int:
+    """Build the site from what has changed; return the exit status."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("IPYTHONDIR", str(ROOT / ".cache" / "ipython"))
+    with one_build_at_a_time(), tempfile.TemporaryDirectory() as runtime:
+        os.environ["JUPYTER_RUNTIME_DIR"] = runtime
+        start = time.perf_counter()
+        cache_path = CACHES / environment_key()
+        index = BUILD / "html" / "index.html"
+        key = site_key()
+        current = STAMP.exists() and STAMP.read_text(encoding="utf8") == key
+        if current and index.exists() and not run_only:
+            say("The site is up to date: _build/html/index.html")
+            return 0
+        if failed := run_chapters(cache_path):
+            say(f"{failed} of the chapters failed; the tracebacks are above.")
+            return 1
+        if run_only:
+            return 0
+        STAMP.unlink(missing_ok=True)
+        if run_sphinx(cache_path):
+            # Sphinx would skip the pages with warnings next time, and so pass.
+            shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
+            say("The pages were not built: see the warnings above, each is an error.")
+            return 1
+        STAMP.write_text(key, encoding="utf8")
+        seconds = time.perf_counter() - start
+        say(f"Built in {seconds:.0f} s: _build/html/index.html")
+        return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run-only", action="store_true", help="only run chapters")
+    sys.exit(build(parser.parse_args().run_only))

@@ -1,0 +1,123 @@
+"""Run notebooks in place and keep their files in one normal form.
+
+    python tools/notebooks.py run chapters/03_multi_head.ipynb …
+    python tools/notebooks.py check chapters/*.ipynb
+
+The normal form: cell ids that follow from the place of the cell, execution counts from
+1 upwards, no metadata but tags and figure texts, no images in stored outputs.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+KEPT_METADATA = ("tags", "mystnb", "attncourse")
+INSTALL_CELL = (ROOT / "tools" / "install_cell.txt").read_text().rstrip("\n")
+
+
+def normalise(notebook):
+    """Bring a notebook into the normal form, in place, and return it."""
+    notebook.metadata = nbformat.from_dict(
+        {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    )
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    count = 0
+    for place, cell in enumerate(notebook.cells, start=1):
+        cell.id = f"cell-{place:02d}"
+        cell.metadata = nbformat.from_dict(
+            {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA}
+        )
+        if cell.cell_type != "code":
+            continue
+        count += 1
+        cell.execution_count = count
+        cell.outputs = [_text_only(output, count) for output in cell.outputs]
+    return notebook
+
+
+def _text_only(output, count):
+    output = nbformat.from_dict(dict(output))
+    if "data" in output:
+        output.data = {
+            mime: data
+            for mime, data in output.data.items()
+            if not mime.startswith("image/")
+        }
+        output.metadata = {}
+    if output.output_type == "execute_result":
+        output.execution_count = count
+    return output
+
+
+def text_of(notebook):
+    """Return the notebook as the text of its file."""
+    plain = nbformat.writes(notebook, version=4)
+    return json.dumps(json.loads(plain), indent=1, ensure_ascii=False) + "\n"
+
+
+def run(path):
+    """Execute a notebook from top to bottom and write it back in the normal form."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    client = NotebookClient(
+        notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}
+    )
+    client.execute()
+    path.write_text(text_of(normalise(notebook)), encoding="utf-8")
+
+
+def problems(path):
+    """Return what keeps a notebook from the normal form, as sentences."""
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    found = []
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    counts = [cell.execution_count for cell in code]
+    if counts != list(range(1, len(code) + 1)):
+        found.append("its cells are not numbered 1 to n; run it with `make notebooks`")
+    elif text != text_of(normalise(notebook)):
+        found.append("it is not in the normal form; run it with `make notebooks`")
+    if not any(cell.source == INSTALL_CELL for cell in code[:1]):
+        found.append("its first code cell is not that of tools/install_cell.txt")
+    for cell in code:
+        allowed = "raises-exception" in cell.metadata.get("tags", [])
+        if not allowed and any(o.output_type == "error" for o in cell.outputs):
+            found.append(f"{cell.id} ended in an error")
+        if len(cell.source.splitlines()) > 15:
+            found.append(f"{cell.id} has more than 15 lines")
+        figure = any("<Figure" in str(o.get("data", "")) for o in cell.outputs)
+        if figure and not cell.metadata.get("mystnb", {}).get("image", {}).get("alt"):
+            found.append(f"{cell.id} draws a figure without alt text")
+    return found
+
+
+def main(argv=None):
+    """Run or check the notebooks named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("action", choices=["run", "check"])
+    parser.add_argument("paths", nargs="+", type=Path)
+    options = parser.parse_args(argv)
+    failed = False
+    for path in options.paths:
+        if options.action == "run":
+            start = time.perf_counter()
+            print(f"running {path} …", flush=True)
+            run(path)
+            print(f"  {time.perf_counter() - start:.0f} s")
+        for problem in problems(path):
+            print(f"{path}: {problem}")
+            failed = True
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
