@@ -1,0 +1,1 @@
+"""Attention, its masks and its positions, as functions and modules."""

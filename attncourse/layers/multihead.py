@@ -149,21 +149,67 @@ class MultiHeadAttention(nn.Module):
             If dtypes, devices or shapes do not fit, or the mask is not boolean.
         """
         self._check(query, key, value, mask)
-        query = self._split(self.query_proj(query))
+        return self.attend(
+            query, self.project(key, value), mask, need_weights=need_weights, bias=bias
+        )
+
+    def project(self, key, value, *, start=0):
+        """Return the keys and values of all heads: what a cache keeps when decoding.
+
+        Parameters
+        ----------
+        key, value : torch.Tensor
+            Floating point, ``(batch, keys, d_model)``.
+        start : int, default 0
+            The position of the first key; it matters with rotary positions only.
+
+        Returns
+        -------
+        tuple of torch.Tensor
+            Keys and values, each ``(batch, heads, keys, d_head)``.
+        """
         key = self._split(self.key_proj(key))
         value = self._split(self.value_proj(value))
+        return self._turn(key, start) if self.rotary else key, value
+
+    def attend(
+        self, query, projected, mask=None, *, start=0, need_weights=True, bias=None
+    ):
+        """Attend to keys and values that `project` has made.
+
+        Parameters
+        ----------
+        query : torch.Tensor
+            Floating point, ``(batch, queries, d_model)``.
+        projected : tuple of torch.Tensor
+            Keys and values, each ``(batch, heads, keys, d_head)``.
+        start : int, default 0
+            The position of the first query; it matters with rotary positions only.
+        mask, need_weights, bias
+            As for the whole layer, and so are the results.
+
+        Returns
+        -------
+        output, weights : torch.Tensor
+        """
+        query = self._split(self.query_proj(query))
         if self.rotary:
-            query, key = apply_rotary(query), apply_rotary(key)
+            query = self._turn(query, start)
         rate = self.dropout if self.training else 0.0
         if need_weights:
             heads, weights = scaled_dot_product_attention(
-                query, key, value, mask, bias=bias, dropout=rate
+                query, *projected, mask, bias=bias, dropout=rate
             )
         else:
-            heads = fused_attention(query, key, value, mask, bias=bias, dropout=rate)
+            heads = fused_attention(query, *projected, mask, bias=bias, dropout=rate)
             weights = None
         # (batch, heads, queries, d_head) -> (batch, queries, heads * d_head)
         return self.output_proj(heads.transpose(1, 2).flatten(2)), weights
+
+    @staticmethod
+    def _turn(x, start):
+        positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        return apply_rotary(x, positions)
 
     def _split(self, projected):
         # (batch, tokens, heads * d_head) -> (batch, heads, tokens, d_head)

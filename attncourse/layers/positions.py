@@ -69,13 +69,15 @@ class SinusoidalPositionalEncoding(nn.Module):
         encoding = sinusoidal_encoding(max_len, d_model)
         self.register_buffer("encoding", encoding, persistent=False)
 
-    def forward(self, x):
+    def forward(self, x, start=0):
         """Return `x` plus the vectors of its positions.
 
         Parameters
         ----------
         x : torch.Tensor
             Floating point, ``(batch, tokens, d_model)``.
+        start : int, default 0
+            The position of the first token, for decoding piece by piece.
 
         Returns
         -------
@@ -87,8 +89,8 @@ class SinusoidalPositionalEncoding(nn.Module):
         TypeError, ValueError
             If `x` is not floating point, has another width or is longer than max_len.
         """
-        length = _check_sequence(x, *self.encoding.shape, self.encoding.device)
-        return self.dropout(x + self.encoding[:length].to(x.dtype))
+        positions = _positions(x, start, self.encoding)
+        return self.dropout(x + self.encoding[positions].to(x.dtype))
 
 
 class LearnedPositionalEncoding(nn.Module):
@@ -117,27 +119,31 @@ class LearnedPositionalEncoding(nn.Module):
         self.encoding = nn.Parameter(torch.empty(max_len, d_model))
         nn.init.normal_(self.encoding, std=0.02)
 
-    def forward(self, x):
-        """Return `x` plus the vectors of its positions.
+    def forward(self, x, start=0):
+        """Return `x` plus the vectors of its positions, from `start` on.
 
         Arguments, result and errors are those of `SinusoidalPositionalEncoding`.
         """
-        length = _check_sequence(x, *self.encoding.shape, self.encoding.device)
-        return self.dropout(x + self.encoding[:length].to(x.dtype))
+        positions = _positions(x, start, self.encoding)
+        return self.dropout(x + self.encoding[positions].to(x.dtype))
 
 
-def _check_sequence(x, max_len, d_model, device):
+def _positions(x, start, encoding):
+    """Check a sequence, and return its positions in the table as a slice."""
+    max_len, d_model = encoding.shape
     check_floating("x", x, x)
-    if x.device != device:
+    if x.device != encoding.device:
         raise ValueError(
-            f"x is on {x.device}, but the position vectors are on {device}. Move one "
-            "of them with .to(device)."
+            f"x is on {x.device}, but the position vectors are on {encoding.device}. "
+            "Move one of them with .to(device)."
         )
     _checks.exact_rank("x", x, 3, layout="(batch, tokens, d_model)")
     _checks.last_size("x", x, d_model, meaning="d_model")
-    if x.shape[1] > max_len:
+    stop = _checks.positive_int("start", start, minimum=0) + x.shape[1]
+    if stop > max_len:
         raise ValueError(
-            f"x has {x.shape[1]} tokens, but there are position vectors for at most "
-            f"{max_len}. Cut the sequence, or make the layer with a larger max_len."
+            f"x has {x.shape[1]} tokens from position {start} on, but vectors exist "
+            f"for {max_len} positions at most. Cut the sequence, or make the "
+            "layer with a larger max_len."
         )
-    return x.shape[1]
+    return slice(start, stop)

@@ -1,0 +1,1 @@
+"""Models that are put together from the layers."""

@@ -1,6 +1,10 @@
 """One training loop for every model of the course."""
 
 import math
+import os
+from contextlib import nullcontext
+from copy import deepcopy
+from pathlib import Path
 
 import torch
 from tqdm import tqdm
@@ -19,6 +23,12 @@ def train(
     warmup=0.05,
     clip_norm=1.0,
     device=None,
+    mixed_precision=False,
+    validate=None,
+    validate_every=100,
+    patience=None,
+    checkpoint=None,
+    checkpoint_every=200,
     progress=True,
     description="training",
 ):
@@ -33,19 +43,37 @@ def train(
         Moved to the device in place and left in evaluation mode.
     batch_of : callable
         ``batch_of(step)`` returns one batch: a tuple of tensors, drawn on the CPU, so
-        that a run sees the same data on every device.
+        that a run sees the same data on every device. Where a run is to be resumed, it
+        has to depend on `step` alone.
     loss_of : callable
         ``loss_of(model, *batch)`` returns the loss to minimise, a scalar.
     steps : int
         Number of updates.
-    learning_rate : float, default 1e-3
-        The largest learning rate of the run.
+    learning_rate : float or list of dict, default 1e-3
+        The largest learning rate of the run; or the parameter groups of a PyTorch
+        optimiser, each with "params" and its own "lr".
     warmup : float, default 0.05
         Share of the steps in which the learning rate rises.
     clip_norm : float, default 1.0
         Gradients with a larger norm are scaled down to it.
     device : torch.device or str, optional
         The best available one unless given.
+    mixed_precision : bool, default False
+        Whether to compute in bfloat16 where that is safe. It pays for large models on
+        a GPU; models as small as those of the course gain nothing.
+    validate : callable, optional
+        ``validate(model)`` returns a measure, larger is better; it is called every
+        `validate_every` steps and after the last, and the best weights are kept.
+    validate_every : int, default 100
+        Steps between two validations.
+    patience : int, optional
+        Stop after this many validations without a better one.
+    checkpoint : path-like, optional
+        A file in which the state of the run is kept. If it exists, the run goes on from
+        there and ends where an unbroken run would have ended; after a finished run the
+        file stays, and the same call returns at once.
+    checkpoint_every : int, default 200
+        Steps between two writings of the file.
     progress : bool, default True
         Whether to show a progress bar.
     description : str, default "training"
@@ -59,33 +87,60 @@ def train(
     Raises
     ------
     ValueError
-        If a number is out of range, or the loss stops being finite.
+        If a number is out of range, the loss stops being finite, or the checkpoint
+        belongs to another run.
     """
     steps = _checks.positive_int("steps", steps)
     device = best_device() if device is None else torch.device(device)
     model.to(device).train()
-    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    optimiser = _optimiser(model, learning_rate)
     rise = max(1, round(warmup * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: _rate(step, steps, rise)
     )
-    losses = []
-    bar = tqdm(range(steps), desc=description, disable=not progress, leave=False)
-    for step in bar:
-        batch = (tensor.to(device) for tensor in batch_of(step))
-        loss = loss_of(model, *batch)
+    run = {"step": 0, "losses": [], "best": -math.inf, "weights": None, "stale": 0}
+    parts = {"model": model, "optimiser": optimiser, "schedule": schedule}
+    if checkpoint is not None and Path(checkpoint).exists():
+        run = _load(checkpoint, parts, device, steps)
+    losses = list(run["losses"])  # tensors on the device: no waiting at each step
+    bar = tqdm(
+        total=steps,
+        initial=run["step"],
+        desc=description,
+        disable=not progress,
+        leave=False,
+    )
+    while run["step"] < steps and not _stale(run, patience):
+        step = run["step"]
+        with _precision(mixed_precision, device):
+            loss = loss_of(model, *(tensor.to(device) for tensor in batch_of(step)))
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
         optimiser.step()
         schedule.step()
         losses.append(loss.detach())
-        if step % 50 == 0:
+        run["step"] = step + 1
+        bar.update()
+        if step % 50 == 0 or step + 1 == steps:
             _check_finite(loss, step)
             bar.set_postfix(loss=f"{loss.item():.3f}")
-    _check_finite(loss, steps - 1)
+        if validate is not None and _due(run["step"], validate_every, steps):
+            _validate(model, validate, run)
+        if checkpoint is not None and _due(run["step"], checkpoint_every, steps):
+            run["losses"] = [float(loss) for loss in losses]
+            _save(checkpoint, run, parts, steps)
+    bar.close()
+    if run["weights"] is not None:
+        model.load_state_dict(run["weights"])
     model.eval()
-    return torch.stack(losses).tolist()
+    return [float(loss) for loss in losses]
+
+
+def _optimiser(model, learning_rate):
+    if isinstance(learning_rate, list):
+        return torch.optim.Adam(learning_rate)
+    return torch.optim.Adam(model.parameters(), lr=learning_rate)
 
 
 def _rate(step, steps, rise):
@@ -93,6 +148,56 @@ def _rate(step, steps, rise):
     if step < rise:
         return (step + 1) / rise
     return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise)))
+
+
+def _due(step, every, steps):
+    return step % every == 0 or step == steps
+
+
+def _stale(run, patience):
+    return patience is not None and run["stale"] >= patience
+
+
+def _precision(mixed_precision, device):
+    if not mixed_precision:
+        return nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16)
+
+
+def _validate(model, validate, run):
+    model.eval()
+    with torch.no_grad():
+        measure = float(validate(model))
+    model.train()
+    if measure > run["best"]:
+        weights = deepcopy(model.state_dict())
+        run.update(best=measure, weights=weights, stale=0)
+    else:
+        run["stale"] += 1
+
+
+def _save(path, run, parts, steps):
+    state = {name: part.state_dict() for name, part in parts.items()}
+    state.update(run=run, steps=steps, random=torch.get_rng_state())
+    temporary = Path(f"{path}.tmp")
+    torch.save(state, temporary)
+    os.replace(temporary, path)  # a run that is killed here leaves the old file whole
+
+
+def _load(path, parts, device, steps):
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        if state["steps"] != steps:
+            raise ValueError(f"it was made for {state['steps']} steps, not {steps}")
+        for name, part in parts.items():
+            part.load_state_dict(state[name])
+    except Exception as error:
+        raise ValueError(
+            f"the checkpoint {path} does not belong to this run: {error}. Delete it to "
+            "start afresh, or give another file."
+        ) from error
+    torch.set_rng_state(state["random"])
+    return state["run"]
 
 
 def _check_finite(loss, step):

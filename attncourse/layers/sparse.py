@@ -1,0 +1,291 @@
+"""Block-sparse attention: only chosen blocks of the score matrix are computed."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+
+from attncourse import _checks
+from attncourse.layers.core import (
+    check_attention_inputs,
+    check_device,
+    fused_attention,
+)
+
+
+def block_sparse_attention(
+    query, key, value, block_mask, *, block_size, global_tokens=0, causal=False
+):
+    r"""Attend only within the blocks that `block_mask` allows.
+
+    Queries and keys are cut into blocks of `block_size` tokens. Block i of the queries
+    sees block j of the keys where ``block_mask[i, j]`` is True. The other blocks cost
+    nothing: time grows with the number of allowed blocks. Memory does not: it is a
+    fixed multiple of the inputs and of tokens · block_size.
+
+    Parameters
+    ----------
+    query : torch.Tensor
+        Floating point, ``(..., queries, d_k)``.
+    key : torch.Tensor
+        ``(..., keys, d_k)``.
+    value : torch.Tensor
+        ``(..., keys, d_v)``.
+    block_mask : torch.Tensor of bool
+        ``(query blocks, key blocks)``, one entry for each pair of blocks, the last
+        ones included that are only partly filled; True = may attend. Patterns come
+        from `window_blocks`, `strided_blocks` and `global_blocks`, joined by ``|``.
+    block_size : int
+        In tokens, at least 1. It need not divide the number of queries or keys.
+    global_tokens : int
+        The first so many tokens see every token and are seen by every token.
+    causal : bool
+        If True, no query sees a later key, whatever the blocks allow; needs as many
+        queries as keys.
+
+    Returns
+    -------
+    torch.Tensor
+        ``(..., queries, d_v)``. A row with nothing to attend to is zero, with a zero
+        gradient.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the tensors do not fit together, the block mask is not boolean or has
+        another number of blocks, or a size is not a whole number.
+
+    References
+    ----------
+    Child et al. (2019), "Generating long sequences with sparse transformers",
+    section 4. Zaheer et al. (2020), "Big Bird: transformers for longer sequences",
+    section 2 and appendix D.
+    """
+    *batch, queries, keys = check_attention_inputs(query, key, value)
+    size = _checks.positive_int("block_size", block_size)
+    leading = _checks.positive_int("global_tokens", global_tokens, minimum=0)
+    leading = min(leading, keys)
+    if causal and queries != keys:
+        raise ValueError(
+            "causal attention needs as many queries as keys, since order is compared "
+            f"between positions, but there are {queries} queries and {keys} keys. Use "
+            "causal=False for cross-attention."
+        )
+    _check_block_mask(block_mask, queries, keys, size, query.device)
+    query, key, value = (
+        tensor.expand(*batch, *tensor.shape[-2:]).reshape(
+            math.prod(batch), *tensor.shape[-2:]
+        )
+        for tensor in (query, key, value)
+    )
+    q, k, v = (_cut(tensor, size) for tensor in (query, key, value))
+    # without tokens there is still one block, all of it padding
+    missing = (0, k.shape[1] - block_mask.shape[1], 0, q.shape[1] - block_mask.shape[0])
+    block_mask = F.pad(block_mask, missing)
+
+    parts, order = [], []
+    for rows, columns in _groups(block_mask):
+        order.append(rows)
+        allowed = block_mask[rows].gather(1, columns)
+        # Recomputed in backward, or each group would keep its copy of the keys.
+        part = checkpoint(
+            _attend_to_blocks,
+            *(q, k, v, rows, columns, allowed, keys, leading, causal),
+            use_reentrant=False,
+            preserve_rng_state=False,
+        )
+        parts.append(part)
+    output = torch.cat(parts, dim=1).index_select(1, torch.cat(order).argsort())
+    output = output.flatten(1, 2)[:, :queries]
+    if leading:
+        top = query[:, :leading]
+        mask = None
+        if causal:
+            positions = torch.arange(keys, device=query.device)
+            mask = positions <= positions[: top.shape[1], None]
+        top = fused_attention(top, key, value, mask)
+        output = torch.cat([top, output[:, leading:]], dim=1)
+    return output.reshape(*batch, queries, value.shape[-1])
+
+
+def window_blocks(num_blocks, window, *, causal=False, device=None):
+    """Return the block mask in which blocks see those at most `window` blocks away.
+
+    Parameters
+    ----------
+    num_blocks : int
+        Blocks in the sequence, ``ceil(tokens / block_size)``.
+    window : int
+        In blocks; 0 leaves the block itself.
+    causal : bool
+        If True, no block sees a later block.
+    device : torch.device, optional
+        Where the mask is made.
+
+    Returns
+    -------
+    torch.Tensor of bool
+        ``(num_blocks, num_blocks)``; True = may attend.
+    """
+    window = _checks.positive_int("window", window, minimum=0)
+    distance = _distances(num_blocks, device)
+    return (distance <= window) & (distance >= (0 if causal else -window))
+
+
+def strided_blocks(num_blocks, stride, *, causal=False, device=None):
+    """Return the block mask in which blocks see every `stride`-th one from their own.
+
+    Parameters
+    ----------
+    num_blocks : int
+        Blocks in the sequence, ``ceil(tokens / block_size)``.
+    stride : int
+        In blocks, at least 1.
+    causal : bool
+        If True, no block sees a later block.
+    device : torch.device, optional
+        Where the mask is made.
+
+    Returns
+    -------
+    torch.Tensor of bool
+        ``(num_blocks, num_blocks)``; True = may attend.
+
+    References
+    ----------
+    Child et al. (2019), section 4.3: together with a window this is strided attention.
+    """
+    stride = _checks.positive_int("stride", stride)
+    distance = _distances(num_blocks, device)
+    mask = distance % stride == 0
+    return mask & (distance >= 0) if causal else mask
+
+
+def global_blocks(num_blocks, count, *, device=None):
+    """Return the block mask in which the first `count` blocks see all and are seen.
+
+    For single global tokens use ``global_tokens`` of `block_sparse_attention`.
+
+    Parameters
+    ----------
+    num_blocks : int
+        Blocks in the sequence, ``ceil(tokens / block_size)``.
+    count : int
+        Number of global blocks, at least 0.
+    device : torch.device, optional
+        Where the mask is made.
+
+    Returns
+    -------
+    torch.Tensor of bool
+        ``(num_blocks, num_blocks)``; True = may attend.
+    """
+    count = _checks.positive_int("count", count, minimum=0)
+    num_blocks = _checks.positive_int("num_blocks", num_blocks)
+    block = torch.arange(num_blocks, device=device)
+    return (block[:, None] < count) | (block < count)
+
+
+def expand_blocks(block_mask, block_size, queries, keys):
+    """Return the mask between tokens that a block mask stands for.
+
+    It has as many entries as the full score matrix: for drawing and for checking.
+
+    Parameters
+    ----------
+    block_mask : torch.Tensor of bool
+        ``(query blocks, key blocks)``.
+    block_size : int
+        In tokens.
+    queries, keys : int
+        Tokens; the last blocks are cut to fit.
+
+    Returns
+    -------
+    torch.Tensor of bool
+        ``(queries, keys)``; True = may attend.
+    """
+    size = _checks.positive_int("block_size", block_size)
+    _check_block_mask(block_mask, queries, keys, size, None)
+    rows = block_mask.repeat_interleave(size, dim=0)[:queries]
+    return rows.repeat_interleave(size, dim=1)[:, :keys]
+
+
+def _distances(num_blocks, device):
+    """Return query block − key block."""
+    num_blocks = _checks.positive_int("num_blocks", num_blocks)
+    block = torch.arange(num_blocks, device=device)
+    return block[:, None] - block
+
+
+def _check_block_mask(block_mask, queries, keys, size, device):
+    """Check the type and the shape of a block mask."""
+    if not isinstance(block_mask, torch.Tensor) or block_mask.dtype != torch.bool:
+        kind = getattr(block_mask, "dtype", type(block_mask).__name__)
+        raise TypeError(
+            "block_mask must be a boolean tensor, True = may attend, but got "
+            f"{kind}. Convert a 0/1 mask with block_mask == 1."
+        )
+    if device is not None:
+        check_device("block_mask", block_mask, device)
+    expected = (-(-queries // size), -(-keys // size))
+    if tuple(block_mask.shape) != expected:
+        raise ValueError(
+            f"block_mask must have one entry for each pair of blocks, {expected} for "
+            f"{queries} queries and {keys} keys in blocks of {size}, but its shape is "
+            f"{_checks.shape_text(block_mask)}. A block that is only partly filled "
+            "counts; a mask between tokens is for scaled_dot_product_attention."
+        )
+
+
+def _cut(x, size):
+    """Cut (batch, tokens, d) into (batch, blocks, size, d), padded, at least one."""
+    blocks = max(-(-x.shape[1] // size), 1)
+    return F.pad(x, (0, 0, 0, blocks * size - x.shape[1])).unflatten(1, (blocks, size))
+
+
+def _groups(block_mask):
+    """Yield rows of the mask that see about equally many blocks, and these blocks.
+
+    Rows of one group go through attention together, so their numbers of blocks are
+    made equal: rounded up to a power of two, filled with blocks that are not allowed.
+    """
+    counts = block_mask.sum(dim=1).tolist()
+    widths = torch.tensor([1 << max(count - 1, 0).bit_length() for count in counts])
+    allowed_first = block_mask.int().argsort(dim=1, descending=True, stable=True)
+    blocks = block_mask.shape[1]
+    for width in widths.unique().tolist():
+        rows = (widths == width).nonzero().flatten().to(block_mask.device)
+        # No group gathers more than four times the keys that there are.
+        for part in rows.split(max(4 * blocks // width, 1)):
+            yield part, allowed_first[part, :width]
+
+
+def _attend_to_blocks(q, k, v, rows, columns, allowed, keys, leading, causal):
+    """Attend from the blocks `rows` of the queries to the blocks `columns` of each.
+
+    `columns` and `allowed` are (rows, width), the former with the numbers of the
+    blocks, the latter False where one only fills up.
+    """
+    size = q.shape[2]
+    within = torch.arange(size, device=q.device)
+    i = rows[:, None] * size + within  # (rows, size): positions of the queries
+    j = (columns[..., None] * size + within).flatten(1)  # (rows, width * size)
+    mask = allowed.repeat_interleave(size, dim=1) & (j < keys) & (j >= leading)
+    # the global keys, which were just hidden in the blocks so that none comes twice
+    first = torch.arange(leading, device=q.device).expand(len(rows), leading)
+    j = torch.cat([j, first], dim=1)
+    mask = torch.cat([mask, torch.ones_like(first, dtype=torch.bool)], dim=1)
+
+    def gather(x):
+        picked = x.index_select(1, columns.flatten()).unflatten(1, columns.shape)
+        shared = x.flatten(1, 2)[:, None, :leading].expand(-1, len(rows), -1, -1)
+        return torch.cat([picked.flatten(2, 3), shared], dim=2)
+
+    mask = mask[:, None, :]  # (rows, 1 or, if causal, size, keys)
+    if causal:
+        mask = mask & (j[:, None, :] <= i[..., None])
+    return fused_attention(
+        q.index_select(1, rows), gather(k), gather(v), mask
+    )  # (batch, rows, size, d_v)

@@ -1,0 +1,53 @@
+"""What all models on token ids check and do with them."""
+
+import torch
+import torch.nn.functional as F
+
+from attncourse import _checks
+from attncourse.layers.core import check_device
+
+
+def check_ids(name, ids, vocab_size, device):
+    """Check that `ids` is a matrix of integers from 0 to vocab_size − 1."""
+    if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
+        kind = ids.dtype if isinstance(ids, torch.Tensor) else type(ids).__name__
+        raise TypeError(
+            f"{name} must be a tensor of integer ids (int64 or int32), but got {kind}. "
+            "Convert it with torch.as_tensor(ids).long()."
+        )
+    check_device(name, ids, device)
+    _checks.exact_rank(name, ids, 2, layout="(batch, tokens)")
+    if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
+        raise ValueError(
+            f"{name} must hold ids from 0 to {vocab_size - 1}, but its ids reach from "
+            f"{ids.min().item()} to {ids.max().item()}. Make the model with a larger "
+            "vocabulary, or map the ids that it does not know to one that it does."
+        )
+
+
+def check_source(source, vocab_size, pad_idx, device):
+    """Check sources that are padded on the right; return their lengths ``(batch,)``."""
+    check_ids("source", source, vocab_size, device)
+    present = source != pad_idx
+    if (present[:, 1:] & ~present[:, :-1]).any():
+        raise ValueError(
+            f"source must be padded on the right, but id {pad_idx} (pad_idx) stands "
+            "before other ids in at least one row. Move the padding to the end."
+        )
+    lengths = present.sum(dim=1)
+    if len(source) and (source.shape[1] == 0 or lengths.min() == 0):
+        raise ValueError(
+            "source must have at least one id in each row, but row "
+            f"{lengths.argmin().item()} is empty. Leave empty sentences out."
+        )
+    return lengths
+
+
+def shift_right(target, source, bos_idx):
+    """Return the decoder's input: the target shifted right by one place in time."""
+    if len(source) != len(target):
+        raise ValueError(
+            "source and target must have the same batch size, but their shapes are "
+            f"{_checks.shape_text(source)} and {_checks.shape_text(target)}."
+        )
+    return F.pad(target, (1, 0), value=bos_idx)[:, : target.shape[1]]

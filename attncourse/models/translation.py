@@ -1,0 +1,269 @@
+"""The encoder–decoder Transformer, with cached decoding."""
+
+import torch
+from torch import nn
+
+from attncourse import _checks
+from attncourse.layers.masks import create_causal_mask, create_padding_mask
+from attncourse.layers.multihead import MultiHeadAttention
+from attncourse.layers.positions import SinusoidalPositionalEncoding
+from attncourse.models.ids import check_ids, check_source, shift_right
+from attncourse.models.transformer import TransformerLayer
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, cross-attention and a feed-forward network (pre-norm).
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors.
+    nhead : int
+        Number of heads; has to divide `d_model`.
+    dim_feedforward : int
+        Width between the two maps of the feed-forward network.
+    dropout : float, default 0.0
+        Dropout on the weights and on what each part adds, in training.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.1.
+    """
+
+    def __init__(self, d_model, nhead, dim_feedforward, dropout=0.0):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, nhead, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, nhead, dropout)
+        self.feedforward = nn.Sequential(
+            nn.Linear(d_model, dim_feedforward),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(dim_feedforward, d_model),
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x, memory, memory_mask, past=None, *, mask=None, need_weights=False
+    ):
+        """Return the layer's output, its keys and values, and on request its weights.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            Floating point, ``(batch, target, d_model)``.
+        memory : tuple of torch.Tensor
+            The source's keys and values, as `cross_attention.project` makes them.
+        memory_mask : torch.Tensor of bool
+            ``(batch, 1, 1, source)``; True = may attend.
+        past : tuple of torch.Tensor, optional
+            Keys and values of the target positions before `x`.
+        mask : torch.Tensor of bool, optional
+            ``(target, past + target)``; True = may attend.
+        need_weights : bool, default False
+            Whether to make attention weights.
+
+        Returns
+        -------
+        output : torch.Tensor
+            ``(batch, target, d_model)``.
+        present : tuple of torch.Tensor
+            Keys and values of all target positions so far.
+        weights : tuple
+            Self- and cross-attention weights ``(batch, heads, target, keys)``, or None.
+        """
+        normed = self.norms[0](x)
+        present = self.self_attention.project(normed, normed)
+        if past is not None:
+            present = tuple(
+                torch.cat(pair, dim=2) for pair in zip(past, present, strict=True)
+            )
+        read, own = self.self_attention.attend(
+            normed, present, mask, need_weights=need_weights
+        )
+        x = x + self.dropout(read)
+        read, cross = self.cross_attention.attend(
+            self.norms[1](x), memory, memory_mask, need_weights=need_weights
+        )
+        x = x + self.dropout(read)
+        x = x + self.dropout(self.feedforward(self.norms[2](x)))
+        return x, present, (own, cross)
+
+
+class TranslationTransformer(nn.Module):
+    """Translate with an encoder that sees the whole source and a causal decoder.
+
+    Parameters
+    ----------
+    src_vocab_size, tgt_vocab_size : int
+        Numbers of source and of target ids.
+    d_model : int, default 128
+        Width of the token vectors.
+    nhead : int, default 4
+        Number of heads; has to divide `d_model`.
+    num_encoder_layers, num_decoder_layers : int, default 2
+        Layers on each side.
+    dim_feedforward : int, default 256
+        Width between the two maps of a feed-forward network.
+    dropout : float, default 0.0
+        Dropout, in training.
+    max_len : int, default 512
+        The longest source or target that is accepted, in tokens.
+    pad_idx, bos_idx, eos_idx : int
+        The ids for padding, the start and the end of a sentence; 0, 1 and 2.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is not a whole number from 1, or the heads do not divide the width.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need"; the norms stand before each part
+    (pre-norm), as in Xiong et al. (2020).
+    """
+
+    def __init__(
+        self,
+        src_vocab_size,
+        tgt_vocab_size,
+        d_model=128,
+        nhead=4,
+        num_encoder_layers=2,
+        num_decoder_layers=2,
+        dim_feedforward=256,
+        *,
+        dropout=0.0,
+        max_len=512,
+        pad_idx=0,
+        bos_idx=1,
+        eos_idx=2,
+    ):
+        super().__init__()
+        self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
+        self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
+        _checks.positive_int("num_encoder_layers", num_encoder_layers)
+        _checks.positive_int("num_decoder_layers", num_decoder_layers)
+        _checks.positive_int("dim_feedforward", dim_feedforward)
+        self.pad_idx, self.bos_idx, self.eos_idx = pad_idx, bos_idx, eos_idx
+        self.source_embedding = nn.Embedding(src_vocab_size, d_model, pad_idx)
+        self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, pad_idx)
+        self.positions = SinusoidalPositionalEncoding(d_model, max_len, dropout)
+        self.encoder = nn.ModuleList(
+            TransformerLayer(
+                d_model, nhead, feedforward_dim=dim_feedforward, dropout=dropout
+            )
+            for _ in range(num_encoder_layers)
+        )
+        self.encoder_norm = nn.LayerNorm(d_model)
+        self.decoder = nn.ModuleList(
+            DecoderLayer(d_model, nhead, dim_feedforward, dropout)
+            for _ in range(num_decoder_layers)
+        )
+        self.decoder_norm = nn.LayerNorm(d_model)
+        self.output = nn.Linear(d_model, tgt_vocab_size)
+
+    def encode(self, source, *, need_weights=False):
+        """Read the sources.
+
+        Parameters
+        ----------
+        source : torch.Tensor
+            Integer ids, ``(batch, source)``, padded on the right; no row may be empty.
+        need_weights : bool, default False
+            Whether to make attention weights.
+
+        Returns
+        -------
+        memory : torch.Tensor
+            ``(batch, source, d_model)``.
+        mask : torch.Tensor of bool
+            ``(batch, 1, 1, source)``; True where there is an id.
+        weights : list of torch.Tensor or None
+            One ``(batch, heads, source, source)`` for each layer.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `source` does not hold ids of the vocabulary, a row is empty, or it is
+            longer than max_len.
+        """
+        device = self.output.weight.device
+        check_source(source, self.src_vocab_size, self.pad_idx, device)
+        mask = create_padding_mask(source, self.pad_idx)
+        x = self.positions(self.source_embedding(source))
+        weights = []
+        for layer in self.encoder:
+            x, layer_weights = layer(x, mask, need_weights=need_weights)
+            weights.append(layer_weights)
+        return self.encoder_norm(x), mask, weights if need_weights else None
+
+    def forward(self, source, target, *, need_weights=False):
+        """Score each target id, given the source and the target ids before it.
+
+        Parameters
+        ----------
+        source : torch.Tensor
+            Integer ids, ``(batch, source)``, padded on the right.
+        target : torch.Tensor
+            Integer ids, ``(batch, target)``, with `eos_idx` at the end of each sentence
+            and without `bos_idx`: the shift to the right happens here.
+        need_weights : bool, default False
+            Whether to return the attention weights too.
+
+        Returns
+        -------
+        logits : torch.Tensor
+            ``(batch, target, tgt_vocab_size)``; ``logits[:, i]`` belongs to
+            ``target[:, i]`` and depends on ``target[:, :i]``.
+        weights : dict of list of torch.Tensor
+            Only if `need_weights`: "encoder", "decoder" and "cross", each with one
+            ``(batch, heads, queries, keys)`` for each layer.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ids or shapes do not fit, or a sequence is longer than max_len.
+        """
+        check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
+        memory, memory_mask, encoder = self.encode(source, need_weights=need_weights)
+        inputs = shift_right(target, source, self.bos_idx)
+        x = self.positions(self.target_embedding(inputs))
+        # Padding in the target comes after all words, so the causal mask hides it.
+        mask = create_causal_mask(x.shape[1], device=x.device)
+        weights = {"encoder": encoder, "decoder": [], "cross": []}
+        for layer in self.decoder:
+            projected = layer.cross_attention.project(memory, memory)
+            x, _, (own, cross) = layer(
+                x, projected, memory_mask, mask=mask, need_weights=need_weights
+            )
+            weights["decoder"].append(own)
+            weights["cross"].append(cross)
+        logits = self.output(self.decoder_norm(x))
+        return (logits, weights) if need_weights else logits
+
+    def start(self, source):
+        """Return what decoding needs before its first step; batch axes come first."""
+        memory, mask, _ = self.encode(source)
+        projected = [
+            layer.cross_attention.project(memory, memory) for layer in self.decoder
+        ]
+        past = [tuple(part[:, :, :0] for part in pair) for pair in projected]
+        return {"mask": mask, "memory": projected, "past": past}
+
+    def step(self, tokens, state):
+        """Return logits ``(batch, tgt_vocab_size)`` after `tokens` ``(batch,)``.
+
+        The second result is the `state` for the next step. Keys and values of earlier
+        positions are kept in it, so that a step costs one position, not all of them.
+        """
+        place = state["past"][0][0].shape[2]
+        x = self.positions(self.target_embedding(tokens[:, None]), start=place)
+        presents = []
+        for layer, memory, past in zip(
+            self.decoder, state["memory"], state["past"], strict=True
+        ):
+            x, present, _ = layer(x, memory, state["mask"], past)
+            presents.append(present)
+        logits = self.output(self.decoder_norm(x))[:, -1]
+        return logits, {**state, "past": presents}

@@ -1,0 +1,177 @@
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+
+from attncourse.training import train
+
+
+def make():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 7), nn.Dropout(0.2), nn.Linear(7, 2))
+
+
+def batch_of(step):
+    rng = torch.Generator().manual_seed(step)
+    x = torch.randn(11, 3, generator=rng)
+    return x, (x[:, 0] > 0).long()
+
+
+def loss_of(model, x, y):
+    return nn.functional.cross_entropy(model(x), y)
+
+
+def run(model, **options):
+    settings = {"steps": 30, "device": "cpu", "progress": False, **options}
+    return train(model, batch_of, loss_of, **settings)
+
+
+def test_the_loss_falls_and_one_is_returned_for_each_step():
+    losses = run(make(), steps=150, learning_rate=1e-2)
+    assert len(losses) == 150
+    assert sum(losses[-10:]) < 0.5 * sum(losses[:10])
+
+
+def test_the_same_seed_gives_the_same_losses():
+    assert run(make()) == run(make())
+
+
+def test_the_model_is_left_in_evaluation_mode():
+    model = make()
+    run(model, steps=1)
+    assert not model.training
+
+
+def test_the_rate_rises_and_falls_to_zero():
+    model = nn.Linear(1, 1, bias=False)
+    seen = []
+
+    def loss(model, x):
+        seen.append(model.weight.item())
+        return model.weight.sum()
+
+    train(
+        model,
+        lambda step: (torch.zeros(1),),
+        loss,
+        steps=20,
+        learning_rate=1.0,
+        warmup=0.5,
+        device="cpu",
+        progress=False,
+    )
+    moves = [a - b for a, b in pairwise(seen)]
+    # Adam moves by the rate when every gradient is the same.
+    assert moves[0] == pytest.approx(0.1, rel=1e-3)
+    assert moves[9] == pytest.approx(1.0, rel=1e-3)
+    assert moves[-1] < 0.1
+
+
+def test_a_killed_run_goes_on_and_ends_like_an_unbroken_one(tmp_path):
+    whole = make()
+    losses = run(whole)
+    file = tmp_path / "run.pt"
+
+    def killed(step):
+        if step == 17:
+            raise KeyboardInterrupt
+        return batch_of(step)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            make(),
+            killed,
+            loss_of,
+            steps=30,
+            device="cpu",
+            progress=False,
+            checkpoint=file,
+            checkpoint_every=5,
+        )
+    resumed = make()
+    torch.manual_seed(99)  # the state of the generator comes from the file
+    assert run(resumed, checkpoint=file, checkpoint_every=5) == losses
+    for ours, theirs in zip(whole.parameters(), resumed.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_a_finished_run_returns_at_once(tmp_path):
+    file = tmp_path / "run.pt"
+    losses = run(make(), checkpoint=file)
+
+    def forbidden(step):
+        raise AssertionError("no batch should be asked for")
+
+    again = train(
+        make(),
+        forbidden,
+        loss_of,
+        steps=30,
+        device="cpu",
+        progress=False,
+        checkpoint=file,
+    )
+    assert again == losses
+
+
+@pytest.mark.parametrize("damage", ["text", "other model", "other steps"])
+def test_a_checkpoint_of_another_run_is_refused(tmp_path, damage):
+    file = tmp_path / "run.pt"
+    if damage == "text":
+        file.write_text("not a checkpoint")
+    else:
+        run(make(), checkpoint=file)
+    model = nn.Linear(3, 2) if damage == "other model" else make()
+    steps = 31 if damage == "other steps" else 30
+    with pytest.raises(ValueError, match="does not belong to this run"):
+        run(model, steps=steps, checkpoint=file)
+
+
+def test_the_best_weights_are_kept():
+    model, seen = make(), []
+
+    def validate(model):
+        seen.append({k: v.clone() for k, v in model.state_dict().items()})
+        return [0.1, 0.9, 0.5][len(seen) - 1]
+
+    run(model, validate=validate, validate_every=10)
+    assert len(seen) == 3
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, seen[1][name])
+
+
+def test_training_stops_when_it_no_longer_gets_better():
+    measures = iter([0.5, 0.4, 0.3, 0.2])
+    losses = run(
+        make(), validate=lambda m: next(measures), validate_every=5, patience=2
+    )
+    assert len(losses) == 15
+
+
+def test_mixed_precision_trains_too():
+    losses = run(make(), steps=150, learning_rate=1e-2, mixed_precision=True)
+    assert sum(losses[-10:]) < 0.5 * sum(losses[:10])
+
+
+def test_parameter_groups_have_their_own_rates():
+    model = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2))
+    frozen = model[1].weight.clone()
+    groups = [
+        {"params": model[0].parameters(), "lr": 1e-2},
+        {"params": model[1].parameters(), "lr": 0.0},
+    ]
+    run(model, learning_rate=groups)
+    assert torch.equal(model[1].weight, frozen)
+
+
+def test_a_loss_that_is_not_finite_is_said():
+    with pytest.raises(ValueError, match="the loss is nan at step 0"):
+        train(
+            make(),
+            batch_of,
+            lambda model, x, y: model(x).sum() * torch.nan,
+            steps=3,
+            device="cpu",
+            progress=False,
+        )
