@@ -7,8 +7,8 @@ from attncourse import _checks
 from attncourse.layers.core import check_device
 
 
-def check_ids(name, ids, vocab_size, device):
-    """Check that `ids` is a matrix of integers from 0 to vocab_size − 1."""
+def check_ids(name, ids, vocab_size, device, *, rank=2, layout="(batch, tokens)"):
+    """Check that `ids` holds integers from 0 to vocab_size − 1 on `rank` axes."""
     if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
         kind = ids.dtype if isinstance(ids, torch.Tensor) else type(ids).__name__
         raise TypeError(
@@ -16,7 +16,7 @@ def check_ids(name, ids, vocab_size, device):
             "Convert it with torch.as_tensor(ids).long()."
         )
     check_device(name, ids, device)
-    _checks.exact_rank(name, ids, 2, layout="(batch, tokens)")
+    _checks.exact_rank(name, ids, rank, layout=layout)
     if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
         raise ValueError(
             f"{name} must hold ids from 0 to {vocab_size - 1}, but its ids reach from "

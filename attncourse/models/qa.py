@@ -1,0 +1,272 @@
+"""Extractive question answering: point at the answer in a passage, or at nothing."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attncourse import _checks
+from attncourse.layers.masks import create_padding_mask
+from attncourse.layers.multihead import MultiHeadAttention
+from attncourse.models.ids import check_source
+from attncourse.models.transformer import TransformerLayer
+
+
+class QATransformer(nn.Module):
+    r"""Find the span of a context that answers a question.
+
+    Two recurrent encoders give question and context words their order. Attention then
+    runs both ways: every context word reads the question, and every question word reads
+    the context, which hands it back to the context words that asked for it. Transformer
+    layers let the context words compare what they found, and two heads score *context*
+    positions as the first and the last word of the answer. Position 0 of both scores
+    stands for "the context does not say".
+
+    Parameters
+    ----------
+    vocab_size : int
+        Number of ids; questions and contexts share them.
+    d_model : int, default 96
+        Width of all states; even, because half of it reads forwards and half backwards.
+    nhead : int, default 4
+        Number of heads; has to divide `d_model`.
+    num_layers : int, default 1
+        Transformer layers over the context.
+    dropout : float, default 0.0
+        Dropout, in training.
+    pad_idx : int, default 0
+        The id for padding.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is not a whole number from 1, `d_model` is odd, or the heads do not
+        divide it.
+
+    References
+    ----------
+    Seo et al. (2017), "Bidirectional attention flow for machine comprehension": both
+    directions, and how they are joined. Rajpurkar et al. (2018), "Know what you don't
+    know": questions without an answer. Devlin et al. (2019), section 4.3: one position
+    that stands for "no answer".
+    """
+
+    def __init__(
+        self, vocab_size, d_model=96, nhead=4, num_layers=1, *, dropout=0.0, pad_idx=0
+    ):
+        super().__init__()
+        self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
+        _checks.positive_int("num_layers", num_layers)
+        if _checks.positive_int("d_model", d_model) % 2:
+            raise ValueError(
+                "d_model must be even, half of it for each reading direction, but got "
+                f"{d_model}. Use {d_model + 1}."
+            )
+        self.pad_idx = pad_idx
+        self.embedding = nn.Embedding(vocab_size, d_model, pad_idx)
+        self.question_encoder = _reader(d_model, d_model)
+        self.context_encoder = _reader(d_model, d_model)
+        self.from_question = MultiHeadAttention(d_model, nhead)
+        self.from_context = MultiHeadAttention(d_model, nhead)
+        self.back_to_context = MultiHeadAttention(d_model, nhead)
+        self.join = nn.Linear(4 * d_model, d_model)
+        self.modelling = _reader(d_model, d_model)
+        self.layers = nn.ModuleList(
+            TransformerLayer(d_model, nhead, feedforward_dim=2 * d_model)
+            for _ in range(num_layers)
+        )
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
+        self.start = nn.Linear(d_model, 1)
+        self.end = nn.Linear(d_model, 1)
+        self.nothing = nn.Linear(2 * d_model, 2)
+
+    def forward(self, question, context, *, need_weights=False):
+        """Score each context position as the first and as the last word of the answer.
+
+        Parameters
+        ----------
+        question : torch.Tensor
+            Integer ids, ``(batch, question)``, padded on the right; no empty rows.
+        context : torch.Tensor
+            Integer ids, ``(batch, context)``, padded on the right; no empty rows.
+        need_weights : bool, default False
+            Whether to return the attention weights too.
+
+        Returns
+        -------
+        start, end : torch.Tensor
+            Logits, ``(batch, 1 + context)``. Column 0 stands for "no answer", column
+            i + 1 for context word i; padding has −inf.
+        weights : dict of torch.Tensor
+            Only if `need_weights`: "from_question" ``(batch, heads, context,
+            question)``, "from_context" ``(batch, heads, question, context)``,
+            "back_to_context" ``(batch, heads, context, question)``, and "layers", a
+            list of ``(batch, heads, context, context)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ids or shapes do not fit, or a row is empty.
+        """
+        device = self.start.weight.device
+        lengths = [
+            check_source(ids, self.vocab_size, self.pad_idx, device)
+            for ids in (question, context)
+        ]
+        if len(question) != len(context):
+            raise ValueError(
+                "question and context must have the same batch size, but their shapes "
+                f"are {_checks.shape_text(question)} and {_checks.shape_text(context)}."
+            )
+        question_mask = create_padding_mask(question, self.pad_idx)
+        context_mask = create_padding_mask(context, self.pad_idx)
+        asked = self._read(self.question_encoder, self._embed(question), lengths[0])
+        said = self._read(self.context_encoder, self._embed(context), lengths[1])
+
+        options = {"need_weights": need_weights}
+        answered, to_question = self.from_question(
+            said, asked, asked, question_mask, **options
+        )
+        found, to_context = self.from_context(
+            asked, said, said, context_mask, **options
+        )
+        handed_back, back = self.back_to_context(
+            said, asked, found, question_mask, **options
+        )
+        joined = [said, answered, said * answered, said * handed_back]
+        x = F.relu(self.join(self.dropout(torch.cat(joined, dim=-1))))
+        x = x + self._read(self.modelling, x, lengths[1])
+        layer_weights = []
+        for layer in self.layers:
+            x, own = layer(x, context_mask, **options)
+            layer_weights.append(own)
+        x = self.dropout(self.norm(x))
+
+        present = context_mask[:, 0, 0]
+        whole = torch.cat(
+            [_mean(asked, question_mask[:, 0, 0]), _largest(x, present)], dim=-1
+        )
+        nothing = self.nothing(whole)
+        start, end = (
+            torch.cat([none[:, None], head(x).squeeze(-1)], dim=1).masked_fill(
+                ~F.pad(present, (1, 0), value=True), -torch.inf
+            )
+            for head, none in zip(
+                (self.start, self.end), nothing.unbind(1), strict=True
+            )
+        )
+        if not need_weights:
+            return start, end
+        weights = {
+            "from_question": to_question,
+            "from_context": to_context,
+            "back_to_context": back,
+            "layers": layer_weights,
+        }
+        return start, end, weights
+
+    @torch.no_grad()
+    def predict_answer(self, question, context, *, max_answer=10, no_answer_bias=0.0):
+        """Return the best span of each context, found by a joint search.
+
+        Parameters
+        ----------
+        question, context : torch.Tensor
+            As for the model itself.
+        max_answer : int, default 10
+            The longest answer, in words.
+        no_answer_bias : float, default 0.0
+            Added to the score of "no answer": larger values make the model more
+            careful.
+
+        Returns
+        -------
+        list of tuple or None
+            For each row the first and the last word of the answer, both included, or
+            None where the context does not say.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for the model itself.
+        """
+        max_answer = _checks.positive_int("max_answer", max_answer)
+        self.eval()
+        start, end = self(question, context)
+        spans, scores = best_spans(start[:, 1:], end[:, 1:], max_answer)
+        nothing = start[:, 0] + end[:, 0] + no_answer_bias
+        return [
+            None if none >= score else tuple(span)
+            for span, score, none in zip(
+                spans.tolist(), scores.tolist(), nothing.tolist(), strict=True
+            )
+        ]
+
+    def _embed(self, ids):
+        return self.dropout(self.embedding(ids))
+
+    @staticmethod
+    def _read(reader, x, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(
+            x, lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        outputs, _ = nn.utils.rnn.pad_packed_sequence(
+            reader(packed)[0], batch_first=True, total_length=x.shape[1]
+        )
+        return outputs
+
+
+def best_spans(start, end, max_answer):
+    """Return the span with the largest start + end score of each row.
+
+    Parameters
+    ----------
+    start, end : torch.Tensor
+        Logits, ``(batch, context)``; −inf where there is padding.
+    max_answer : int
+        The longest span, in words.
+
+    Returns
+    -------
+    spans : torch.Tensor
+        int64, ``(batch, 2)``: first and last word, both included, first <= last.
+    scores : torch.Tensor
+        ``(batch,)``.
+    """
+    length = start.shape[1]
+    pairs = start[:, :, None] + end[:, None, :]  # (batch, first, last)
+    allowed = torch.ones(length, length, dtype=torch.bool, device=start.device)
+    allowed = allowed.triu() & allowed.tril(max_answer - 1)
+    scores, best = pairs.masked_fill(~allowed, -torch.inf).flatten(1).max(dim=1)
+    return torch.stack([best // length, best % length], dim=1), scores
+
+
+def span_loss(start, end, first, last):
+    """Return the mean cross-entropy of the first and the last word of the answers.
+
+    Parameters
+    ----------
+    start, end : torch.Tensor
+        What the model returned, ``(batch, 1 + context)``.
+    first, last : torch.Tensor
+        int64, ``(batch,)``: indices into the context, or −1 where there is no answer.
+
+    Returns
+    -------
+    torch.Tensor
+        A scalar, in nats.
+    """
+    return (F.cross_entropy(start, first + 1) + F.cross_entropy(end, last + 1)) / 2
+
+
+def _reader(width_in, width_out):
+    return nn.GRU(width_in, width_out // 2, batch_first=True, bidirectional=True)
+
+
+def _mean(x, present):
+    present = present[..., None]
+    return (x * present).sum(dim=1) / present.sum(dim=1)
+
+
+def _largest(x, present):
+    return x.masked_fill(~present[..., None], -torch.inf).amax(dim=1)

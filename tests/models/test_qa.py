@@ -1,0 +1,134 @@
+import pytest
+import torch
+
+from attncourse.models.qa import QATransformer, best_spans, span_loss
+
+IDS, D_MODEL, HEADS, LAYERS = 23, 12, 3, 2
+BATCH, QUESTION, CONTEXT = 2, 5, 7
+
+
+def make():
+    torch.manual_seed(0)
+    return QATransformer(IDS, D_MODEL, HEADS, LAYERS).eval()
+
+
+def example(rng):
+    question = torch.randint(1, IDS, (BATCH, QUESTION), generator=rng)
+    context = torch.randint(1, IDS, (BATCH, CONTEXT), generator=rng)
+    question[0, 3:] = 0
+    context[1, 4:] = 0
+    return question, context
+
+
+def test_scores_point_into_the_context(rng):
+    start, end = make()(*example(rng))
+    assert start.shape == end.shape == (BATCH, 1 + CONTEXT)
+    assert start[0].isfinite().all()
+    assert (start[1, 5:] == -torch.inf).all()
+    assert (end[1, 5:] == -torch.inf).all()
+
+
+def test_padding_changes_nothing(rng):
+    model = make()
+    question, context = example(rng)
+    start, _ = model(question, context)
+    wider = [torch.nn.functional.pad(ids, (0, 3)) for ids in (question, context)]
+    torch.testing.assert_close(model(*wider)[0][:, : 1 + CONTEXT], start)
+    alone, _ = model(question[:1, :3], context[:1])
+    torch.testing.assert_close(alone, start[:1])
+
+
+def test_every_word_of_question_and_context_matters(rng):
+    model = make()
+    question, context = example(rng)
+    before, _ = model(question, context)
+    for ids, row in ((question, 1), (context, 0)):
+        for place in range(ids.shape[1]):
+            old = ids[row, place].item()
+            ids[row, place] = old % (IDS - 1) + 1
+            after, _ = model(question, context)
+            ids[row, place] = old
+            assert (after.softmax(-1) - before.softmax(-1))[row].abs().max() > 1e-6
+
+
+def test_all_weights_are_returned_on_request(rng):
+    question, context = example(rng)
+    start, end, weights = make()(question, context, need_weights=True)
+    torch.testing.assert_close((start, end), make()(question, context))
+    shapes = {
+        "from_question": (CONTEXT, QUESTION),
+        "from_context": (QUESTION, CONTEXT),
+        "back_to_context": (CONTEXT, QUESTION),
+    }
+    for name, shape in shapes.items():
+        assert weights[name].shape == (BATCH, HEADS, *shape)
+        torch.testing.assert_close(
+            weights[name].sum(-1), torch.ones(BATCH, HEADS, shape[0])
+        )
+    assert [w.shape for w in weights["layers"]] == [
+        (BATCH, HEADS, CONTEXT, CONTEXT)
+    ] * LAYERS
+
+
+@pytest.mark.parametrize("max_answer", [1, 3, 7])
+def test_the_joint_search_finds_the_best_span(rng, max_answer):
+    start, end = torch.randn(2, 50, CONTEXT, generator=rng)
+    spans, scores = best_spans(start, end, max_answer)
+    for row in range(50):
+        options = {
+            (i, j): (start[row, i] + end[row, j]).item()
+            for i in range(CONTEXT)
+            for j in range(i, min(CONTEXT, i + max_answer))
+        }
+        best = max(options, key=options.get)
+        assert tuple(spans[row].tolist()) == best
+        assert scores[row].item() == pytest.approx(options[best])
+
+
+def test_an_answer_is_a_span_or_nothing(rng):
+    model = make()
+    question, context = example(rng)
+    start, end = model(question, context)
+    assert model.predict_answer(question, context, no_answer_bias=1e6) == [None, None]
+    spans = model.predict_answer(question, context, no_answer_bias=-1e6)
+    expected, _ = best_spans(start[:, 1:], end[:, 1:], 10)
+    assert spans == [tuple(s) for s in expected.tolist()]
+    assert all(0 <= i <= j for i, j in spans)
+    assert spans[1][1] < 4
+
+
+def test_the_loss_is_that_of_the_gold_span_or_of_nothing(rng):
+    start, end = make()(*example(rng))
+    first, last = torch.tensor([2, -1]), torch.tensor([4, -1])
+    log_start, log_end = start.log_softmax(-1), end.log_softmax(-1)
+    expected = -(log_start[0, 3] + log_start[1, 0] + log_end[0, 5] + log_end[1, 0]) / 4
+    torch.testing.assert_close(span_loss(start, end, first, last), expected)
+
+
+def test_gradients_are_finite(rng):
+    model = make()
+    start, end = model(*example(rng))
+    span_loss(start, end, torch.tensor([2, -1]), torch.tensor([4, -1])).backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda q, c: (q.float(), c), TypeError, "integer ids"),
+        (lambda q, c: (q, c + 30), ValueError, "ids from 0 to 22"),
+        (lambda q, c: (q[:1], c), ValueError, "the same batch size"),
+        (lambda q, c: (q, c.flip(1)), ValueError, "padded on the right"),
+        (lambda q, c: (q * 0, c), ValueError, "row 0 is empty"),
+    ],
+)
+def test_bad_input_is_named(rng, change, error, message):
+    with pytest.raises(error, match=message):
+        make()(*change(*example(rng)))
+
+
+def test_a_model_that_cannot_work_is_not_made():
+    with pytest.raises(ValueError, match="d_model must be even"):
+        QATransformer(IDS, 7, 1)
+    with pytest.raises(ValueError, match="divisible by"):
+        QATransformer(IDS, 8, 3)
