@@ -20,6 +20,21 @@ _NAMES = {
         "SinusoidalPositionalEncoding",
         "sinusoidal_encoding",
     ],
+    "layers.relative": ["T5RelativeBias", "alibi_bias", "alibi_slopes"],
+    "layers.rotary": ["apply_rotary"],
+    "layers.shaw": ["ShawAttention"],
+    "layers.local": ["local_attention"],
+    "layers.sparse": ["block_sparse_attention"],
+    "layers.blockwise": ["blockwise_attention"],
+    "layers.linear": ["linear_attention"],
+    "models.recurrent": ["RecurrentSeq2Seq"],
+    "models.seq2seq": ["AttentionSeq2Seq"],
+    "models.transformer": ["Transformer", "TransformerLayer"],
+    "models.translation": ["TranslationTransformer"],
+    "models.qa": ["QATransformer"],
+    "models.summary": ["SelfAttentionSummarizer"],
+    "models.decoding": ["beam_search", "greedy_search"],
+    "training.loop": ["train"],
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

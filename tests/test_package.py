@@ -27,6 +27,12 @@ DOCUMENTED_NAMES = [
     "create_padding_mask",
     "SinusoidalPositionalEncoding",
     "LearnedPositionalEncoding",
+    "AttentionSeq2Seq",
+    "Transformer",
+    "TransformerLayer",
+    "TranslationTransformer",
+    "QATransformer",
+    "SelfAttentionSummarizer",
 ]
 
 

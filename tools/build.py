@@ -111,6 +111,7 @@ def run_notebook(path: Path) -> tuple[object, float, str | None]:
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
+        record_timing=False,  # it would be stored in the cells and change their hash
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=ERROR"],
     )
@@ -120,6 +121,41 @@ def run_notebook(path: Path) -> tuple[object, float, str | None]:
     except (CellControlSignal, RuntimeError) as error:  # an error, a death, too slow
         return notebook, time.perf_counter() - start, str(error)
     return notebook, time.perf_counter() - start, None
+
+
+def code_of(notebook) -> list[tuple[str, list[str]]]:
+    """List what a run depends on: the source and the tags of each code cell."""
+    return [
+        (cell.source, cell.metadata.get("tags", []))
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
+def find_results(cache, notebook) -> bool:
+    """Say whether the cache has the notebook's outputs.
+
+    Jupyter's cache looks at the metadata of cells too. Where only these have changed,
+    such as a caption, the outputs are stored again under the new metadata.
+    """
+    from jupyter_cache.base import CacheBundleIn
+
+    try:
+        cache.match_cache_notebook(notebook)
+        return True
+    except KeyError:
+        pass
+    for record in cache.list_cache_records():
+        stored = cache.get_cache_bundle(record.pk).nb
+        if code_of(stored) != code_of(notebook):
+            continue
+        new = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        for cell, run in zip(new, stored.cells, strict=True):
+            cell.outputs, cell.execution_count = run.outputs, run.execution_count
+        bundle = CacheBundleIn(notebook, record.uri, data=record.data)
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        return True
+    return False
 
 
 def remove_old_caches(current: Path) -> None:
@@ -139,12 +175,12 @@ def run_chapters(cache_path: Path) -> int:
     os.utime(cache_path)
     remove_old_caches(cache_path)
     cache = get_cache(cache_path)
-    chapters, due = chapters_in_toc(), []
-    for path in chapters:
-        try:
-            cache.match_cache_notebook(nbformat.read(path, as_version=4))
-        except KeyError:
-            due.append(path)
+    chapters = chapters_in_toc()
+    due = [
+        path
+        for path in chapters
+        if not find_results(cache, nbformat.read(path, as_version=4))
+    ]
     say(f"Chapters: {len(chapters)}, of which {len(due)} have to run.")
     failed = 0
     workers = max(1, min(len(due), os.cpu_count() or 1))

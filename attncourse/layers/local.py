@@ -156,7 +156,9 @@ class _Band(torch.autograd.Function):
         scale = 1 / math.sqrt(query.shape[-1])
         weights_of = ctx.tiling.weights_function(query)
         # contiguous, whatever the layout of the inputs, for the products into them
-        grads = [t.new_zeros(t.shape) for t in (query, key, value)]
+        d_query = query.new_empty(query.shape)
+        d_key, d_value = key.new_zeros(key.shape), value.new_zeros(value.shape)
+        grads = d_query, d_key, d_value
         tensors = (query, key, value, output, grad, *grads)
         for q, k, v, o, do, dq, dk, dv in _matrices(*tensors):
             for tile in ctx.tiling.tiles():
@@ -167,10 +169,9 @@ class _Band(torch.autograd.Function):
                 # and that sum is d_out · output
                 dot = (d_out * tile.queries_of(o)).sum(-1, keepdim=True)
                 d_weights = torch.bmm(d_out, tile.keys_of(v).transpose(1, 2))
-                d_scores = d_weights.sub_(dot).mul_(weights)
-                rows = tile.queries_of(dq)
-                rows.baddbmm_(d_scores, tile.keys_of(k), alpha=scale)
-                tile.add_to_keys(dk, d_scores, tile.queries_of(q), scale)
+                d_scores = d_weights.sub_(dot).mul_(weights).mul_(scale)
+                torch.bmm(d_scores, tile.keys_of(k), out=tile.queries_of(dq))
+                tile.add_to_keys(dk, d_scores, tile.queries_of(q))
         return *grads, None, None
 
 
@@ -253,8 +254,8 @@ class _Tile:
         """View the keys as (blocks, span, d); the spans of neighbours overlap."""
         return x[self.keys].unfold(0, self.span, self.rows).transpose(1, 2)
 
-    def add_to_keys(self, total, weights, x, scale=1.0):
-        """Add scale · weightsᵀ x to the rows of `total` that the keys come from.
+    def add_to_keys(self, total, weights, x):
+        """Add weightsᵀ x to the rows of `total` that the keys come from.
 
         The spans overlap, so this goes one block of keys at a time: within such a
         piece of the span no two blocks of queries meet.
@@ -263,4 +264,4 @@ class _Tile:
         for first in range(0, self.span, width):
             piece = weights[:, :, first : first + width].transpose(1, 2)
             rows = total[self.keys][first : first + self.blocks * width]
-            rows.unflatten(0, (self.blocks, width)).baddbmm_(piece, x, alpha=scale)
+            rows.unflatten(0, (self.blocks, width)).baddbmm_(piece, x)

@@ -80,7 +80,7 @@ def beam_search(model, source, *, beam_size=4, max_len=100, length_penalty=1.0):
     References
     ----------
     Wu et al. (2016), "Google's neural machine translation system", section 7, discuss
-    the normalisation by length; theirs has the form ((5 + |y|) / 6)^α.
+    the normalisation by length; theirs has the form ``((5 + |y|) / 6)^α``.
     """
     beam_size = _checks.positive_int("beam_size", beam_size)
     max_len = _checks.positive_int("max_len", max_len)

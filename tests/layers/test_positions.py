@@ -76,6 +76,15 @@ def test_dropout_acts_in_training_only():
     torch.testing.assert_close(layer.eval()(x), x + layer.encoding[:TOKENS])
 
 
+def test_a_sequence_in_two_pieces_gets_the_same_vectors(rng):
+    x = torch.randn(BATCH, TOKENS, 6, generator=rng)
+    for layer in (SinusoidalPositionalEncoding(6, 5), LearnedPositionalEncoding(6, 5)):
+        pieces = [layer(x[:, :2]), layer(x[:, 2:], start=2)]
+        torch.testing.assert_close(torch.cat(pieces, dim=1), layer(x))
+        with pytest.raises(ValueError, match="from position 1 on"):
+            layer(x, start=1)
+
+
 @pytest.mark.parametrize("length", [0, 11])
 def test_lengths_from_none_to_max_len_are_taken(length):
     for layer in (
@@ -91,7 +100,11 @@ def test_lengths_from_none_to_max_len_are_taken(length):
 @pytest.mark.parametrize(
     ("x", "error", "message"),
     [
-        (torch.zeros(2, 12, 6), ValueError, "x has 12 tokens, .* at most 11"),
+        (
+            torch.zeros(2, 12, 6),
+            ValueError,
+            "x has 12 tokens from position 0 on, .* 11 positions at most",
+        ),
         (torch.zeros(2, 5, 4), ValueError, "6 entries on its last axis"),
         (torch.zeros(5, 6), ValueError, "x must have 3 axes"),
         (torch.zeros(2, 5, 6).long(), TypeError, "embedded first"),
