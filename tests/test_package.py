@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import attncourse
+import attncourse.data as attncourse_data
+import attncourse.viz as attncourse_viz
 
 PACKAGE = Path(attncourse.__file__).parent
 LAYERS_OF_IMPORTS = ["data", "layers", "models", "training", "viz"]
@@ -137,18 +140,33 @@ def public_objects():
                 yield f"{module.__name__}.{key}", value
 
 
+def parameters_of(thing):
+    names = inspect.signature(thing).parameters
+    return [name for name in names if name not in ("self", "args", "kwargs")]
+
+
 @pytest.mark.parametrize(("name", "thing"), list(public_objects()))
-def test_public_docstrings_give_arguments_and_results(name, thing):
+def test_docstrings_describe_every_parameter_or_none(name, thing):
     doc = inspect.getdoc(thing)
     assert doc, f"{name} has no docstring"
-    parameters = [
-        p
-        for p in inspect.signature(thing).parameters.values()
-        if p.name not in ("self", "args", "kwargs")
-    ]
-    if parameters and len(doc.splitlines()) > 1:
-        missing = [p.name for p in parameters if p.name not in doc]
-        assert not missing, f"the docstring of {name} does not mention {missing}"
+    if "Parameters\n-----" in doc:
+        section = re.split(r"\n\w+\n---", doc.split("Parameters\n---")[1])[0]
+        missing = [p for p in parameters_of(thing) if p not in section]
+        assert not missing, f"the docstring of {name} does not describe {missing}"
+
+
+EXPORTED = [
+    (f"{package.__name__}.{name}", getattr(package, name))
+    for package in (attncourse, attncourse_data, attncourse_viz)
+    for name in package.__all__
+    if callable(getattr(package, name))
+]
+
+
+@pytest.mark.parametrize(("name", "thing"), EXPORTED)
+def test_exported_names_say_what_they_take(name, thing):
+    if parameters_of(thing):
+        assert "Parameters\n-----" in inspect.getdoc(thing)
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
