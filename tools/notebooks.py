@@ -1,10 +1,12 @@
 """Run notebooks in place and keep their files in one normal form.
 
     python tools/notebooks.py run chapters/03_multi_head.ipynb …
+    python tools/notebooks.py tidy chapters/*.ipynb     (the form only, nothing runs)
     python tools/notebooks.py check chapters/*.ipynb
 
 The normal form: cell ids that follow from the place of the cell, execution counts from
-1 upwards, no metadata but tags and figure texts, no images in stored outputs.
+1 upwards, no metadata but tags and figure texts, no images and no progress bars in
+stored outputs.
 """
 
 import argparse
@@ -38,8 +40,24 @@ def normalise(notebook):
             continue
         count += 1
         cell.execution_count = count
-        cell.outputs = [_text_only(output, count) for output in cell.outputs]
+        ignored = "nbval-ignore-output" in cell.metadata.get("tags", [])
+        outputs = [_text_only(output, count) for output in cell.outputs]
+        cell.outputs = _joined(outputs, keep_stderr=not ignored)
     return notebook
+
+
+def _joined(outputs, *, keep_stderr):
+    """Join pieces of one stream; drop the progress bars of cells not compared."""
+    joined = []
+    for output in outputs:
+        stream = output.get("name") if output.output_type == "stream" else None
+        if stream == "stderr" and not keep_stderr:
+            continue
+        if stream and joined and joined[-1].get("name") == stream:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _text_only(output, count):
@@ -101,9 +119,9 @@ def problems(path):
 
 
 def main(argv=None):
-    """Run or check the notebooks named on the command line."""
+    """Run, tidy or check the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("action", choices=["run", "check"])
+    parser.add_argument("action", choices=["run", "tidy", "check"])
     parser.add_argument("paths", nargs="+", type=Path)
     options = parser.parse_args(argv)
     failed = False
@@ -113,6 +131,9 @@ def main(argv=None):
             print(f"running {path} …", flush=True)
             run(path)
             print(f"  {time.perf_counter() - start:.0f} s")
+        if options.action == "tidy":
+            notebook = nbformat.read(path, as_version=4)
+            path.write_text(text_of(normalise(notebook)), encoding="utf-8")
         for problem in problems(path):
             print(f"{path}: {problem}")
             failed = True

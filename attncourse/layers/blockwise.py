@@ -142,7 +142,8 @@ def _blocks(keys, size):
 
 def _scores(query, key, mask, block):
     """Return the scaled scores of one block of keys, −inf where hidden."""
-    scores = query @ key[..., block, :].transpose(-2, -1) / math.sqrt(query.shape[-1])
+    query = query / math.sqrt(query.shape[-1])
+    scores = query @ key[..., block, :].transpose(-2, -1)
     if mask is None:
         return scores
     return scores.masked_fill(~mask[..., block], -math.inf)

@@ -1,0 +1,292 @@
+"""A recurrent encoder-decoder, with or without attention."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attncourse import _checks
+from attncourse.layers.core import check_device
+from attncourse.layers.scores import AdditiveAttention, MultiplicativeAttention
+
+ATTENTION = (None, "additive", "dot", "general", "concat")
+
+
+class RecurrentSeq2Seq(nn.Module):
+    r"""Read a sequence of ids with one GRU, and write another with a second GRU.
+
+    With encoder states :math:`e_1 \dots e_n` and decoder states :math:`d_i`,
+
+    .. math::
+
+        d_0 = e_n, \qquad d_i = \mathrm{GRU}(y_{i-1}, d_{i-1}), \qquad
+        p(y_i) = \operatorname{softmax}(W_o \tanh(W_c [c_i; d_i]))
+
+    The two kinds of model differ in the context :math:`c_i` and in nothing else:
+
+    .. math::
+
+        c_i = e_n \text{ without attention}, \qquad
+        c_i = \sum_j w_{ij}\, e_j \text{ with attention}
+
+    Parameters
+    ----------
+    src_vocab_size, tgt_vocab_size : int
+        Numbers of source and of target ids.
+    hidden_dim : int
+        Width of the states of both GRUs.
+    attention : {None, "additive", "dot", "general", "concat"}, default None
+        How a decoder state is compared with the encoder states. "additive" is
+        `AdditiveAttention` with a hidden layer of width `hidden_dim`, the others are
+        the methods of `MultiplicativeAttention`.
+    embed_dim : int, optional
+        Width of the embeddings; `hidden_dim` unless given.
+    pad_idx : int, default 0
+        The id that fills up short sources, on the right.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is not a whole number from 1, `attention` is unknown, or `pad_idx` is
+        no source id.
+
+    Notes
+    -----
+    The start symbol has an embedding of its own, which is no target id: the model
+    cannot write it, and no id has to be kept free for it.
+
+    References
+    ----------
+    Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural
+    networks": the decoder starts from the encoder's last state.
+    Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
+    statistical machine translation", section 2.2: that state is read at each step.
+    Luong, Pham and Manning (2015), "Effective approaches to attention-based neural
+    machine translation", equation 5: the context meets the decoder state after the
+    GRU, without input feeding.
+    """
+
+    def __init__(
+        self,
+        src_vocab_size,
+        tgt_vocab_size,
+        hidden_dim,
+        *,
+        attention=None,
+        embed_dim=None,
+        pad_idx=0,
+    ):
+        super().__init__()
+        if attention not in ATTENTION:
+            raise ValueError(
+                f"attention must be one of {', '.join(map(repr, ATTENTION))}, "
+                f"but got {attention!r}."
+            )
+        self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
+        self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
+        hidden_dim = _checks.positive_int("hidden_dim", hidden_dim)
+        embed_dim = hidden_dim if embed_dim is None else embed_dim
+        embed_dim = _checks.positive_int("embed_dim", embed_dim)
+        self.pad_idx = _checks.positive_int("pad_idx", pad_idx, minimum=0)
+        if pad_idx >= src_vocab_size:
+            raise ValueError(
+                f"pad_idx must be one of the {src_vocab_size} source ids, 0 to "
+                f"{src_vocab_size - 1}, but got {pad_idx}."
+            )
+        self.source_embedding = nn.Embedding(src_vocab_size, embed_dim)
+        self.target_embedding = nn.Embedding(tgt_vocab_size + 1, embed_dim)
+        self.start_idx = tgt_vocab_size
+        self.encoder = nn.GRU(embed_dim, hidden_dim, batch_first=True)
+        self.decoder = nn.GRU(embed_dim, hidden_dim, batch_first=True)
+        self.combine = nn.Linear(2 * hidden_dim, hidden_dim)
+        self.output = nn.Linear(hidden_dim, tgt_vocab_size)
+        # Last, so that models with and without it start from the same weights.
+        self.attention = _make_attention(attention, hidden_dim)
+
+    def encode(self, source):
+        """Read the sources.
+
+        Parameters
+        ----------
+        source : torch.Tensor
+            Integer ids, ``(batch, source)``, padded on the right.
+
+        Returns
+        -------
+        outputs : torch.Tensor
+            The state after each id, ``(batch, source, hidden_dim)``; what stands in
+            the padding is never read.
+        last : torch.Tensor
+            The state after the last id that is not padding, ``(batch, hidden_dim)``;
+            zero for a source of nothing but padding.
+        mask : torch.Tensor of bool
+            True where there is an id, ``(batch, source)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `source` does not hold integers from 0 to src_vocab_size − 1, is not
+            two-dimensional, has no columns, or has padding before an id.
+        """
+        _check_ids("source", source, self.src_vocab_size, self.output.weight.device)
+        if source.shape[1] == 0:
+            raise ValueError(
+                "source must have at least one column, but its shape is "
+                f"{_checks.shape_text(source)}. An empty sequence is a row of padding."
+            )
+        mask = source != self.pad_idx
+        if (mask[:, 1:] & ~mask[:, :-1]).any():
+            raise ValueError(
+                f"source must be padded on the right, but id {self.pad_idx} (pad_idx) "
+                "stands before other ids in at least one row. Move the padding to the "
+                "end of the row."
+            )
+        outputs, _ = self.encoder(self.source_embedding(source))
+        # A GRU that reads from the left cannot be changed by padding on the right: it
+        # is enough to take each state where its own sequence ends.
+        lengths = mask.sum(dim=1)
+        rows = torch.arange(len(source), device=source.device)
+        last = outputs[rows, (lengths - 1).clamp(min=0)]
+        return outputs, last * (lengths > 0)[:, None], mask
+
+    def forward(self, source, target, *, need_weights=False):
+        """Score each target id, given the source and the target ids before it.
+
+        This is teacher forcing: the decoder reads the target shifted to the right by
+        one place, with the start symbol in front.
+
+        Parameters
+        ----------
+        source : torch.Tensor
+            Integer ids, ``(batch, source)``, padded on the right.
+        target : torch.Tensor
+            Integer ids, ``(batch, target)``. Leave its padding out of the loss, with
+            ``ignore_index``.
+        need_weights : bool, default False
+            Whether to return the attention weights too.
+
+        Returns
+        -------
+        logits : torch.Tensor
+            ``(batch, target, tgt_vocab_size)``; ``logits[:, i]`` belongs to
+            ``target[:, i]`` and depends on ``target[:, :i]``.
+        weights : torch.Tensor
+            Only if `need_weights`: ``(batch, target, source)``; rows sum to 1, padding
+            has weight 0.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ids or shapes do not fit, or a model without attention is asked for
+            weights.
+        """
+        self._check_weights(need_weights)
+        _check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
+        outputs, last, mask = self.encode(source)
+        if len(source) != len(target):
+            raise ValueError(
+                "source and target must have the same batch size, but their shapes are "
+                f"{_checks.shape_text(source)} and {_checks.shape_text(target)}."
+            )
+        if target.shape[1] == 0:
+            logits = last.new_zeros(len(target), 0, self.tgt_vocab_size)
+            weights = last.new_zeros(len(target), 0, source.shape[1])
+            return (logits, weights) if need_weights else logits
+        shifted = F.pad(target[:, :-1], (1, 0), value=self.start_idx)
+        logits, weights, _ = self._decode(shifted, last[None], outputs, last, mask)
+        return (logits, weights) if need_weights else logits
+
+    @torch.no_grad()
+    def greedy_decode(self, source, max_len, *, end_idx=None, need_weights=False):
+        """Write the likeliest next id, `max_len` times, for a whole batch at once.
+
+        Parameters
+        ----------
+        source : torch.Tensor
+            Integer ids, ``(batch, source)``, padded on the right.
+        max_len : int
+            Number of ids to write.
+        end_idx : int, optional
+            The target id that ends a sequence. What comes after it is `pad_idx`, and
+            decoding stops early when all sequences have ended.
+        need_weights : bool, default False
+            Whether to return the attention weights too.
+
+        Returns
+        -------
+        ids : torch.Tensor
+            int64, ``(batch, written)`` with ``written <= max_len``.
+        weights : torch.Tensor
+            Only if `need_weights`: ``(batch, written, source)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ids or shapes do not fit, `end_idx` is no target id, or a model without
+            attention is asked for weights.
+        """
+        self._check_weights(need_weights)
+        max_len = _checks.positive_int("max_len", max_len)
+        if end_idx is not None and not 0 <= end_idx < self.tgt_vocab_size:
+            raise ValueError(
+                f"end_idx must be a target id, 0 to {self.tgt_vocab_size - 1}, "
+                f"but got {end_idx}."
+            )
+        outputs, last, mask = self.encode(source)
+        state, written, looked = last[None], [], []
+        token = source.new_full((len(source), 1), self.start_idx, dtype=torch.int64)
+        ended = torch.zeros_like(token, dtype=torch.bool)
+        for _ in range(max_len):
+            logits, weights, state = self._decode(token, state, outputs, last, mask)
+            token = logits.argmax(dim=-1)  # (batch, 1)
+            if end_idx is not None:
+                token = token.masked_fill(ended, self.pad_idx)
+                ended = ended | (token == end_idx)
+            written.append(token)
+            looked.append(weights)
+            if end_idx is not None and ended.all():
+                break
+        ids = torch.cat(written, dim=1)
+        return (ids, torch.cat(looked, dim=1)) if need_weights else ids
+
+    def _decode(self, inputs, state, outputs, last, mask):
+        """Run the decoder over input ids (batch, steps), from state (1, batch, h)."""
+        states, state = self.decoder(self.target_embedding(inputs), state)
+        if self.attention is None:
+            context, weights = last[:, None, :].expand_as(states), None
+        else:
+            context, weights = self.attention(outputs, states, mask)
+        combined = torch.tanh(self.combine(torch.cat([context, states], dim=-1)))
+        return self.output(combined), weights, state
+
+    def _check_weights(self, need_weights):
+        if need_weights and self.attention is None:
+            raise ValueError(
+                "a model without attention has no weights to return. Make it with "
+                'attention="general", for example, or leave out need_weights.'
+            )
+
+
+def _make_attention(attention, hidden_dim):
+    if attention is None:
+        return None
+    if attention == "additive":
+        return AdditiveAttention(hidden_dim, hidden_dim, hidden_dim)
+    return MultiplicativeAttention(hidden_dim, hidden_dim, attention)
+
+
+def _check_ids(name, ids, vocab_size, device):
+    """Check that `ids` is a matrix of integers from 0 to vocab_size − 1."""
+    if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
+        kind = ids.dtype if isinstance(ids, torch.Tensor) else type(ids).__name__
+        raise TypeError(
+            f"{name} must be a tensor of integer ids (int64 or int32), but got {kind}. "
+            "Convert it with torch.as_tensor(ids).long()."
+        )
+    check_device(name, ids, device)
+    _checks.exact_rank(name, ids, 2, layout="(batch, tokens)")
+    if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
+        raise ValueError(
+            f"{name} must hold ids from 0 to {vocab_size - 1}, but its ids reach from "
+            f"{ids.min().item()} to {ids.max().item()}. Make the model with a larger "
+            "vocabulary, or map the ids that it does not know to one that it does."
+        )

@@ -1,0 +1,352 @@
+"""A decoder-only Transformer: small, readable, and open to inspection."""
+
+import torch
+from torch import nn
+
+from attncourse import _checks
+from attncourse.layers.core import check_device, check_floating, check_mask
+from attncourse.layers.masks import create_causal_mask
+from attncourse.layers.multihead import MultiHeadAttention
+from attncourse.layers.positions import (
+    LearnedPositionalEncoding,
+    SinusoidalPositionalEncoding,
+)
+
+POSITIONS = ("sinusoidal", "learned", "rotary", None)
+
+
+class TransformerLayer(nn.Module):
+    r"""Self-attention, then a feed-forward network, each added to its own input.
+
+    .. math::
+
+        y = x + \operatorname{attention}(\operatorname{norm}(x)), \qquad
+        z = y + \operatorname{feedforward}(\operatorname{norm}(y))
+
+    This is the order called pre-norm. With ``norm_first=False`` it is that of the
+    first Transformer: :math:`y = \operatorname{norm}(x + \operatorname{attention}(x))`
+    and so on.
+
+    Parameters
+    ----------
+    hidden_dim : int
+        Width of the token vectors.
+    num_heads : int
+        Number of heads; has to divide `hidden_dim`.
+    feedforward_dim : int, optional
+        Width between the two maps of the feed-forward network; 4 · `hidden_dim`
+        unless given. 0 leaves the network out: the layer is then attention only.
+    dropout : float, default 0.0
+        Probability of dropout on the weights and on what each part adds, in training.
+    norm_first : bool, default True
+        Normalise what each part reads, not the sum after it.
+    rotary : bool, default False
+        Rotate queries and keys by their positions, as `apply_rotary` does.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is no whole number or too small, or `num_heads` does not divide
+        `hidden_dim`.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.1 and equation 2.
+    Xiong et al. (2020), "On layer normalization in the Transformer architecture", for
+    the place of the norm.
+    """
+
+    def __init__(
+        self,
+        hidden_dim,
+        num_heads,
+        *,
+        feedforward_dim=None,
+        dropout=0.0,
+        norm_first=True,
+        rotary=False,
+    ):
+        super().__init__()
+        if feedforward_dim is None:
+            feedforward_dim = 4 * _checks.positive_int("hidden_dim", hidden_dim)
+        _checks.positive_int("feedforward_dim", feedforward_dim, minimum=0)
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(
+            hidden_dim, num_heads, dropout, rotary=rotary
+        )
+        self.attention_norm = nn.LayerNorm(hidden_dim)
+        self.dropout = nn.Dropout(dropout)
+        self.feedforward = None
+        if feedforward_dim:
+            self.feedforward_norm = nn.LayerNorm(hidden_dim)
+            self.feedforward = nn.Sequential(
+                nn.Linear(hidden_dim, feedforward_dim),
+                nn.ReLU(),
+                nn.Dropout(dropout),
+                nn.Linear(feedforward_dim, hidden_dim),
+            )
+
+    def forward(
+        self, x, mask=None, *, need_weights=False, active_heads=None, bias=None
+    ):
+        """Return the layer's output, and on request where each head looked.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            Floating point, ``(batch, tokens, hidden_dim)``.
+        mask : torch.Tensor of bool, optional
+            True = may attend; ``(tokens, tokens)``, or four axes that broadcast to
+            ``(batch, heads, tokens, tokens)``.
+        need_weights : bool, default False
+            Whether to return the attention weights.
+        active_heads : torch.Tensor of bool, optional
+            ``(heads,)``; a head that is False is switched off: it may attend to
+            nothing, so its weights and its output are zero.
+        bias : torch.Tensor, optional
+            Added to the scaled scores, as for `MultiHeadAttention`.
+
+        Returns
+        -------
+        output : torch.Tensor
+            The shape and dtype of `x`.
+        weights : torch.Tensor or None
+            ``(batch, heads, tokens, tokens)``, before dropout; None unless asked for.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `MultiHeadAttention`; also if `active_heads` is not boolean or does
+            not name each head.
+        """
+        check_floating("x", x, self.attention_norm.weight)
+        _checks.exact_rank("x", x, 3, layout="(batch, tokens, hidden_dim)")
+        _checks.last_size("x", x, self.attention.d_model, meaning="hidden_dim")
+        if active_heads is not None:
+            mask = self._without_inactive(mask, active_heads, x)
+        if self.norm_first:
+            read, weights = self._attend(
+                self.attention_norm(x), mask, need_weights, bias
+            )
+            x = x + read
+            if self.feedforward is not None:
+                x = x + self.dropout(self.feedforward(self.feedforward_norm(x)))
+        else:
+            read, weights = self._attend(x, mask, need_weights, bias)
+            x = self.attention_norm(x + read)
+            if self.feedforward is not None:
+                x = self.feedforward_norm(x + self.dropout(self.feedforward(x)))
+        return x, weights
+
+    def _attend(self, x, mask, need_weights, bias):
+        read, weights = self.attention(
+            x, x, x, mask, need_weights=need_weights, bias=bias
+        )
+        return self.dropout(read), weights
+
+    def _without_inactive(self, mask, active_heads, x):
+        _check_active("active_heads", active_heads, (self.attention.num_heads,), x)
+        # Attention gives zeros where nothing may be attended to, so a mask suffices.
+        active = active_heads[None, :, None, None]
+        if mask is None:
+            return active.expand(1, -1, 1, x.shape[1])
+        check_mask(mask, (len(x), len(active_heads), x.shape[1], x.shape[1]), x.device)
+        return mask & active
+
+
+class Transformer(nn.Module):
+    r"""A language model: from a sequence of tokens to scores for each next token.
+
+    Token vectors and positions, a stack of `TransformerLayer`, a map to the vocabulary.
+    Position `i` sees tokens 0 to `i` only; its logits are those of token `i` + 1.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Tokens are 0 … `vocab_size` − 1.
+    hidden_dim : int
+        Width of the token vectors.
+    num_heads : int
+        Heads in each layer; has to divide `hidden_dim`.
+    num_layers : int
+        Number of layers.
+    max_len : int, default 512
+        The longest sequence that is accepted, in tokens.
+    positions : {"sinusoidal", "learned", "rotary", None}, default "sinusoidal"
+        How the model knows where a token stands; None leaves it to the causal mask
+        and to `position_bias`.
+    position_bias : callable, optional
+        ``position_bias(queries, keys)`` returns what every layer adds to its scaled
+        scores, ``(heads, queries, keys)``: a `T5RelativeBias`, which is then trained
+        with the model, or ``functools.partial(alibi_bias, num_heads)``.
+    feedforward_dim : int, optional
+        As for `TransformerLayer`; 0 gives an attention-only model.
+    dropout : float, default 0.0
+        Probability of dropout, in training.
+    norm_first : bool, default True
+        As for `TransformerLayer`; if True, a last norm precedes the output map.
+    causal : bool, default True
+        If False, each position sees the whole sequence, its answer included. That is
+        of use for tasks in which nothing is predicted from the left.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is out of range, the heads do not divide the width, or `positions` is
+        unknown.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need". Radford et al. (2018),
+    "Improving language understanding by generative pre-training", for the stack
+    without an encoder. Elhage et al. (2021), "A mathematical framework for Transformer
+    circuits", for models of attention only.
+    """
+
+    def __init__(
+        self,
+        vocab_size,
+        hidden_dim,
+        num_heads,
+        num_layers,
+        *,
+        max_len=512,
+        positions="sinusoidal",
+        position_bias=None,
+        feedforward_dim=None,
+        dropout=0.0,
+        norm_first=True,
+        causal=True,
+    ):
+        super().__init__()
+        self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
+        self.hidden_dim = _checks.positive_int("hidden_dim", hidden_dim)
+        self.num_layers = _checks.positive_int("num_layers", num_layers)
+        self.max_len = _checks.positive_int("max_len", max_len)
+        self.num_heads = _checks.positive_int("num_heads", num_heads)
+        if positions not in POSITIONS:
+            raise ValueError(
+                f"positions must be one of {POSITIONS}, but got {positions!r}."
+            )
+        self.causal = causal
+        self.embedding = nn.Embedding(vocab_size, hidden_dim)
+        self.add_positions = nn.Identity()
+        if positions == "sinusoidal":
+            self.add_positions = SinusoidalPositionalEncoding(hidden_dim, max_len)
+        elif positions == "learned":
+            self.add_positions = LearnedPositionalEncoding(hidden_dim, max_len)
+        self.position_bias = position_bias
+        self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
+        self.layers = nn.ModuleList(
+            TransformerLayer(
+                hidden_dim,
+                num_heads,
+                feedforward_dim=feedforward_dim,
+                dropout=dropout,
+                norm_first=norm_first,
+                rotary=positions == "rotary",
+            )
+            for _ in range(num_layers)
+        )
+        self.final_norm = nn.LayerNorm(hidden_dim) if norm_first else nn.Identity()
+        self.output_proj = nn.Linear(hidden_dim, vocab_size)
+
+    def forward(self, tokens, mask=None, *, need_weights=False, active_heads=None):
+        """Return the logits of every next token, and on request all attention maps.
+
+        Parameters
+        ----------
+        tokens : torch.Tensor
+            Integers, ``(batch, tokens)``.
+        mask : torch.Tensor of bool, optional
+            A further mask, True = may attend, such as `create_padding_mask` returns;
+            it is combined with the causal one.
+        need_weights : bool, default False
+            Whether to return the attention weights too.
+        active_heads : torch.Tensor of bool, optional
+            ``(num_layers, num_heads)``; heads that are False are switched off.
+
+        Returns
+        -------
+        logits : torch.Tensor
+            ``(batch, tokens, vocab_size)``.
+        weights : list of torch.Tensor
+            Only with ``need_weights=True``: one ``(batch, heads, tokens, tokens)`` for
+            each layer.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `tokens` is not a matrix of integers from the vocabulary, is longer than
+            max_len, or a mask does not fit.
+        """
+        self._check_tokens(tokens)
+        mask = self._combine(mask, tokens)
+        if active_heads is None:
+            active_heads = [None] * self.num_layers
+        else:
+            shape = (self.num_layers, self.num_heads)
+            _check_active("active_heads", active_heads, shape, tokens)
+        x = self.dropout(self.add_positions(self.embedding(tokens)))
+        bias = None
+        if self.position_bias is not None:
+            bias = self.position_bias(tokens.shape[1], tokens.shape[1]).to(x)
+        all_weights = []
+        for layer, active in zip(self.layers, active_heads, strict=True):
+            x, weights = layer(
+                x, mask, need_weights=need_weights, active_heads=active, bias=bias
+            )
+            all_weights.append(weights)
+        logits = self.output_proj(self.final_norm(x))
+        return (logits, all_weights) if need_weights else logits
+
+    def _combine(self, mask, tokens):
+        batch, length = tokens.shape
+        if mask is not None:
+            shape = (batch, self.num_heads, length, length)
+            check_mask(mask, shape, tokens.device)
+        if not self.causal:
+            return mask
+        causal = create_causal_mask(length, device=tokens.device)
+        return causal if mask is None else causal & mask
+
+    def _check_tokens(self, tokens):
+        if not isinstance(tokens, torch.Tensor):
+            raise TypeError(
+                f"tokens must be a torch.Tensor, but got {type(tokens).__name__}. "
+                "Convert lists with torch.tensor(tokens)."
+            )
+        if tokens.dtype not in (torch.int64, torch.int32):
+            raise TypeError(
+                "tokens must be integers (int64 or int32), but their dtype is "
+                f"{tokens.dtype}. Token ids can be converted with .long()."
+            )
+        check_device("tokens", tokens, self.embedding.weight.device)
+        _checks.exact_rank("tokens", tokens, 2, layout="(batch, tokens)")
+        if tokens.shape[1] > self.max_len:
+            raise ValueError(
+                f"tokens has {tokens.shape[1]} positions, but this model was made for "
+                f"at most {self.max_len}. Cut the sequence, or make the model with a "
+                "larger max_len."
+            )
+        if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < self.vocab_size:
+            raise ValueError(
+                f"tokens must lie between 0 and {self.vocab_size - 1}, but they reach "
+                f"from {tokens.min()} to {tokens.max()}. Make the model with a larger "
+                "vocab_size, or look for ids that stand for nothing."
+            )
+
+
+def _check_active(name, active, shape, like):
+    if not isinstance(active, torch.Tensor) or active.dtype != torch.bool:
+        kind = active.dtype if isinstance(active, torch.Tensor) else type(active)
+        raise TypeError(
+            f"{name} must be a boolean tensor, True = the head works, but got {kind}. "
+            f"Start from torch.ones({', '.join(map(str, shape))}, dtype=torch.bool)."
+        )
+    check_device(name, active, like.device)
+    if tuple(active.shape) != shape:
+        raise ValueError(
+            f"{name} must have one entry for each head, shape {shape}, but its shape "
+            f"is {_checks.shape_text(active)}."
+        )

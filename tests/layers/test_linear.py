@@ -1,0 +1,162 @@
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from attncourse.layers.linear import elu_features, linear_attention
+
+
+def draw(rng, leading, queries, keys, dtype=torch.float32):
+    return [
+        torch.randn(*leading, *size, generator=rng, dtype=torch.float64).to(dtype)
+        for size in ((queries, 5), (keys, 5), (keys, 7))
+    ]
+
+
+def by_weights(query, key, value, causal):
+    """Make the full matrix of weights, as in equation 4 of the paper."""
+    weights = (F.elu(query) + 1) @ (F.elu(key) + 1).transpose(-2, -1)
+    if causal:
+        for i in range(weights.shape[-2]):
+            weights[..., i, i + 1 :] = 0.0
+    return weights @ value / weights.sum(-1, keepdim=True)
+
+
+class LargestTensor(TorchDispatchMode):
+    """Notes the largest number of entries in any tensor that is made."""
+
+    largest = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(tensor, torch.Tensor):
+                self.largest = max(self.largest, tensor.numel())
+        return result
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    tokens=st.integers(1, 211),
+    more_keys=st.integers(0, 20),
+    causal=st.booleans(),
+    leading=st.lists(st.integers(1, 3), max_size=3),
+    seed=st.integers(0, 2**31),
+)
+def test_equals_the_weighted_mean(tokens, more_keys, causal, leading, seed):
+    keys = tokens if causal else tokens + more_keys
+    inputs = draw(torch.Generator().manual_seed(seed), leading, tokens, keys)
+    torch.testing.assert_close(
+        linear_attention(*inputs, causal=causal),
+        by_weights(*inputs, causal),
+        rtol=1e-5,
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("tokens", [1, 64, 71])
+def test_gradcheck(rng, causal, tokens):
+    inputs = draw(rng, (2,), tokens, tokens, torch.float64)
+    inputs = [t.requires_grad_() for t in inputs]
+    assert torch.autograd.gradcheck(
+        lambda *t: linear_attention(*t, causal=causal), inputs, fast_mode=True
+    )
+
+
+def test_causal_equals_a_recurrence_with_a_state_of_fixed_size(rng):
+    query, key, value = draw(rng, (), 83, 83, torch.float64)
+    state, norm, rows = torch.zeros(5, 7), torch.zeros(5), []
+    state, norm = state.double(), norm.double()
+    for q, k, v in zip(elu_features(query), elu_features(key), value, strict=True):
+        state, norm = state + torch.outer(k, v), norm + k
+        rows.append(q @ state / (q @ norm))
+    torch.testing.assert_close(
+        linear_attention(query, key, value, causal=True), torch.stack(rows)
+    )
+
+
+def test_a_later_key_changes_nothing_if_causal(rng):
+    query, key, value = draw(rng, (), 131, 131)
+    before = linear_attention(query, key, value, causal=True)
+    key[70], value[70] = 9.0, -30.0
+    after = linear_attention(query, key, value, causal=True)
+    assert torch.equal(before[:70], after[:70])
+    assert (before[70:] != after[70:]).any(-1).all()
+
+
+def test_features_are_positive_where_elu_plus_one_rounds_to_zero():
+    x = torch.tensor([-80.0, -17.5, 0.0, 3.0])
+    expected = [math.exp(-80), math.exp(-17.5), 1.0, 4.0]
+    torch.testing.assert_close(elu_features(x), torch.tensor(expected))
+
+
+def test_features_have_a_slope_of_one_at_zero():
+    x = torch.tensor([-1e-3, 0.0, 1e-3], dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(elu_features(x).sum(), x)
+    assert slope.tolist() == pytest.approx([math.exp(-1e-3), 1.0, 1.0])
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_very_negative_queries_give_zero_and_finite_gradients(rng, causal):
+    query, key, value = draw(rng, (), 11, 11)
+    query = (query - 500).requires_grad_()
+    output = linear_attention(query, key, value, causal=causal)
+    assert (output == 0).all()
+    output.sum().backward()
+    assert query.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("causal", [True, False])
+def test_half_precision_is_within_its_rounding(rng, dtype, causal):
+    inputs = draw(rng, (2,), 211, 211, dtype)
+    got = linear_attention(*inputs, causal=causal)
+    expected = by_weights(*(t.double() for t in inputs), causal)
+    assert got.dtype == dtype
+    eps = torch.finfo(dtype).eps
+    torch.testing.assert_close(got.double(), expected, rtol=eps, atol=eps)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_memory_is_linear_in_the_tokens(rng, causal):
+    tokens = 4096
+    inputs = [torch.randn(tokens, 64, generator=rng, requires_grad=True) for _ in "qkv"]
+    with LargestTensor() as memory:
+        linear_attention(*inputs, causal=causal).sum().backward()
+    assert memory.largest <= 2 * tokens * 64
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_leading_axes_broadcast(rng, causal):
+    query = torch.randn(2, 3, 11, 5, generator=rng)
+    key, value = torch.randn(3, 11, 5, generator=rng), torch.randn(11, 7, generator=rng)
+    got = linear_attention(query, key, value, causal=causal)
+    torch.testing.assert_close(got, by_weights(query, key, value, causal))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("leading", "tokens"), [((0,), 7), ((2,), 0), ((), 0)])
+def test_empty_inputs_give_empty_outputs(rng, leading, tokens, causal):
+    inputs = draw(rng, leading, tokens, tokens)
+    output = linear_attention(*inputs, causal=causal)
+    assert output.shape == (*leading, tokens, 7)
+
+
+def test_without_keys_the_output_is_zero(rng):
+    output = linear_attention(*draw(rng, (2,), 5, 0))
+    assert torch.equal(output, torch.zeros(2, 5, 7))
+
+
+def test_inputs_that_do_not_fit_are_refused(rng):
+    query, key, value = draw(rng, (2,), 5, 7)
+    with pytest.raises(ValueError, match="5 queries and 7 keys"):
+        linear_attention(query, key, value, causal=True)
+    with pytest.raises(ValueError, match="same number of tokens"):
+        linear_attention(query, key, value[:, :3])
+    with pytest.raises(TypeError, match="value has torch"):
+        linear_attention(query, key, value.half())

@@ -1,0 +1,415 @@
+"""Relative positions against loops, closed forms and the papers' values."""
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attncourse.layers.masks import create_causal_mask
+from attncourse.layers.multihead import MultiHeadAttention
+from attncourse.layers.relative import (
+    T5RelativeBias,
+    alibi_bias,
+    alibi_slopes,
+    relative_positions,
+    t5_buckets,
+)
+from attncourse.layers.rotary import apply_rotary
+from attncourse.layers.shaw import ShawAttention
+from attncourse.models.transformer import Transformer
+
+DOUBLE = torch.float64
+
+
+def draw(*shape, seed=0, dtype=DOUBLE):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=dtype)
+
+
+# Distances
+
+
+def test_relative_positions_count_keys_to_the_right_of_the_query():
+    expected = [[0, 1, 2], [-1, 0, 1]]
+    assert relative_positions(2, 3).tolist() == expected
+    assert relative_positions(1, 3, query_offset=2).tolist() == [[-2, -1, 0]]
+    assert relative_positions(0, 3).shape == (0, 3)
+
+
+def test_relative_positions_refuse_sizes_that_are_not_counts():
+    with pytest.raises(ValueError, match="queries must be at least 0"):
+        relative_positions(-1, 3)
+    with pytest.raises(TypeError, match="keys must be a whole number"):
+        relative_positions(2, 3.0)
+
+
+# ALiBi
+
+
+def test_alibi_slopes_are_those_of_the_paper_for_8_and_16_heads():
+    assert alibi_slopes(8).tolist() == [2.0**-h for h in range(1, 9)]
+    ratio = 2**-0.5
+    expected = torch.tensor([ratio**h for h in range(1, 17)])
+    torch.testing.assert_close(alibi_slopes(16), expected)
+
+
+def test_alibi_slopes_for_12_heads_take_every_second_slope_of_16():
+    expected = torch.cat([alibi_slopes(8), alibi_slopes(16)[0::2][:4]])
+    torch.testing.assert_close(alibi_slopes(12), expected)
+
+
+@given(heads=st.integers(1, 70))
+@settings(deadline=None, max_examples=30)
+def test_alibi_slopes_are_distinct_and_between_0_and_1(heads):
+    slopes = alibi_slopes(heads)
+    assert slopes.shape == (heads,)
+    assert len(set(slopes.tolist())) == heads
+    assert ((slopes > 0) & (slopes < 1)).all()
+
+
+def test_alibi_bias_equals_a_loop_also_for_a_later_query():
+    heads, queries, keys, offset = 3, 5, 7, 2
+    bias = alibi_bias(heads, queries, keys, query_offset=offset)
+    assert bias.shape == (heads, queries, keys)
+    for h in range(heads):
+        for i in range(queries):
+            for j in range(keys):
+                expected = -alibi_slopes(heads)[h].item() * abs(i + offset - j)
+                assert bias[h, i, j].item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("heads", [0, -2])
+def test_alibi_refuses_no_heads(heads):
+    with pytest.raises(ValueError, match="num_heads must be at least 1"):
+        alibi_slopes(heads)
+
+
+# T5
+
+
+def slow_bucket(position, num_buckets, max_distance, bidirectional):
+    """Re-derive the bucket in the authors' way: with logarithms, one at a time."""
+    bucket = 0
+    if bidirectional:
+        num_buckets //= 2
+        if position > 0:
+            bucket = num_buckets
+        distance = abs(position)
+    else:
+        distance = max(0, -position)
+    exact = num_buckets // 2
+    if distance < exact:
+        return bucket + distance
+    share = math.log(distance / exact) / math.log(max_distance / exact)
+    # The logarithm of a whole power comes out a hair too small at times.
+    step = math.floor(share * (num_buckets - exact) + 1e-9)
+    return bucket + min(exact + step, num_buckets - 1)
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+@pytest.mark.parametrize(
+    ("num_buckets", "max_distance"),
+    [(32, 128), (16, 20), (32, 20), (6, 5), (10, 37), (4, 1000), (64, 128)],
+)
+def test_t5_buckets_equal_a_slow_rederivation(num_buckets, max_distance, bidirectional):
+    positions = torch.arange(-2 * max_distance, 2 * max_distance + 1)
+    buckets = t5_buckets(positions, num_buckets, max_distance, bidirectional)
+    expected = [
+        slow_bucket(p, num_buckets, max_distance, bidirectional)
+        for p in positions.tolist()
+    ]
+    assert buckets.tolist() == expected
+    assert buckets.dtype == torch.int64
+
+
+def test_t5_buckets_of_the_default_are_the_known_ones():
+    left = -torch.tensor([0, 1, 7, 8, 11, 12, 15, 16, 31, 32, 90, 91, 127, 128, 9999])
+    expected = [0, 1, 7, 8, 8, 9, 9, 10, 11, 12, 14, 15, 15, 15, 15]
+    assert t5_buckets(left).tolist() == expected
+    right = t5_buckets(-left[1:])
+    assert (right - 16).tolist() == expected[1:]
+
+
+def test_t5_buckets_keep_the_shape_and_take_int32():
+    positions = torch.arange(-3, 3, dtype=torch.int32).reshape(2, 3, 1)
+    assert t5_buckets(positions).shape == (2, 3, 1)
+
+
+def test_t5_bias_looks_up_one_number_for_each_head_and_bucket():
+    layer = T5RelativeBias(3, num_buckets=10, max_distance=11, scale=7).to(DOUBLE)
+    layer.table.data = draw(10, 3)
+    bias = layer(5, 7, query_offset=1)
+    assert bias.shape == (3, 5, 7)
+    for i in range(5):
+        for j in range(7):
+            row = slow_bucket(j - i - 1, 10, 11, bidirectional=True)
+            torch.testing.assert_close(bias[:, i, j], 7 * layer.table[row])
+
+
+def test_t5_bias_starts_without_positions_and_learns_every_bucket_it_meets():
+    layer = T5RelativeBias(2, num_buckets=8, max_distance=19, bidirectional=False)
+    assert not layer(4, 4).any()
+    layer(20, 20).sum().backward()
+    assert (layer.table.grad > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_buckets": 31}, "num_buckets must be even"),
+        ({"num_buckets": 2}, "num_buckets must be at least 4"),
+        ({"max_distance": 8}, "max_distance must exceed 8"),
+        ({"max_distance": 16, "bidirectional": False}, "max_distance must exceed 16"),
+        ({"num_heads": 0}, "num_heads must be at least 1"),
+    ],
+)
+def test_t5_bias_refuses_numbers_that_do_not_fit(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        T5RelativeBias(**{"num_heads": 2, **arguments})
+
+
+def test_t5_buckets_refuse_real_numbers():
+    with pytest.raises(TypeError, match="positions must be a tensor of integers"):
+        t5_buckets(torch.zeros(3))
+    with pytest.raises(TypeError, match="but got list"):
+        t5_buckets([1, 2])
+
+
+# Rotary
+
+
+def slow_rotary(vector, position, base):
+    """Turn the pairs of one vector, as complex numbers."""
+    turned = vector.tolist()
+    for i in range(len(turned) // 2):
+        theta = base ** (-2 * i / len(turned))
+        angle = complex(math.cos(position * theta), math.sin(position * theta))
+        pair = complex(*turned[2 * i : 2 * i + 2]) * angle
+        turned[2 * i : 2 * i + 2] = pair.real, pair.imag
+    return torch.tensor(turned, dtype=vector.dtype)
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 8, 11])
+def test_rotary_equals_a_product_of_complex_numbers(width):
+    x = draw(3, 7, width)
+    turned = apply_rotary(x, base=100.0)
+    for b in range(3):
+        for p in range(7):
+            expected = slow_rotary(x[b, p], p, 100.0)
+            torch.testing.assert_close(turned[b, p], expected)
+
+
+@given(shift=st.integers(0, 5000), width=st.integers(2, 13))
+@settings(deadline=None, max_examples=30)
+def test_rotary_scores_depend_on_the_distance_only(shift, width):
+    query, key = draw(5, width, seed=1), draw(5, width, seed=2)
+    positions = torch.arange(5)
+    here = apply_rotary(query, positions) @ apply_rotary(key, positions).T
+    there = (
+        apply_rotary(query, positions + shift) @ apply_rotary(key, positions + shift).T
+    )
+    torch.testing.assert_close(here, there, atol=1e-9, rtol=1e-9)
+
+
+def test_rotary_keeps_lengths_and_leaves_position_0_alone():
+    x = draw(2, 3, 5, 6)
+    turned = apply_rotary(x)
+    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1))
+    torch.testing.assert_close(turned[..., 0, :], x[..., 0, :])
+
+
+def test_rotary_is_undone_by_negative_positions():
+    x, positions = draw(5, 7), torch.arange(5)
+    back = apply_rotary(apply_rotary(x, positions), -positions)
+    torch.testing.assert_close(back, x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_rotary_holds_far_positions_in_low_precision(dtype):
+    x = draw(1, 6, seed=3).to(dtype)
+    turned = apply_rotary(x, torch.tensor([5001]))
+    assert turned.dtype == dtype
+    expected = slow_rotary(x[0].to(DOUBLE), 5001, 10000.0).to(dtype)
+    tolerance = 1e-3 if dtype == torch.float32 else 2e-2
+    torch.testing.assert_close(turned[0], expected, atol=tolerance, rtol=tolerance)
+
+
+def test_rotary_passes_gradcheck_and_takes_empty_sequences():
+    x = draw(2, 3, 5).requires_grad_()
+    assert torch.autograd.gradcheck(apply_rotary, (x,))
+    assert apply_rotary(draw(2, 0, 4)).shape == (2, 0, 4)
+
+
+def test_rotary_positions_may_differ_within_the_batch():
+    x = draw(2, 3, 4)
+    positions = torch.tensor([[0, 1, 2], [7, 8, 9]])
+    turned = apply_rotary(x, positions)
+    torch.testing.assert_close(turned[1], apply_rotary(x[1], positions[1]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((torch.ones(3, 4, dtype=torch.int64),), TypeError, "x must hold floating"),
+        ((torch.ones(4),), ValueError, "x must have at least 2 axes"),
+        ((torch.ones(3, 4), torch.arange(5)), ValueError, "positions must be broadc"),
+        ((torch.ones(3, 4), None, 0.0), ValueError, "base must be positive"),
+    ],
+)
+def test_rotary_refuses_bad_input(arguments, error, message):
+    with pytest.raises(error, match=message):
+        apply_rotary(*arguments)
+
+
+# Multi-head attention with relative positions
+
+
+def two_layers(rotary):
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(12, 3, rotary=rotary).to(DOUBLE)
+    return layer, draw(2, 7, 12)
+
+
+def test_multi_head_attention_with_rotary_tells_orders_apart():
+    order = torch.tensor([3, 0, 5, 1, 6, 2, 4])
+    for rotary in (False, True):
+        layer, x = two_layers(rotary)
+        output, _ = layer(x, x, x)
+        moved, _ = layer(x[:, order], x[:, order], x[:, order])
+        same = torch.allclose(moved, output[:, order])
+        assert same is not rotary
+
+
+def test_multi_head_attention_with_rotary_turns_the_heads_not_the_model():
+    layer, x = two_layers(True)
+    _, weights = layer(x, x, x)
+    query = layer.query_proj(x).unflatten(-1, (3, 4)).transpose(1, 2)
+    key = layer.key_proj(x).unflatten(-1, (3, 4)).transpose(1, 2)
+    scores = apply_rotary(query) @ apply_rotary(key).transpose(-2, -1) / 2.0
+    torch.testing.assert_close(weights, scores.softmax(dim=-1))
+    output, none = layer(x, x, x, need_weights=False)
+    assert none is None
+    torch.testing.assert_close(output, layer(x, x, x)[0])
+
+
+def test_relative_schemes_ignore_a_shift_of_the_whole_sequence():
+    layer, x = two_layers(True)
+    pad = torch.cat([draw(2, 4, 12, seed=9), x], dim=1)
+    hidden = torch.ones(11, 11, dtype=torch.bool)
+    hidden[:, :4] = False
+    bias = alibi_bias(3, 11, 11).to(DOUBLE)
+    shifted, _ = layer(pad, pad, pad, hidden, bias=bias)
+    plain, _ = layer(x, x, x, bias=bias[:, :7, :7])
+    torch.testing.assert_close(shifted[:, 4:], plain)
+
+
+# Shaw
+
+
+def slow_shaw(layer, query, key, value, offset, mask):
+    """One example without leading axes: loops over queries and keys."""
+    clip = layer.max_distance
+    outputs = []
+    for i, q in enumerate(query):
+        rows = [max(-clip, min(clip, j - i - offset)) + clip for j in range(len(key))]
+        scores = [
+            q @ (k + layer.key_table[r]) / math.sqrt(len(q))
+            for k, r in zip(key, rows, strict=True)
+        ]
+        scores = torch.stack(scores).masked_fill(~mask[i], -math.inf)
+        weights = scores.softmax(dim=0)
+        total = torch.zeros_like(q)
+        for w, v, r in zip(weights, value, rows, strict=True):
+            row = 0 if layer.value_table is None else layer.value_table[r]
+            total = total + w * (v + row)
+        outputs.append(total)
+    return torch.stack(outputs)
+
+
+@pytest.mark.parametrize("values", [True, False])
+@pytest.mark.parametrize(
+    ("queries", "keys", "offset"), [(7, 7, 0), (3, 11, 8), (5, 2, 0)]
+)
+def test_shaw_equals_a_loop(values, queries, keys, offset):
+    torch.manual_seed(1)
+    layer = ShawAttention(5, max_distance=3, values=values).to(DOUBLE)
+    query = draw(2, 3, queries, 5, seed=1)
+    key, value = draw(2, 3, keys, 5, seed=2), draw(2, 3, keys, 5, seed=3)
+    mask = draw(queries, keys, seed=4) < 0.7
+    mask[:, 0] = True
+    output, weights = layer(query, key, value, mask, query_offset=offset)
+    torch.testing.assert_close(
+        weights.sum(dim=-1), torch.ones(2, 3, queries, dtype=DOUBLE)
+    )
+    for b in range(2):
+        for h in range(3):
+            expected = slow_shaw(
+                layer, query[b, h], key[b, h], value[b, h], offset, mask
+            )
+            torch.testing.assert_close(output[b, h], expected)
+
+
+def test_shaw_gives_a_fully_masked_row_zeros_and_finite_gradients():
+    layer = ShawAttention(5, max_distance=2)
+    x = draw(3, 5, dtype=torch.float32).requires_grad_()
+    mask = torch.ones(3, 3, dtype=torch.bool)
+    mask[1] = False
+    output, weights = layer(x, x, x, mask)
+    assert not output[1].any()
+    assert not weights[1].any()
+    output.sum().backward()
+    assert all(p.grad.isfinite().all() for p in [x, *layer.parameters()])
+
+
+def test_shaw_passes_gradcheck():
+    layer = ShawAttention(3, max_distance=1).to(DOUBLE)
+    inputs = [draw(2, 4, 3, seed=s).requires_grad_() for s in range(3)]
+    assert torch.autograd.gradcheck(lambda *x: layer(*x)[0], inputs)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((3, 4), (3, 4), (3, 4)), "query must have 5 entries"),
+        (((3, 5), (3, 5), (3, 4)), "value must have 5 entries"),
+        (((3, 5), (3, 4), (3, 5)), "key must have 5 entries"),
+    ],
+)
+def test_shaw_refuses_other_widths(shapes, message):
+    layer = ShawAttention(5, max_distance=2)
+    with pytest.raises(ValueError, match=message):
+        layer(*(torch.ones(shape) for shape in shapes))
+
+
+def test_shaw_refuses_another_dtype_and_no_distance():
+    with pytest.raises(TypeError, match="same dtype"):
+        ShawAttention(5, 2)(*[torch.ones(3, 5, dtype=DOUBLE)] * 3)
+    with pytest.raises(ValueError, match="max_distance must be at least 1"):
+        ShawAttention(5, 0)
+
+
+# A whole model with a position bias
+
+
+@pytest.mark.parametrize("kind", ["alibi", "t5"])
+def test_a_position_bias_reaches_every_layer_of_the_transformer(kind):
+    bias = partial(alibi_bias, 3)
+    if kind == "t5":
+        bias = T5RelativeBias(3, num_buckets=4, max_distance=5, bidirectional=False)
+        bias.table.data = draw(4, 3, dtype=torch.float32)
+    torch.manual_seed(2)
+    model = Transformer(11, 12, 3, 2, positions=None, position_bias=bias)
+    tokens = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
+    x, mask = model.embedding(tokens), create_causal_mask(5)
+    for layer in model.layers:
+        n = layer.attention_norm(x)
+        x = x + layer.attention(n, n, n, mask, bias=bias(5, 5))[0]
+        x = x + layer.feedforward(layer.feedforward_norm(x))
+    expected = model.output_proj(model.final_norm(x))
+    torch.testing.assert_close(model(tokens), expected)
+    model(tokens).sum().backward()
+    trained = "position_bias.table" in dict(model.named_parameters())
+    assert trained is (kind == "t5")

@@ -1,0 +1,292 @@
+"""The recurrent encoder-decoder: what it promises, with and without attention."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attncourse.models.recurrent import RecurrentSeq2Seq
+
+# Every size has its own prime, so that swapped axes cannot pass.
+BATCH, SOURCE, TARGET, SRC_VOCAB, TGT_VOCAB, HIDDEN, EMBED = 3, 7, 5, 13, 11, 17, 19
+KINDS = [None, "additive", "dot", "general", "concat"]
+WITH_ATTENTION = KINDS[1:]
+
+
+def make(attention=None, seed=0):
+    torch.manual_seed(seed)
+    model = RecurrentSeq2Seq(
+        SRC_VOCAB, TGT_VOCAB, HIDDEN, attention=attention, embed_dim=EMBED
+    )
+    return model.double().eval()
+
+
+def make_source(lengths=(7, 2, 4), seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    shape = (len(lengths), SOURCE)
+    source = torch.randint(1, SRC_VOCAB, shape, generator=generator)
+    return source * (torch.arange(SOURCE) < torch.tensor(lengths)[:, None])
+
+
+def make_target(steps=TARGET, seed=2):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, TGT_VOCAB, (BATCH, steps), generator=generator)
+
+
+def oracle(model, source, prefix):
+    """Score the next id of one sequence, without padding, one GRU cell at a time."""
+    encoder, decoder = _cell(model.encoder), _cell(model.decoder)
+    state = torch.zeros(1, HIDDEN, dtype=torch.float64)
+    states = []
+    for token in source.tolist():
+        state = encoder(model.source_embedding.weight[token][None], state)
+        states.append(state)
+    context, weights = state, None
+    for token in [TGT_VOCAB, *prefix]:  # the start symbol, then what is known
+        state = decoder(model.target_embedding.weight[token][None], state)
+    if model.attention is not None:
+        scores = torch.stack([_score(model.attention, state, e) for e in states])
+        weights = torch.softmax(scores, dim=0)
+        context = sum(w * e for w, e in zip(weights, states, strict=True))
+    combined = torch.tanh(model.combine(torch.cat([context, state], dim=-1)))
+    return model.output(combined)[0], weights
+
+
+def _cell(gru):
+    cell = torch.nn.GRUCell(EMBED, HIDDEN).double()
+    values = {k.removesuffix("_l0"): v for k, v in gru.state_dict().items()}
+    cell.load_state_dict(values)
+    return cell
+
+
+def _score(layer, d, e):
+    d, e = d[0], e[0]
+    if hasattr(layer, "decoder_proj"):
+        hidden = torch.tanh(
+            layer.decoder_proj.weight @ d + layer.encoder_proj.weight @ e
+        )
+        return layer.score.weight[0] @ hidden
+    if layer.method == "concat":
+        hidden = torch.tanh(layer.hidden.weight @ torch.cat([d, e]))
+        return layer.score.weight[0] @ hidden
+    return d @ layer.weight.weight @ e if layer.method == "general" else d @ e
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_logits_have_one_row_for_each_target_id(attention):
+    logits = make(attention)(make_source(), make_target())
+    assert logits.shape == (BATCH, TARGET, TGT_VOCAB)
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_forward_equals_a_loop_over_single_sequences_and_steps(attention):
+    model, source, target = make(attention), make_source(), make_target()
+    logits = model(source, target)
+    for row in range(BATCH):
+        ids = source[row][source[row] != 0]
+        for step in range(TARGET):
+            expected, _ = oracle(model, ids, target[row, :step].tolist())
+            torch.testing.assert_close(logits[row, step], expected)
+
+
+@pytest.mark.parametrize("attention", WITH_ATTENTION)
+def test_weights_equal_the_loop_and_are_zero_on_padding(attention):
+    model, source, target = make(attention), make_source(), make_target()
+    _, weights = model(source, target, need_weights=True)
+    assert weights.shape == (BATCH, TARGET, SOURCE)
+    torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+    assert (weights[(source == 0)[:, None].expand_as(weights)] == 0).all()
+    for row in range(BATCH):
+        ids = source[row][source[row] != 0]
+        for step in range(TARGET):
+            _, expected = oracle(model, ids, target[row, :step].tolist())
+            torch.testing.assert_close(weights[row, step, : len(ids)], expected)
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_more_padding_changes_nothing(attention):
+    model, source, target = make(attention), make_source(), make_target()
+    wider = F.pad(source, (0, 5))
+    torch.testing.assert_close(model(wider, target), model(source, target))
+    alone = model(source[1:2, :2], target[1:2])
+    torch.testing.assert_close(model(source, target)[1:2], alone)
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_a_logit_depends_on_earlier_target_ids_only(attention):
+    model, source, target = make(attention), make_source(), make_target()
+    before = model(source, target)
+    for step in range(TARGET):
+        changed = target.clone()
+        changed[:, step] = (changed[:, step] + 1) % TGT_VOCAB
+        after = model(source, changed)
+        torch.testing.assert_close(after[:, : step + 1], before[:, : step + 1])
+        if step + 1 < TARGET:
+            assert not torch.allclose(after[:, step + 1], before[:, step + 1])
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_the_first_logit_depends_on_every_source_id(attention):
+    model, source, target = make(attention), make_source(), make_target()
+    before = model(source, target)[0, 0]
+    for place in range(SOURCE):
+        changed = source.clone()
+        changed[0, place] = changed[0, place] % (SRC_VOCAB - 1) + 1
+        assert (model(changed, target)[0, 0] - before).abs().max() > 1e-12
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_greedy_decoding_equals_the_loop(attention):
+    model, source = make(attention), make_source()
+    ids = model.greedy_decode(source, TARGET)
+    assert ids.shape == (BATCH, TARGET) and ids.dtype == torch.int64
+    for row in range(BATCH):
+        prefix = []
+        for _ in range(TARGET):
+            logits, _ = oracle(model, source[row][source[row] != 0], prefix)
+            prefix.append(int(logits.argmax()))
+        assert ids[row].tolist() == prefix
+
+
+@pytest.mark.parametrize("attention", WITH_ATTENTION)
+def test_greedy_decoding_returns_the_weights_of_teacher_forcing(attention):
+    model, source = make(attention), make_source()
+    ids, weights = model.greedy_decode(source, TARGET, need_weights=True)
+    logits, expected = model(source, ids, need_weights=True)
+    torch.testing.assert_close(weights, expected)
+    assert torch.equal(logits.argmax(-1), ids)
+
+
+def test_greedy_decoding_stops_at_the_end_symbol():
+    model, source = make("general"), make_source()
+    free = model.greedy_decode(source, TARGET)
+    end = int(free[0, 1])
+    ids = model.greedy_decode(source, TARGET, end_idx=end)
+    for row, unbounded in zip(ids.tolist(), free.tolist(), strict=True):
+        if end in unbounded:
+            stop = unbounded.index(end) + 1
+            unbounded = unbounded[:stop] + [0] * (len(row) - stop)
+        assert row == unbounded[: len(row)]
+    alone = model.greedy_decode(source[:1], TARGET, end_idx=end)
+    assert alone.shape[1] <= 2
+
+
+def test_models_with_and_without_attention_start_from_the_same_weights():
+    plain, attending = make(None).state_dict(), make("additive").state_dict()
+    for name, value in plain.items():
+        assert torch.equal(value, attending[name])
+    extra = set(attending) - set(plain)
+    assert extra and all(name.startswith("attention.") for name in extra)
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_every_parameter_gets_a_finite_gradient(attention):
+    model = make(attention).train()
+    model(make_source(), make_target()).logsumexp(-1).sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
+        assert parameter.grad.abs().max() > 0, name
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_a_source_of_padding_only_gives_finite_numbers_and_gradients(attention):
+    model = make(attention)
+    source = make_source(lengths=(7, 0, 4))
+    outputs, last, mask = model.encode(source)
+    assert (last[1] == 0).all() and not mask[1].any() and outputs.isfinite().all()
+    logits = model(source, make_target())
+    logits.logsumexp(-1).sum().backward()
+    assert logits.isfinite().all()
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_an_empty_batch_and_an_empty_target_give_empty_results(attention):
+    model, source = make(attention), make_source()
+    empty = torch.zeros(BATCH, 0, dtype=torch.int64)
+    assert model(source, empty).shape == (BATCH, 0, TGT_VOCAB)
+    assert model(source[:0], make_target()[:0]).shape == (0, TARGET, TGT_VOCAB)
+    assert model.greedy_decode(source[:0], TARGET).shape == (0, TARGET)
+    if attention:
+        _, weights = model(source, empty, need_weights=True)
+        assert weights.shape == (BATCH, 0, SOURCE)
+
+
+def test_ids_may_be_int32():
+    model, source, target = make("general"), make_source(), make_target()
+    narrow = model(source.int(), target.int())
+    assert torch.equal(narrow, model(source, target))
+    ids = model.greedy_decode(source, TARGET)
+    assert torch.equal(model.greedy_decode(source.int(), TARGET), ids)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, SOURCE), min_size=1, max_size=5),
+    extra=st.integers(0, 4),
+    attention=st.sampled_from(KINDS),
+    seed=st.integers(0, 1000),
+)
+def test_each_row_of_a_batch_is_decoded_as_if_alone(lengths, extra, attention, seed):
+    model, source = make(attention), make_source(lengths, seed)
+    together = model.greedy_decode(F.pad(source, (0, extra)), 3)
+    for row, length in enumerate(lengths):
+        alone = model.greedy_decode(source[row : row + 1, :length], 3)
+        assert torch.equal(together[row], alone[0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (dict(attention="cosine"), ValueError, "attention must be one of None, 'add"),
+        (dict(src_vocab_size=0), ValueError, "src_vocab_size must be at least 1"),
+        (dict(tgt_vocab_size=2.5), TypeError, "tgt_vocab_size must be a whole number"),
+        (dict(hidden_dim=-1), ValueError, "hidden_dim must be at least 1"),
+        (dict(embed_dim=0), ValueError, "embed_dim must be at least 1"),
+        (dict(pad_idx=13), ValueError, "pad_idx must be one of the 13 source ids"),
+        (dict(pad_idx=-1), ValueError, "pad_idx must be at least 0"),
+    ],
+)
+def test_wrong_constructor_arguments_are_named(arguments, error, message):
+    sizes = dict(src_vocab_size=13, tgt_vocab_size=11, hidden_dim=17)
+    with pytest.raises(error, match=message):
+        RecurrentSeq2Seq(**{**sizes, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "error", "message"),
+    [
+        ([[1, 2]], None, TypeError, "source must be a tensor of integer ids.*list"),
+        (torch.ones(3, 7), None, TypeError, "source must be .*float32.*long"),
+        (torch.ones(7).long(), None, ValueError, r"source must have 2 axes.*\(7,\)"),
+        (torch.ones(3, 0).long(), None, ValueError, "at least one column"),
+        (torch.full((3, 7), 13), None, ValueError, "ids from 0 to 12.*13 to 13"),
+        (torch.full((3, 7), -1), None, ValueError, "ids from 0 to 12.*-1 to -1"),
+        (torch.tensor([[0, 1]]), None, ValueError, "padded on the right, but id 0"),
+        (None, torch.full((3, 5), 11), ValueError, "target must hold ids from 0 to 10"),
+        (None, torch.ones(3, 5), TypeError, "target must be a tensor of integer ids"),
+        (None, torch.ones(2, 5).long(), ValueError, r"same batch.*\(3, 7\).*\(2, 5\)"),
+    ],
+)
+def test_wrong_ids_are_named(source, target, error, message):
+    source = make_source() if source is None else source
+    target = make_target() if target is None else target
+    with pytest.raises(error, match=message):
+        make("general")(source, target)
+
+
+def test_a_model_without_attention_has_no_weights_to_give():
+    with pytest.raises(ValueError, match="no weights to return"):
+        make()(make_source(), make_target(), need_weights=True)
+    with pytest.raises(ValueError, match="no weights to return"):
+        make().greedy_decode(make_source(), TARGET, need_weights=True)
+
+
+def test_wrong_decoding_arguments_are_named():
+    model, source = make(), make_source()
+    with pytest.raises(ValueError, match="max_len must be at least 1"):
+        model.greedy_decode(source, 0)
+    with pytest.raises(ValueError, match="end_idx must be a target id, 0 to 10"):
+        model.greedy_decode(source, TARGET, end_idx=TGT_VOCAB)

@@ -1,0 +1,261 @@
+import pytest
+import torch
+
+from attncourse.layers.masks import create_padding_mask
+from attncourse.models.transformer import Transformer, TransformerLayer
+
+BATCH, TOKENS, VOCAB, HEADS, LAYERS = 2, 7, 13, 3, 2
+HIDDEN = HEADS * 5
+POSITIONS = ["sinusoidal", "learned", "rotary", None]
+
+
+def model(**options):
+    torch.manual_seed(0)
+    options = {"max_len": 11, **options}
+    return Transformer(VOCAB, HIDDEN, HEADS, LAYERS, **options).double().eval()
+
+
+def layer(**options):
+    torch.manual_seed(0)
+    return TransformerLayer(HIDDEN, HEADS, **options).double().eval()
+
+
+def example_tokens(rng, batch=BATCH, length=TOKENS):
+    return torch.randint(1, VOCAB, (batch, length), generator=rng)
+
+
+def vectors(rng):
+    return torch.randn(BATCH, TOKENS, HIDDEN, generator=rng, dtype=torch.float64)
+
+
+def all_heads():
+    return torch.ones(LAYERS, HEADS, dtype=torch.bool)
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_the_layer_equals_torchs_encoder_layer_with_the_same_weights(rng, norm_first):
+    ours = layer(norm_first=norm_first, feedforward_dim=17)
+    twin = torch.nn.TransformerEncoderLayer(
+        HIDDEN, HEADS, 17, dropout=0.0, batch_first=True, norm_first=norm_first
+    ).double()
+    attention = ours.attention
+    maps = (attention.query_proj, attention.key_proj, attention.value_proj)
+    with torch.no_grad():
+        twin.self_attn.in_proj_weight.copy_(torch.cat([m.weight for m in maps]))
+        twin.self_attn.in_proj_bias.copy_(torch.cat([m.bias for m in maps]))
+        for own, theirs in (
+            (attention.output_proj, twin.self_attn.out_proj),
+            (ours.feedforward[0], twin.linear1),
+            (ours.feedforward[3], twin.linear2),
+            (ours.attention_norm, twin.norm1),
+            (ours.feedforward_norm, twin.norm2),
+        ):
+            for p in own.parameters():
+                p.uniform_(-1, 1)
+            theirs.load_state_dict(own.state_dict())
+    x = vectors(rng)
+    causal = torch.ones(TOKENS, TOKENS, dtype=torch.bool).tril()
+    output, weights = ours(x, causal)
+    torch.testing.assert_close(output, twin(x, src_mask=~causal))
+    assert weights is None
+
+
+def test_an_attention_only_layer_adds_what_attention_read_and_nothing_else(rng):
+    ours, x = layer(feedforward_dim=0), vectors(rng)
+    normed = ours.attention_norm(x)
+    read, expected_weights = ours.attention(normed, normed, normed)
+    output, weights = ours(x, need_weights=True)
+    torch.testing.assert_close(output, x + read)
+    torch.testing.assert_close(weights, expected_weights)
+    names = {name.split(".")[0] for name, _ in ours.named_parameters()}
+    assert names == {"attention", "attention_norm"}
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_shapes_and_weights_with_every_axis_of_its_own_size(rng, positions):
+    ours, tokens = model(positions=positions), example_tokens(rng)
+    logits, weights = ours(tokens, need_weights=True)
+    assert logits.shape == (BATCH, TOKENS, VOCAB)
+    assert [w.shape for w in weights] == [(BATCH, HEADS, TOKENS, TOKENS)] * LAYERS
+    for w in weights:
+        torch.testing.assert_close(w.sum(-1), torch.ones_like(w[..., 0]))
+        assert (w.triu(1) == 0).all()
+    torch.testing.assert_close(ours(tokens), logits)
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("feedforward_dim", [None, 0])
+def test_no_position_sees_the_future(rng, positions, feedforward_dim):
+    ours = model(positions=positions, feedforward_dim=feedforward_dim)
+    tokens = example_tokens(rng)
+    before = ours(tokens)
+    for place in range(1, TOKENS):
+        changed = tokens.clone()
+        changed[:, place:] = changed[:, place:] % (VOCAB - 1) + 1
+        after = ours(changed)
+        torch.testing.assert_close(after[:, :place], before[:, :place])
+        assert (after[:, place] - before[:, place]).abs().max() > 1e-3
+
+
+def test_without_the_causal_mask_the_first_position_sees_the_last(rng):
+    ours, tokens = model(causal=False), example_tokens(rng)
+    changed = tokens.clone()
+    changed[:, -1] = changed[:, -1] % (VOCAB - 1) + 1
+    assert (ours(changed) - ours(tokens))[:, 0].abs().max() > 1e-3
+
+
+def test_what_stands_in_the_padding_changes_nothing(rng):
+    ours, tokens = model(), example_tokens(rng)
+    tokens[0, :3] = 0  # on the left, where the causal mask alone would let it be seen
+    tokens[1, -2:] = 0
+    real = tokens != 0
+    mask = create_padding_mask(tokens)
+    changed = torch.where(real, tokens, 5)
+    before, after = ours(tokens, mask), ours(changed, mask)
+    torch.testing.assert_close(after[real], before[real])
+    without = ours(changed)
+    assert (without - ours(tokens))[0][real[0]].abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("positions", ["rotary", None])
+def test_padding_on_the_left_is_the_same_as_no_padding(rng, positions):
+    ours, tokens = model(positions=positions), example_tokens(rng)
+    padded = torch.cat([torch.zeros(BATCH, 3, dtype=torch.int64), tokens], dim=1)
+    output = ours(padded, create_padding_mask(padded))[:, 3:]
+    torch.testing.assert_close(output, ours(tokens))
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("causal", [True, False])
+def test_with_all_heads_off_only_the_bias_of_the_output_is_added(
+    rng, causal, need_weights
+):
+    ours = model(feedforward_dim=0, causal=causal)
+    tokens = example_tokens(rng)
+    result = ours(tokens, need_weights=need_weights, active_heads=~all_heads())
+    logits = result[0] if need_weights else result
+    x = ours.add_positions(ours.embedding(tokens))
+    for each in ours.layers:
+        x = x + each.attention.output_proj.bias
+    torch.testing.assert_close(logits, ours.output_proj(ours.final_norm(x)))
+    if need_weights:
+        assert all((w == 0).all() for w in result[1])
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_head_that_is_off_is_a_head_whose_values_are_zero(rng, need_weights):
+    ours, tokens = model(), example_tokens(rng)
+    active = all_heads()
+    active[1, 2] = False
+    result = ours(tokens, need_weights=need_weights, active_heads=active)
+    logits = result[0] if need_weights else result
+    d_head = HIDDEN // HEADS
+    with torch.no_grad():
+        ours.layers[1].attention.output_proj.weight[:, 2 * d_head :] = 0
+    torch.testing.assert_close(logits, ours(tokens))
+
+
+def test_all_heads_on_changes_nothing(rng):
+    ours, tokens = model(), example_tokens(rng)
+    torch.testing.assert_close(ours(tokens, active_heads=all_heads()), ours(tokens))
+
+
+def test_without_positions_and_mask_the_model_is_equivariant(rng):
+    ours = model(positions=None, causal=False)
+    tokens = example_tokens(rng)
+    order = torch.randperm(TOKENS, generator=rng)
+    torch.testing.assert_close(ours(tokens[:, order]), ours(tokens)[:, order])
+
+
+@pytest.mark.parametrize("positions", POSITIONS[:3])
+def test_positions_tell_apart_two_orders(rng, positions):
+    ours = model(positions=positions, causal=False)
+    tokens = example_tokens(rng)
+    difference = ours(tokens.flip(1)).flip(1) - ours(tokens)
+    assert difference.abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("shape", [(0, TOKENS), (BATCH, 0), (BATCH, 1)])
+def test_empty_batches_and_short_sequences_have_a_result(shape):
+    logits, weights = model()(torch.ones(shape, dtype=torch.int64), need_weights=True)
+    assert logits.shape == (*shape, VOCAB)
+    assert len(weights) == LAYERS
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_a_gradient_reaches_every_parameter(rng, positions):
+    ours = model(positions=positions)
+    ours(example_tokens(rng)).square().sum().backward()
+    missing = {n for n, p in ours.named_parameters() if p.grad is None}
+    assert not missing
+
+
+def test_dropout_works_in_training_only(rng):
+    ours, tokens = model(dropout=0.5), example_tokens(rng)
+    torch.testing.assert_close(ours(tokens), ours(tokens))
+    ours.train()
+    assert (ours(tokens) - ours(tokens)).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"vocab_size": 0}, ValueError, "vocab_size must be at least 1"),
+        ({"hidden_dim": 2.5}, TypeError, "hidden_dim must be a whole number"),
+        ({"num_heads": 4}, ValueError, "not divisible by 4"),
+        ({"num_layers": 0}, ValueError, "num_layers must be at least 1"),
+        ({"max_len": 0}, ValueError, "max_len must be at least 1"),
+        ({"positions": "cosine"}, ValueError, "positions must be one of"),
+        ({"feedforward_dim": -1}, ValueError, "feedforward_dim must be at least 0"),
+        ({"dropout": 1.0}, ValueError, "dropout is a probability"),
+    ],
+)
+def test_a_model_that_cannot_be_made_says_why(options, error, message):
+    sizes = {"vocab_size": VOCAB, "hidden_dim": HIDDEN}
+    sizes |= {"num_heads": HEADS, "num_layers": LAYERS}
+    with pytest.raises(error, match=message):
+        Transformer(**{**sizes, **options})
+
+
+TOKENS_OK = torch.ones(BATCH, TOKENS, dtype=torch.int64)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "options", "error", "message"),
+    [
+        ([[1, 2]], {}, TypeError, "torch.tensor"),
+        (TOKENS_OK.float(), {}, TypeError, "must be integers"),
+        (TOKENS_OK[0], {}, ValueError, "must have 2 axes"),
+        (TOKENS_OK.repeat(1, 2), {}, ValueError, "larger max_len"),
+        (TOKENS_OK * VOCAB, {}, ValueError, "must lie between 0 and 12"),
+        (-TOKENS_OK, {}, ValueError, "must lie between 0 and 12"),
+        (TOKENS_OK, {"mask": torch.ones(TOKENS, TOKENS)}, TypeError, "boolean"),
+        (
+            TOKENS_OK,
+            {"mask": torch.ones(3, 1, 1, TOKENS, dtype=torch.bool)},
+            ValueError,
+            "broadcast",
+        ),
+        (TOKENS_OK, {"active_heads": [True]}, TypeError, "boolean tensor"),
+        (TOKENS_OK, {"active_heads": torch.ones(LAYERS, HEADS)}, TypeError, "boolean"),
+        (
+            TOKENS_OK,
+            {"active_heads": torch.ones(HEADS, LAYERS, dtype=torch.bool)},
+            ValueError,
+            "one entry for each head",
+        ),
+    ],
+)
+def test_input_that_does_not_fit_is_named(tokens, options, error, message):
+    with pytest.raises(error, match=message):
+        model()(tokens, **options)
+
+
+def test_a_layer_names_input_that_does_not_fit(rng):
+    with pytest.raises(ValueError, match="hidden_dim"):
+        layer()(torch.ones(BATCH, TOKENS, HIDDEN + 1, dtype=torch.float64))
+    with pytest.raises(TypeError, match="floating point"):
+        layer()(torch.ones(BATCH, TOKENS, HIDDEN, dtype=torch.int64))
+    with pytest.raises(ValueError, match="one entry for each head"):
+        active = torch.ones(HEADS + 1, dtype=torch.bool)
+        layer()(vectors(rng), active_heads=active)
