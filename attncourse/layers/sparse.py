@@ -60,7 +60,7 @@ def block_sparse_attention(
     ----------
     Child et al. (2019), "Generating long sequences with sparse transformers",
     section 4. Zaheer et al. (2020), "Big Bird: transformers for longer sequences",
-    section 2 and appendix D.
+    section 2.
     """
     *batch, queries, keys = check_attention_inputs(query, key, value)
     size = _checks.positive_int("block_size", block_size)

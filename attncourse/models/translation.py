@@ -73,13 +73,14 @@ class DecoderLayer(nn.Module):
             Self- and cross-attention weights ``(batch, heads, target, keys)``, or None.
         """
         normed = self.norms[0](x)
-        present = self.self_attention.project(normed, normed)
+        start = 0 if past is None else past[0].shape[2]
+        present = self.self_attention.project(normed, normed, start=start)
         if past is not None:
             present = tuple(
                 torch.cat(pair, dim=2) for pair in zip(past, present, strict=True)
             )
         read, own = self.self_attention.attend(
-            normed, present, mask, need_weights=need_weights
+            normed, present, mask, start=start, need_weights=need_weights
         )
         x = x + self.dropout(read)
         read, cross = self.cross_attention.attend(

@@ -1,4 +1,3 @@
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -6,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from attncourse.layers import local
 from attncourse.layers.local import local_attention, local_attention_in_blocks
 
 VERSIONS = [local_attention, local_attention_in_blocks]
@@ -69,7 +69,8 @@ def test_equals_masked_full_attention(attend, tokens, window, causal, leading, s
 @pytest.mark.parametrize("attend", VERSIONS)
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(
-    ("tokens", "window"), [(1, 1), (31, 7), (97, 11), (257, 37), (521, 64), (53, 400)]
+    ("tokens", "window"),
+    [(1, 1), (31, 7), (97, 11), (257, 37), (521, 64), (53, 400), (701, 260)],
 )
 def test_gradients_equal_those_of_masked_full_attention(
     rng, attend, causal, tokens, window
@@ -78,6 +79,26 @@ def test_gradients_equal_those_of_masked_full_attention(
     expected = masked(*inputs, window, causal)
     got = attend(*inputs, window=window, causal=causal)
     upstream = torch.randn(expected.shape, generator=rng)
+    for g, e in zip(
+        torch.autograd.grad(got, inputs, upstream),
+        torch.autograd.grad(expected, inputs, upstream),
+        strict=True,
+    ):
+        assert relative_error(g, e) <= 1e-5
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("tokens", "window"), [(521, 64), (1009, 257), (211, 9)])
+@pytest.mark.parametrize("scores", [1, 2**13, 2**16])
+def test_the_size_of_a_tile_changes_nothing(
+    rng, monkeypatch, causal, tokens, window, scores
+):
+    monkeypatch.setattr(local, "TILE_SCORES", scores)
+    inputs = [t.requires_grad_() for t in draw(rng, tokens)]
+    got = local_attention(*inputs, window=window, causal=causal)
+    expected = local_attention_in_blocks(*inputs, window=window, causal=causal)
+    torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+    upstream = torch.randn(got.shape, generator=rng)
     for g, e in zip(
         torch.autograd.grad(got, inputs, upstream),
         torch.autograd.grad(expected, inputs, upstream),

@@ -1,0 +1,52 @@
+"""Generated data: symbol tasks, translations, passages, news; and file loaders.
+
+Names are imported when they are first used, so that the generators work without torch.
+"""
+
+from importlib import import_module
+
+_HOME = {
+    "batching": ("length_batches", "pad_sequences", "translation_tensors"),
+    "loaders": ("SquadExample", "read_parallel_text", "read_squad", "to_qa_examples"),
+    "news": ("NewsArticle", "news_articles"),
+    "passages": (
+        "ENIAC_NAMES",
+        "Passage",
+        "QAExample",
+        "Question",
+        "eniac_passage",
+        "reading_passages",
+        "qa_examples",
+    ),
+    "symbols": (
+        "associative_recall_batch",
+        "copy_batch",
+        "markov_recall_batch",
+        "markov_recall_floor",
+        "markov_successors",
+        "repeated_sequence_batch",
+        "reverse_batch",
+    ),
+    "text": ("Vocabulary", "detokenise", "token_spans", "tokenise"),
+    "translation": (
+        "LANGUAGES",
+        "SentencePair",
+        "Splits",
+        "parallel_corpus",
+        "splits",
+        "translation_pairs",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name):
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

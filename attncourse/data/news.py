@@ -1,0 +1,154 @@
+"""News-like texts with known salient sentences, and reference summaries.
+
+Each article is about one topic and mentions another one in passing, with news of the
+same form. What is salient is the news about the topic that the article talks about
+most, so no sentence can be judged alone, and its place in the text says little.
+"""
+
+from dataclasses import dataclass
+
+from attncourse._checks import positive_int
+from attncourse.data import headlines
+from attncourse.data._random import Dice, check_range, check_share
+
+
+@dataclass(frozen=True, slots=True)
+class NewsArticle:
+    """An article, its salient sentences and a summary.
+
+    Parameters
+    ----------
+    sentences : tuple of tuple of str
+        The tokens of each sentence, with its full stop.
+    salient : tuple of int
+        Indices of the salient sentences, ascending.
+    summary : tuple of tuple of str
+        A shorter wording of each salient sentence, in the same order.
+    topic : str
+        What the article is about.
+    roles : tuple of str
+        For each sentence "news" (salient), "other news" (of the same form, about the
+        other topic), "background", "other background" or "aside".
+    """
+
+    sentences: tuple
+    salient: tuple
+    summary: tuple
+    topic: str
+    roles: tuple
+
+    def tokens(self):
+        """Return the tokens of the whole article."""
+        return tuple(token for sentence in self.sentences for token in sentence)
+
+    def summary_tokens(self):
+        """Return the tokens of the whole summary."""
+        return tuple(token for sentence in self.summary for token in sentence)
+
+
+def news_articles(n, seed=0, *, min_sentences=9, max_sentences=16, top=0.1):
+    """Draw articles.
+
+    Parameters
+    ----------
+    n : int
+        Number of articles.
+    seed : int or numpy.random.Generator
+    min_sentences, max_sentences : int
+        Bounds of the number of sentences, at least 8. Three of them are salient.
+    top : float
+        Probability that the article opens with a salient sentence on purpose, as
+        newspapers do; otherwise the order is random.
+
+    Returns
+    -------
+    list of NewsArticle
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    TypeError
+        If an argument has the wrong type.
+    """
+    n = positive_int("n", n, minimum=0)
+    check_range("min_sentences", min_sentences, "max_sentences", max_sentences, 8)
+    check_share("top", top)
+    if max_sentences > 30:
+        raise ValueError(f"max_sentences must be 30 or less, got {max_sentences}")
+    dice = Dice(seed)
+    return [
+        _article(dice, dice.between(min_sentences, max_sentences), dice.chance(top))
+        for _ in range(n)
+    ]
+
+
+def _article(dice, size, on_top):
+    topic, other = _topics(dice)
+    parts = [(text, "news") for text in _news(dice, topic)]
+    parts += [(text, "other news") for text in _news(dice, other)]
+    # The topic always has at least one mention more than the other.
+    free = size - len(parts)
+    mentions = max(2, free - 1 - dice.below(2))
+    about = dice.sample(headlines.BACKGROUND, min(mentions, len(headlines.BACKGROUND)))
+    parts += [((text, None), "background", topic) for text in about]
+    rest = size - len(parts)
+    if rest > 0 and len(about) > 2 and dice.chance(0.5):
+        text = dice.choice([t for t in headlines.BACKGROUND if t not in about] or about)
+        parts.append(((text, None), "other background", other))
+        rest -= 1
+    while rest > 0:
+        parts.append(((dice.choice(headlines.ASIDES), None), "aside", ""))
+        rest -= 1
+    filled = []
+    for text, role, *subject in parts:
+        filled.append((*_fill(dice, text, *subject), role))
+    order = dice.shuffled(range(len(filled)))
+    if on_top:
+        first = dice.below(3)
+        order.remove(first)
+        order.insert(0, first)
+    filled = [filled[i] for i in order]
+    salient = tuple(i for i, part in enumerate(filled) if part[2] == "news")
+    return NewsArticle(
+        sentences=tuple(sentence for sentence, _, _ in filled),
+        salient=salient,
+        summary=tuple(filled[i][1] for i in salient),
+        topic=topic,
+        roles=tuple(role for _, _, role in filled),
+    )
+
+
+def _topics(dice):
+    """Draw two topics that share no word but "the"."""
+    topic = dice.choice(headlines.TOPICS)
+    words = set(topic.split()) - {"the"}
+    others = [t for t in headlines.TOPICS if words.isdisjoint(t.split())]
+    return topic, dice.choice(others)
+
+
+def _news(dice, topic):
+    """Choose one news item of each kind, as (sentence, summary) with the topic set."""
+    items = []
+    for group in headlines.EVENTS:
+        long, short = dice.choice(group).split(" | ")
+        items.append(
+            (long.replace("{topic}", topic), short.strip().replace("{topic}", topic))
+        )
+    return items
+
+
+def _fill(dice, texts, topic=""):
+    """Fill the gaps of a sentence, and the same gaps of its summary."""
+    words = {
+        "topic": topic,
+        "town": dice.choice(headlines.TOWNS),
+        "office": dice.choice(headlines.OFFICES),
+        "person": dice.choice(headlines.PEOPLE),
+        "day": dice.choice(headlines.DAYS),
+        "month": dice.choice(headlines.MONTHS),
+        "number": str(dice.between(2, 60)),
+    }
+    return [
+        None if text is None else (*text.format(**words).split(), ".") for text in texts
+    ]

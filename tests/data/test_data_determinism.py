@@ -1,0 +1,105 @@
+"""The same seed gives the same data in every process and on every machine."""
+
+import hashlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from attncourse.data import _random
+
+# Made once; a change of the grammar or of the word lists changes them on purpose.
+EXPECTED = {
+    "symbols": "f15362c69a057b5f",
+    "translation": "ce876ecc036b83c2",
+    "splits": "42b2e5514bb2a725",
+    "passages": "2dbe3d82ef6406f9",
+    "news": "cfe48a4a6fb61a85",
+}
+
+CODE = """
+import hashlib
+from attncourse.data import *
+
+def digest(thing):
+    return hashlib.sha256(repr(thing).encode()).hexdigest()[:16]
+
+def plain(pair):
+    return pair.source, pair.target, pair.alignment, sorted(pair.features)
+
+corpus = parallel_corpus(300)
+print("translation", digest([plain(p) for row in corpus.values() for p in row]))
+parts = splits("german", train=50, valid=20, test=20, compositional=20, seed=3)
+rows = (parts.train, parts.valid, parts.test, parts.compositional)
+print("splits", digest([plain(p) for row in rows for p in row]))
+print("passages", digest(qa_examples(200)))
+print("news", digest(news_articles(100)))
+symbols = (
+    copy_batch(7, 3, 9, 11)[0],
+    associative_recall_batch(7, 3, 5, 7)[0],
+    repeated_sequence_batch(7, 3, 9, 11)[0],
+    markov_recall_batch(7, 50)[0],
+)
+print("symbols", digest([t.tolist() for t in symbols]))
+"""
+
+
+def run(hash_seed):
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", CODE],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONHASHSEED": hash_seed, "PATH": "/usr/bin:/bin"},
+    )
+    return dict(line.split() for line in result.stdout.splitlines())
+
+
+def test_two_processes_draw_the_data_that_was_always_drawn():
+    assert run("1") == EXPECTED
+    assert run("2") == EXPECTED
+
+
+def test_the_generators_work_without_torch():
+    code = """
+import sys
+sys.modules["torch"] = None
+from attncourse.data import (
+    Vocabulary, news_articles, qa_examples, read_squad, translation_pairs
+)
+pair = translation_pairs(1)[0]
+sizes = len(qa_examples(2)), len(news_articles(2))
+print(len(Vocabulary.build([pair.source])) > 4, *sizes)
+"""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout == "True 2 2\n"
+
+
+def test_unknown_names_of_the_package_are_refused():
+    import attncourse.data
+
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        attncourse.data.nothing
+    assert "translation_pairs" in dir(attncourse.data)
+
+
+def test_the_raw_stream_is_that_of_pcg64():
+    generator = _random.as_generator(0)
+    assert isinstance(generator.bit_generator, np.random.PCG64)
+    bits = hashlib.sha256(generator.random(100).tobytes()).hexdigest()[:16]
+    assert bits == "9fea72e1d3e79688"
+
+
+def test_dice_are_fair_and_stay_in_range():
+    dice = _random.Dice(1)
+    draws = [dice.between(2, 4) for _ in range(3000)]
+    assert set(draws) == {2, 3, 4}
+    assert min(draws.count(k) for k in (2, 3, 4)) > 900
+    assert sorted(dice.shuffled(range(7))) == list(range(7))
+    assert len(set(dice.sample("abcdefg", 3))) == 3
