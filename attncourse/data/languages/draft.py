@@ -129,7 +129,8 @@ class Draft:
         """Add "and the ..." with a noun of the same type."""
         types = phrase.noun.tags & TYPES
         options = [n for n in nouns if n.tags & types and n is not phrase.noun]
-        if options:
+        blocked = clause.blocked
+        if any(len(n.english[0]) < 2 and not is_blocked(n, blocked) for n in options):
             phrase.partner = self.phrase(options, "partner", 2, clause)
             phrase.partner_id = self.new_id()
             self.left -= 1

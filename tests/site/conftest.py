@@ -1,0 +1,68 @@
+"""The built site, and a browser where there is one."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Build the site as ``make book`` does and return its folder."""
+    done = subprocess.run([sys.executable, "tools/build.py"], cwd=ROOT)
+    assert done.returncode == 0, "the site was not built; see what was printed"
+    return ROOT / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def pages(site):
+    """Return every page of the site as {path within the site: text}."""
+    return {
+        path.relative_to(site).as_posix(): path.read_text(encoding="utf8")
+        for path in sorted(site.rglob("*.html"))
+    }
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Serve the site from a sub-path, as a project page on a shared host is."""
+    handler = partial(Quiet, directory=str(site.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/{site.name}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Start the system's Chromium."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        remedy = "no Chromium was found: install it, e.g. 'sudo apt install chromium'"
+        if os.environ.get("CI") == "true":
+            pytest.fail(remedy)
+        pytest.skip(remedy)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox"]
+        )
+        yield chromium
+        chromium.close()

@@ -1,0 +1,223 @@
+"""What holds for the text of every page, read from the built files."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).resolve().parents[2]
+LOADED = {
+    "script": ["src"],
+    "img": ["src", "srcset"],
+    "iframe": ["src"],
+    "embed": ["src"],
+    "object": ["data"],
+    "source": ["src", "srcset"],
+    "video": ["src", "poster"],
+    "audio": ["src"],
+    "track": ["src"],
+}
+OUTSIDE = re.compile(r"^\s*(?:[a-z][a-z0-9+.-]*:)?//|^\s*(?:https?|ftp):", re.I)
+CSS_ADDRESS = re.compile(r"(?:url\(|@import)\s*[\"']?([^\"')\s;]+)")
+SCRIPT_IMPORT = re.compile(r"import\s*\(?\s*[\"'](https?:)?//|from\s*[\"'](https?:)?//")
+RAW_LATEX = re.compile(r"\$\$|\\(?:frac|begin|end|text|sum|sqrt|operatorname|mathbf)\b")
+RAW_ROLE = re.compile(r"\{(?:term|cite|cite:[tp]|eq|numref|doc|ref)\}")
+FILE_NAME = re.compile(r"\.(?:png|svg|jpe?g|gif|webp)$", re.I)
+
+
+@pytest.fixture(scope="session")
+def trees(pages):
+    return {name: BeautifulSoup(text, "lxml") for name, text in pages.items()}
+
+
+@pytest.fixture(scope="session")
+def articles(trees):
+    """Return the part of each page that was written, without frame and front page."""
+    found = {
+        name: tree.select_one("article.bd-article") for name, tree in trees.items()
+    }
+    return {name: article for name, article in found.items() if article is not None}
+
+
+def chapters(articles):
+    return {n: a for n, a in articles.items() if n.startswith("chapters/")}
+
+
+def test_every_page_of_the_table_of_contents_is_there(pages):
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf8")
+    names = re.findall(r"(?:file|root): (\S+)", toc)
+    assert names
+    assert [n for n in names if f"{n}.html" not in pages] == []
+
+
+def test_no_page_loads_anything_from_a_third_party(trees):
+    faults = []
+    for page, tree in trees.items():
+        for tag, attributes in LOADED.items():
+            for element in tree.find_all(tag):
+                for attribute in attributes:
+                    if OUTSIDE.search(element.get(attribute, "")):
+                        faults.append((page, element[attribute]))
+        for element in tree.find_all("link"):
+            if OUTSIDE.search(element.get("href", "")):
+                faults.append((page, element["href"]))
+        styles = [e.get_text() for e in tree.find_all("style")]
+        styles += [e["style"] for e in tree.find_all(style=True)]
+        for style in styles:
+            faults += [
+                (page, a) for a in CSS_ADDRESS.findall(style) if OUTSIDE.search(a)
+            ]
+        for script in tree.find_all("script"):
+            if SCRIPT_IMPORT.search(script.get_text()):
+                faults.append((page, script.get_text()[:80]))
+    assert faults == []
+
+
+def test_no_style_or_script_names_a_third_party(site):
+    faults = []
+    for path in site.rglob("*.css"):
+        text = path.read_text(encoding="utf8")
+        faults += [
+            (path.name, a) for a in CSS_ADDRESS.findall(text) if OUTSIDE.search(a)
+        ]
+    for path in site.rglob("*.js"):
+        if SCRIPT_IMPORT.search(path.read_text(encoding="utf8")):
+            faults.append(path.name)
+    assert faults == []
+
+
+def test_every_file_that_a_style_names_is_there(site):
+    faults = []
+    for path in (site / "_static").rglob("*.css"):
+        for target in CSS_ADDRESS.findall(path.read_text(encoding="utf8")):
+            if target.startswith(("data:", "#")):
+                continue
+            if not (path.parent / unquote(urlsplit(target).path)).exists():
+                faults.append((path.name, target))
+    assert faults == []
+
+
+def test_no_page_loads_what_the_book_has_dropped(pages):
+    dropped = re.compile(r"(?:src|href)=\"[^\"]*(?:mathjax|require|thebe|fontawesome)")
+    assert [page for page, text in pages.items() if dropped.search(text.lower())] == []
+
+
+def test_every_figure_says_in_words_what_it_shows(articles, trees):
+    faults = []
+    for page, article in articles.items():
+        for image in article.find_all("img"):
+            alt = image.get("alt", "").strip()
+            if len(alt) < 10 or FILE_NAME.search(alt):
+                faults.append((page, image["src"], alt))
+    for page, tree in trees.items():
+        missing = [i["src"] for i in tree.find_all("img") if not i.has_attr("alt")]
+        faults += [(page, source) for source in missing]
+    assert faults == []
+
+
+def test_every_link_inside_the_site_leads_somewhere(site, trees):
+    ids = {
+        page: {e["id"] for e in tree.find_all(id=True)}
+        | {e["name"] for e in tree.find_all("a", attrs={"name": True})}
+        for page, tree in trees.items()
+    }
+    faults = []
+    for page, tree in trees.items():
+        targets = [(e, "href") for e in tree.find_all(["a", "link"], href=True)]
+        targets += [(e, "src") for e in tree.find_all(src=True)]
+        for element, attribute in targets:
+            parts = urlsplit(element[attribute])
+            if parts.scheme or parts.netloc:
+                continue
+            path = (site / page).parent / unquote(parts.path) if parts.path else None
+            target = path.resolve() if path else site / page
+            if not target.is_file():
+                faults.append((page, element[attribute]))
+                continue
+            name = target.relative_to(site.resolve()).as_posix() if path else page
+            fragment = unquote(parts.fragment)
+            if fragment and name in ids and fragment not in ids[name]:
+                faults.append((page, element[attribute]))
+    assert faults == []
+
+
+def test_every_page_has_a_title_and_one_main_heading(trees):
+    faults = []
+    for page, tree in trees.items():
+        title = tree.title.get_text(strip=True) if tree.title else ""
+        print_copy = "#jb-print-docs-body"
+        headings = [
+            h for h in tree.find_all("h1") if not h.find_parent(id=print_copy[1:])
+        ]
+        if not title or len(headings) != 1:
+            faults.append((page, title, len(headings)))
+    assert faults == []
+
+
+def test_formulas_are_mathml_and_nothing_is_left_as_latex(articles):
+    faults, formulas = [], 0
+    for page, article in articles.items():
+        formulas += len(article.find_all("math"))
+        faults += [(page, str(e)[:80]) for e in article.find_all("merror")]
+        for element in article.find_all(["code", "pre", "script", "math"]):
+            element.extract()
+        text = article.get_text(" ")
+        for pattern in (RAW_LATEX, RAW_ROLE):
+            if match := pattern.search(text):
+                around = text[max(0, match.start() - 30) : match.end() + 30]
+                faults.append((page, around))
+    assert faults == []
+    assert formulas > 20
+
+
+def test_every_formula_has_its_latex_as_an_alternative(pages):
+    for text in pages.values():
+        for formula in re.findall(r"<math\b[^>]*>", text):
+            assert "alttext=" in formula
+
+
+def test_no_output_of_a_chapter_is_an_error_by_accident(articles):
+    faults = []
+    for page, article in chapters(articles).items():
+        for block in article.select(".cell"):
+            wanted = "tag_raises-exception" in block.get("class", [])
+            if block.select(".traceback") and not wanted:
+                faults.append((page, block.get_text()[:80]))
+    assert faults == []
+
+
+def test_every_chapter_was_run(articles):
+    assert chapters(articles)
+    silent = [p for p, a in chapters(articles).items() if not a.select(".cell_output")]
+    assert silent == []
+
+
+def test_every_chapter_can_be_opened_in_colab_and_downloaded(pages, site):
+    for page, text in pages.items():
+        if not page.startswith("chapters/"):
+            continue
+        notebook = page.removesuffix(".html") + ".ipynb"
+        assert re.search(rf"colab\.research\.google\.com/github/[^\"]*{notebook}", text)
+        assert (ROOT / notebook).is_file()
+        json.loads((site / "_sources" / notebook).read_text(encoding="utf8"))
+
+
+def test_the_search_knows_every_page(site, pages):
+    text = (site / "searchindex.js").read_text(encoding="utf8")
+    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    written = {p for p in pages if p.startswith(("book/", "chapters/"))}
+    assert written <= {f"{name}.html" for name in index["docnames"]}
+    assert "softmax" in index["terms"]
+    assert "searchindex.js" in pages["search.html"]
+
+
+def test_the_api_page_has_every_public_module(pages):
+    package = ROOT / "attncourse"
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if any(part.startswith("_") for part in parts):
+            continue
+        assert f'id="module-{".".join(parts)}"' in pages["book/api.html"]
