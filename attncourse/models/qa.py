@@ -293,7 +293,7 @@ class _Reader(nn.Module):
 
 
 def _matching(d_model, num_heads):
-    """Return attention whose queries and keys start alike: words look for their like."""
+    """Return attention that starts as a search for the same word in the other text."""
     attention = MultiHeadAttention(d_model, num_heads)
     for linear in (attention.query_proj, attention.key_proj):
         nn.init.eye_(linear.weight)

@@ -125,6 +125,8 @@ def plot_heads(
             ax=ax,
             title=titles[i],
         )
+        if i % columns and query_labels is not None:
+            ax.set(yticks=[], ylabel="")  # the labels stand at the first of the row
     for ax in axes[heads:]:
         figure.delaxes(ax)
     return axes[:heads]

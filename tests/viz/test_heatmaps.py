@@ -58,6 +58,11 @@ def test_each_head_gets_a_picture():
         np.testing.assert_allclose(ax.get_images()[0].get_array(), head)
 
 
+def test_query_labels_stand_at_the_first_picture_of_a_row():
+    axes = plot_heads(weights(heads=3), columns=2, query_labels="abcde")
+    assert [len(ax.get_yticks()) for ax in axes] == [5, 0, 5]
+
+
 def test_a_mask_is_shown_as_it_is():
     mask = torch.ones(3, 5, dtype=torch.bool).tril()
     ax = plot_mask(mask, query_labels="abc", key_labels="ABCDE", title="mask")
