@@ -113,6 +113,7 @@ def run_notebook(path: Path) -> tuple[object, float, str | None]:
         timeout=CELL_SECONDS,
         record_timing=False,  # it would be stored in the cells and change their hash
         resources={"metadata": {"path": str(path.parent)}},
+        coalesce_streams=True,  # one block of output, and of a progress bar its end
         extra_arguments=["--log-level=ERROR"],
     )
     start = time.perf_counter()
@@ -120,7 +121,19 @@ def run_notebook(path: Path) -> tuple[object, float, str | None]:
         client.execute()
     except (CellControlSignal, RuntimeError) as error:  # an error, a death, too slow
         return notebook, time.perf_counter() - start, str(error)
+    drop_empty_streams(notebook)
     return notebook, time.perf_counter() - start, None
+
+
+def drop_empty_streams(notebook) -> None:
+    """Remove what a progress bar that clears itself leaves behind."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [
+                output
+                for output in cell.outputs
+                if output.output_type != "stream" or output.text.strip()
+            ]
 
 
 def code_of(notebook) -> list[tuple[str, list[str]]]:
@@ -214,6 +227,26 @@ def run_sphinx(cache_path: Path) -> int:
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
+def write_front_page() -> None:
+    """Replace Jupyter Book's redirect by a page with a title and a link."""
+    page = """<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta http-equiv="refresh" content="0; url=book/index.html">
+    <link rel="icon" href="_static/favicon.svg">
+    <title>Attention, measured</title>
+  </head>
+  <body>
+    <h1>Attention, measured</h1>
+    <p><a href="book/index.html">To the welcome page</a></p>
+  </body>
+</html>
+"""
+    (BUILD / "html" / "index.html").write_text(page, encoding="utf8")
+
+
 @contextlib.contextmanager
 def one_build_at_a_time():
     """Let a second build wait for the first, and then find its work done."""
@@ -249,6 +282,7 @@ def build(run_only: bool = False) -> int:
             shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
             say("The pages were not built: see the warnings above, each is an error.")
             return 1
+        write_front_page()
         STAMP.write_text(key, encoding="utf8")
         seconds = time.perf_counter() - start
         say(f"Built in {seconds:.0f} s: _build/html/index.html")
