@@ -1,0 +1,74 @@
+# The verbs of the course. Each sets up what it needs in .venv and does no work twice.
+# Paths are relative and no console script is called, so that the folder may have spaces
+# in its name. Works with GNU make 3.81 and later.
+
+.DEFAULT_GOAL := help
+.SILENT:
+MAKEFLAGS += --no-print-directory
+
+PY := .venv/bin/python
+READY := .venv/.ready
+JOBS ?= 2
+PORT ?= 8000
+
+export OMP_NUM_THREADS := 1
+export PYTHONUTF8 := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export IPYTHONDIR := $(CURDIR)/.cache/ipython
+
+.PHONY: help
+help: ## list the verbs
+	echo "make VERB, where VERB is one of"
+	grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
+
+$(READY): requirements.txt pyproject.toml tools/setup.sh
+	bash tools/setup.sh
+
+.PHONY: setup
+setup: $(READY)
+
+# Building and reading -----------------------------------------------------------
+
+.PHONY: book
+book: setup ## run the chapters that have changed and build the site in _build/html
+	$(PY) tools/build.py
+
+.PHONY: serve
+serve: book ## show the site on http://localhost:8000 (PORT=... for another port)
+	echo "Showing _build/html on http://localhost:$(PORT). Ctrl-C ends it."
+	$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html || true
+
+# Checking -----------------------------------------------------------------------
+
+.PHONY: test
+test: setup ## check the code, the package, the notebooks and the site
+	$(MAKE) lint
+	echo "Tests of the package."
+	$(PY) -m pytest tests --ignore tests/site -q -n $(JOBS) --dist loadfile
+	echo "The chapters print what is stored in them."
+	$(PY) -m pytest --nbval chapters -q -n $(JOBS) --dist loadfile
+	$(MAKE) book
+	echo "Tests of the site."
+	$(PY) -m pytest tests/site -q
+
+.PHONY: lint
+lint: setup ## check the style of the code and the form of the notebooks
+	echo "Style of the code and form of the notebooks."
+	$(PY) -m ruff check --quiet
+	$(PY) -m ruff format --check --quiet
+	$(PY) tools/notebooks.py check chapters/*.ipynb
+
+# Keeping ------------------------------------------------------------------------
+
+.PHONY: notebooks
+notebooks: setup ## run every chapter again and store what it prints
+	$(PY) tools/notebooks.py run chapters/*.ipynb
+
+.PHONY: lock
+lock: setup ## work out requirements.txt again from requirements.in
+	bash tools/lock.sh
+
+.PHONY: clean
+clean: ## remove what was built and the results of the chapters, keep .venv
+	rm -rf _build .cache .pytest_cache .ruff_cache .hypothesis
+	echo "Removed _build and the caches. 'rm -rf .venv' removes the environment too."

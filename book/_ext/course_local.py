@@ -1,0 +1,99 @@
+"""Keep what the pages load to what they need, all of it from the site itself.
+
+The theme draws its icons with a script of 1.5 MB and ships fonts, source maps and logos
+that no page of this book shows. ``custom.css`` draws the icons instead. This removes
+the rest from the built site.
+"""
+
+import re
+from pathlib import Path
+
+SCRIPT = re.compile(
+    r"[ \t]*<(?:script|link)[^>]*(?:fontawesome|locales)[^>]*>(?:</script>)?\n?"
+)
+SEARCH = re.compile(
+    r"[ \t]*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js[^\"]*\">"
+    r"</script>\n?"
+)
+VIEWPORT = re.compile(r"[ \t]*<meta name=\"viewport\"[^>]*>\n?")
+VIEWPORT_TAG = (
+    '<meta name="viewport" content="width=device-width, initial-scale=1" />\n'
+)
+DOCSEARCH = re.compile(r"[ \t]*<meta name=\"docsearch:[^>]*>\n?")
+SBT_SEARCHBOX = re.compile(r"[ \t]*<div id=\"searchbox\"></div>\n?")
+FONT_FACE = re.compile(r"@font-face\{[^}]*vendor/fontawesome[^}]*\}")
+GLYPH = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{content:\"[^}]*\}")
+SOURCE_MAP = re.compile(r"\n?(?://|/\*)# sourceMappingURL=\S+?(?:\s*\*/)?\s*$")
+
+UNUSED = [
+    "_static/vendor",
+    "_static/locales",
+    "_static/scripts/fontawesome.js",
+    "_static/scripts/*.map",
+    "_static/scripts/*.LICENSE.txt",
+    "_static/styles/*.map",
+    "_static/images/logo_[bdj]*",
+    "_static/*webpack-macros.html",
+    "_static/*.txt.license",
+]
+
+
+def lighten_page(text, is_search):
+    """Return a page without what the theme adds and the book does not use."""
+    text = SCRIPT.sub("", text)
+    text = DOCSEARCH.sub("", text)
+    text = SBT_SEARCHBOX.sub("", text)
+    first = VIEWPORT.search(text)
+    if first:
+        text = VIEWPORT.sub("", text)
+        text = text[: first.start()] + VIEWPORT_TAG + text[first.start() :]
+    return text if is_search else SEARCH.sub("", text)
+
+
+def lighten_style(text):
+    """Return a style sheet without the icon fonts and without source maps."""
+    return SOURCE_MAP.sub("", GLYPH.sub("", FONT_FACE.sub("", text)))
+
+
+def rewrite(path, change):
+    before = path.read_text(encoding="utf8")
+    after = change(before)
+    if after != before:
+        path.write_text(after, encoding="utf8")
+
+
+def remove(path):
+    if path.is_dir():
+        for child in path.iterdir():
+            remove(child)
+        path.rmdir()
+    else:
+        path.unlink()
+
+
+def lighten_site(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    wanted = {f"{name}.html" for name in app.env.found_docs}
+    for page in out.rglob("*.html"):
+        name = page.relative_to(out).as_posix()
+        if name not in wanted | {"search.html", "index.html"}:
+            page.unlink()  # left by an earlier build
+            continue
+        is_search = page.name == "search.html"
+        rewrite(page, lambda text, s=is_search: lighten_page(text, s))
+    for style in (out / "_static").rglob("*.css"):
+        rewrite(style, lighten_style)
+    for script in (out / "_static").rglob("*.js"):
+        rewrite(script, lambda text: SOURCE_MAP.sub("\n", text))
+    for pattern in UNUSED:
+        for path in out.glob(pattern):
+            remove(path)
+
+
+def setup(app):
+    # Jupyter Book sets this for the extension sphinx_comments, which is not loaded.
+    app.add_config_value("comments_config", {}, "html")
+    app.connect("build-finished", lighten_site)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
