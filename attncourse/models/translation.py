@@ -10,6 +10,9 @@ from attncourse.layers.positions import SinusoidalPositionalEncoding
 from attncourse.models.ids import check_ids, check_source, shift_right
 from attncourse.models.transformer import TransformerLayer
 
+POSITIONS = ("sinusoidal", "rotary")
+SCALE = 0.3  # of embeddings and position vectors at the start
+
 
 class DecoderLayer(nn.Module):
     """Causal self-attention, cross-attention and a feed-forward network (pre-norm).
@@ -24,15 +27,17 @@ class DecoderLayer(nn.Module):
         Width between the two maps of the feed-forward network.
     dropout : float, default 0.0
         Dropout on the weights and on what each part adds, in training.
+    rotary : bool, default False
+        Rotate queries and keys of the self-attention by their positions.
 
     References
     ----------
     Vaswani et al. (2017), "Attention is all you need", section 3.1.
     """
 
-    def __init__(self, d_model, nhead, dim_feedforward, dropout=0.0):
+    def __init__(self, d_model, nhead, dim_feedforward, dropout=0.0, *, rotary=False):
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, nhead, dropout)
+        self.self_attention = MultiHeadAttention(d_model, nhead, dropout, rotary=rotary)
         self.cross_attention = MultiHeadAttention(d_model, nhead, dropout)
         self.feedforward = nn.Sequential(
             nn.Linear(d_model, dim_feedforward),
@@ -108,6 +113,9 @@ class TranslationTransformer(nn.Module):
         Width between the two maps of a feed-forward network.
     dropout : float, default 0.0
         Dropout, in training.
+    positions : {"sinusoidal", "rotary"}, default "sinusoidal"
+        How the model knows the order of words: vectors added to the embeddings, or
+        rotations in each self-attention (cross-attention has none of its own).
     max_len : int, default 512
         The longest source or target that is accepted, in tokens.
     pad_idx, bos_idx, eos_idx : int
@@ -116,12 +124,19 @@ class TranslationTransformer(nn.Module):
     Raises
     ------
     TypeError, ValueError
-        If a size is not a whole number from 1, or the heads do not divide the width.
+        If a size is not a whole number from 1, the heads do not divide the width, or
+        `positions` is unknown.
+
+    Notes
+    -----
+    Embeddings start with a standard deviation of 0.3, and position vectors have 0.3
+    times their usual length, so that what the layers add counts from the start.
 
     References
     ----------
     Vaswani et al. (2017), "Attention is all you need"; the norms stand before each part
-    (pre-norm), as in Xiong et al. (2020).
+    (pre-norm), as in Xiong et al. (2020). Su et al. (2024), "RoFormer", for rotary
+    positions.
     """
 
     def __init__(
@@ -135,6 +150,7 @@ class TranslationTransformer(nn.Module):
         dim_feedforward=256,
         *,
         dropout=0.0,
+        positions="sinusoidal",
         max_len=512,
         pad_idx=0,
         bos_idx=1,
@@ -146,23 +162,40 @@ class TranslationTransformer(nn.Module):
         _checks.positive_int("num_encoder_layers", num_encoder_layers)
         _checks.positive_int("num_decoder_layers", num_decoder_layers)
         _checks.positive_int("dim_feedforward", dim_feedforward)
+        if positions not in POSITIONS:
+            raise ValueError(
+                f"positions must be one of {', '.join(map(repr, POSITIONS))}, "
+                f"but got {positions!r}."
+            )
+        rotary = positions == "rotary"
+        self.max_len = _checks.positive_int("max_len", max_len)
         self.pad_idx, self.bos_idx, self.eos_idx = pad_idx, bos_idx, eos_idx
         self.source_embedding = nn.Embedding(src_vocab_size, d_model, pad_idx)
         self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, pad_idx)
-        self.positions = SinusoidalPositionalEncoding(d_model, max_len, dropout)
+        self.positions = None
+        if not rotary:
+            self.positions = SinusoidalPositionalEncoding(d_model, max_len)
+            self.positions.encoding.mul_(SCALE)
+        self.dropout = nn.Dropout(dropout)
         self.encoder = nn.ModuleList(
             TransformerLayer(
-                d_model, nhead, feedforward_dim=dim_feedforward, dropout=dropout
+                d_model,
+                nhead,
+                feedforward_dim=dim_feedforward,
+                dropout=dropout,
+                rotary=rotary,
             )
             for _ in range(num_encoder_layers)
         )
         self.encoder_norm = nn.LayerNorm(d_model)
         self.decoder = nn.ModuleList(
-            DecoderLayer(d_model, nhead, dim_feedforward, dropout)
+            DecoderLayer(d_model, nhead, dim_feedforward, dropout, rotary=rotary)
             for _ in range(num_decoder_layers)
         )
         self.decoder_norm = nn.LayerNorm(d_model)
         self.output = nn.Linear(d_model, tgt_vocab_size)
+        for table in (self.source_embedding, self.target_embedding):
+            table.weight.data.mul_(SCALE)
 
     def encode(self, source, *, need_weights=False):
         """Read the sources.
@@ -192,7 +225,7 @@ class TranslationTransformer(nn.Module):
         device = self.output.weight.device
         check_source(source, self.src_vocab_size, self.pad_idx, device)
         mask = create_padding_mask(source, self.pad_idx)
-        x = self.positions(self.source_embedding(source))
+        x = self._embed(self.source_embedding, source)
         weights = []
         for layer in self.encoder:
             x, layer_weights = layer(x, mask, need_weights=need_weights)
@@ -229,7 +262,7 @@ class TranslationTransformer(nn.Module):
         check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
         memory, memory_mask, encoder = self.encode(source, need_weights=need_weights)
         inputs = shift_right(target, source, self.bos_idx)
-        x = self.positions(self.target_embedding(inputs))
+        x = self._embed(self.target_embedding, inputs)
         # Padding in the target comes after all words, so the causal mask hides it.
         mask = create_causal_mask(x.shape[1], device=x.device)
         weights = {"encoder": encoder, "decoder": [], "cross": []}
@@ -259,7 +292,7 @@ class TranslationTransformer(nn.Module):
         positions are kept in it, so that a step costs one position, not all of them.
         """
         place = state["past"][0][0].shape[2]
-        x = self.positions(self.target_embedding(tokens[:, None]), start=place)
+        x = self._embed(self.target_embedding, tokens[:, None], start=place)
         presents = []
         for layer, memory, past in zip(
             self.decoder, state["memory"], state["past"], strict=True
@@ -268,3 +301,15 @@ class TranslationTransformer(nn.Module):
             presents.append(present)
         logits = self.output(self.decoder_norm(x))[:, -1]
         return logits, {**state, "past": presents}
+
+    def _embed(self, table, ids, start=0):
+        x = table(ids)
+        if self.positions is not None:
+            x = self.positions(x, start=start)
+        elif start + ids.shape[1] > self.max_len:
+            raise ValueError(
+                f"the sequence has {start + ids.shape[1]} tokens, but this model was "
+                f"made for at most {self.max_len}. Cut the sequence, or make the model "
+                "with a larger max_len."
+            )
+        return self.dropout(x)
