@@ -64,6 +64,14 @@ lint: setup ## check the style of the code and the form of the notebooks
 notebooks: setup ## run every chapter again and store what it prints
 	$(PY) tools/notebooks.py run chapters/*.ipynb
 
+.PHONY: record
+record: setup ## make the recorded results again that chapters show; about 30 minutes
+	set -e; for script in experiments/*.py; do echo "$$script"; $(PY) "$$script"; done
+
+.PHONY: bench
+bench: setup ## measure local attention against full attention on this machine
+	$(PY) benchmarks/local_attention.py
+
 .PHONY: lock
 lock: setup ## work out requirements.txt again from requirements.in
 	bash tools/lock.sh

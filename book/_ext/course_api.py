@@ -8,7 +8,16 @@ import pkgutil
 
 PAGE = "book/api"
 PACKAGE = "attncourse"
-PARTS = ["by_hand", "layers", "models", "training", "viz", "devices", "data"]
+PARTS = [
+    "by_hand",
+    "layers",
+    "models",
+    "training",
+    "recorded",
+    "viz",
+    "devices",
+    "data",
+]
 
 SECTION = """
 ## {name}
