@@ -26,6 +26,7 @@ $(READY): requirements.txt pyproject.toml tools/setup.sh
 
 .PHONY: setup
 setup: $(READY)
+	mkdir -p .cache/ipython
 
 # Building and reading -----------------------------------------------------------
 
