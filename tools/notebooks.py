@@ -110,7 +110,8 @@ def problems(path):
         allowed = "raises-exception" in cell.metadata.get("tags", [])
         if not allowed and any(o.output_type == "error" for o in cell.outputs):
             found.append(f"{cell.id} ended in an error")
-        if len(cell.source.splitlines()) > 15:
+        hidden = "hide-cell" in cell.metadata.get("tags", [])
+        if len(cell.source.splitlines()) > 15 and not hidden:
             found.append(f"{cell.id} has more than 15 lines")
         figure = any("<Figure" in str(o.get("data", "")) for o in cell.outputs)
         if figure and not cell.metadata.get("mystnb", {}).get("image", {}).get("alt"):

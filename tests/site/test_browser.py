@@ -31,10 +31,14 @@ def visit(browser, base, names, **context):
             if message.type in ("error", "warning"):
                 faults.append((current[0], message.type, message.text))
 
+        def failed(sent):
+            if sent.failure != "net::ERR_ABORTED":  # the next page was opened meanwhile
+                faults.append((current[0], "failed", sent.url))
+
         tab.on("request", request)
         tab.on("console", console)
         tab.on("pageerror", lambda error: faults.append((current[0], str(error))))
-        tab.on("requestfailed", lambda r: faults.append((current[0], "failed", r.url)))
+        tab.on("requestfailed", failed)
         for name in names:
             current[0] = name
             tab.goto(base + name, wait_until="load")

@@ -1,0 +1,147 @@
+"""Recorded files say where they come from, and models do what their records state."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from attncourse import RecurrentSeq2Seq
+from attncourse.data import Vocabulary, splits
+from attncourse.recorded import load, load_model
+from attncourse.recorded.writing import provenance, save, save_model
+from attncourse.training.metrics import alignment_error_rate, bleu
+from attncourse.training.translation import cross_attention_of, translate
+
+FOLDER = Path(__file__).parent.parent / "attncourse" / "recorded"
+TRANSLATORS = sorted(p.stem for p in FOLDER.glob("translation_*.safetensors"))
+MEGABYTE = 2**20
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Write a tiny model; return its folder."""
+    torch.manual_seed(0)
+    words = Vocabulary(["a", "b", "c"])
+    arguments = {"src_vocab_size": 7, "tgt_vocab_size": 7, "hidden_dim": 5}
+    save_model(
+        "tiny",
+        RecurrentSeq2Seq(**arguments),
+        arguments=arguments,
+        vocabularies={"source": words, "target": words},
+        measures=lambda model: {"sum": model.output.weight.sum().item()},
+        made=provenance([0]),
+        folder=tmp_path,
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda p: p.stem)
+def test_each_file_says_how_it_was_made(path):
+    record = load(path.stem)["made"]
+    assert {"command", "date", "seeds", "versions", "machine"} <= set(record)
+    assert record["command"].startswith("python experiments/")
+    assert "/work" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", TRANSLATORS)
+def test_a_translator_reproduces_its_stated_measures(name):
+    assert (FOLDER / f"{name}.safetensors").stat().st_size <= 2 * MEGABYTE
+    model, record = load_model(name)
+    made, stated = record["made"], record["measures"]
+    low, high = made["lengths"]
+    data = splits(made["language"], min_len=low, max_len=high)
+    pairs = data.test[: made["pairs"]]
+    words = record["vocabularies"]["source"], record["vocabularies"]["target"]
+    written = translate(model, [p.source for p in pairs], *words)
+    score, signature = bleu(written, [list(p.target) for p in pairs])
+    assert signature == stated["test"]["signature"]
+    assert score == pytest.approx(stated["test"]["bleu"], abs=0.3)
+    maps = cross_attention_of(model, pairs, *words)
+    gold = [pair.alignment for pair in pairs]
+    for layer, row in enumerate(stated["alignment_error"]):
+        for head, error in enumerate(row):
+            found = alignment_error_rate([m[layer, head] for m in maps], gold)
+            assert found == pytest.approx(error, abs=0.005)
+
+
+def test_a_model_comes_back_as_it_was_written(made):
+    model, record = load_model("tiny", folder=made)
+    assert not model.training
+    assert model.output.weight.sum().item() == record["measures"]["sum"]
+    assert record["vocabularies"]["target"] == Vocabulary(["a", "b", "c"])
+
+
+def test_damaged_weights_are_refused(made):
+    path = made / "tiny.safetensors"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"damaged or belongs to another record"):
+        load_model("tiny", folder=made)
+
+
+def test_weights_of_another_model_are_refused(made):
+    record = json.loads((made / "tiny.json").read_text())
+    record["arguments"]["hidden_dim"] = 6
+    (made / "tiny.json").write_text(json.dumps(record))
+    with pytest.raises(ValueError, match="does not fit the model"):
+        load_model("tiny", folder=made)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("{", "damaged: it is not JSON"),
+        ("[1]", "no recorded file of the course"),
+        ('{"made": {}}', "no record of a model"),
+    ],
+)
+def test_foreign_records_are_refused(made, text, message):
+    (made / "tiny.json").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        load_model("tiny", folder=made)
+
+
+def test_a_record_cannot_name_any_class_it_likes(made):
+    record = json.loads((made / "tiny.json").read_text())
+    record["class"] = "train"
+    (made / "tiny.json").write_text(json.dumps(record))
+    with pytest.raises(ValueError, match="no model of the course"):
+        load_model("tiny", folder=made)
+
+
+def test_a_missing_file_is_named_and_so_are_those_that_there_are(made):
+    with pytest.raises(FileNotFoundError, match=r"other\.json. There are: tiny"):
+        load("other", folder=made)
+    (made / "tiny.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match=r"tiny\.safetensors"):
+        load_model("tiny", folder=made)
+
+
+@pytest.mark.parametrize("name", ["", "../secret", "a/b"])
+def test_a_name_is_no_path(name):
+    with pytest.raises(ValueError, match="plain name"):
+        load(name)
+    with pytest.raises(TypeError, match="name must be a str"):
+        load(3)
+
+
+def test_results_without_provenance_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="made"):
+        save("results", {"runs": []}, folder=tmp_path)
+    save("results", {"runs": [], "made": provenance()}, folder=tmp_path)
+    assert load("results", folder=tmp_path)["runs"] == []
+
+
+def test_only_models_of_the_course_are_written(tmp_path):
+    with pytest.raises(ValueError, match="the model must be one of"):
+        save_model(
+            "x",
+            torch.nn.Linear(1, 1),
+            arguments={},
+            vocabularies={},
+            measures=lambda model: {},
+            made=provenance(),
+            folder=tmp_path,
+        )
