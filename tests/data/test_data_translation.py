@@ -227,3 +227,8 @@ def test_the_compositional_split_has_no_new_words(parts):
 def test_what_cannot_be_drawn_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_partner_that_does_not_fit_is_left_out():
+    # Here "and the ..." once had only nouns of two words to choose from.
+    assert len(splits("french", max_len=16).compositional) == 1000

@@ -1,0 +1,190 @@
+"""Batches and measures for reading comprehension and for summaries."""
+
+import numpy as np
+import torch
+
+from attncourse.data.batching import length_batches, pad_sequences
+from attncourse.training.metrics import rouge
+
+
+def reading_tensors(examples, vocabulary):
+    """Write questions, contexts and answers into tensors.
+
+    Parameters
+    ----------
+    examples : sequence of QAExample
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    question, context : torch.Tensor
+        int64, ``(batch, words)``, padded on the right with 0.
+    first, last : torch.Tensor
+        int64, ``(batch,)``: the answer's first and last word in the context, both
+        included; −1 where there is no answer.
+
+    Raises
+    ------
+    ValueError
+        If there are no examples, or a question or context is empty.
+    """
+    question, _ = pad_sequences([vocabulary.encode(e.question) for e in examples])
+    context, _ = pad_sequences([vocabulary.encode(e.context) for e in examples])
+    first, last = torch.tensor([e.answer or (-1, -1) for e in examples]).unbind(1)
+    return question, context, first, last
+
+
+def reading_batches(examples, vocabulary, *, size=32, seed=0):
+    """Return ``batch_of(step)`` for `train`, with contexts of similar lengths.
+
+    Parameters
+    ----------
+    examples : sequence of QAExample
+    vocabulary : Vocabulary
+    size : int, default 32
+        Examples in a batch.
+    seed : int, default 0
+        Draws the order.
+
+    Returns
+    -------
+    callable
+        What it returns depends on the step alone; after all batches it starts again.
+    """
+    batches = length_batches([len(e.context) for e in examples], size, seed)
+
+    def batch_of(step):
+        chosen = batches[step % len(batches)]
+        return reading_tensors([examples[i] for i in chosen], vocabulary)
+
+    return batch_of
+
+
+def answers(model, examples, vocabulary, *, size=100, **options):
+    """Return the span that a `QATransformer` finds for each example, or None.
+
+    Parameters
+    ----------
+    model : QATransformer
+    examples : sequence of QAExample
+    vocabulary : Vocabulary
+    size : int, default 100
+        Examples in a batch.
+    **options
+        As for `QATransformer.predict_answer`.
+
+    Returns
+    -------
+    list of tuple or None
+        In the order of the examples.
+    """
+    device = next(model.parameters()).device
+    found = [None] * len(examples)
+    for chosen in length_batches([len(e.context) for e in examples], size):
+        tensors = reading_tensors([examples[i] for i in chosen], vocabulary)
+        question, context = (ids.to(device) for ids in tensors[:2])
+        spans = model.predict_answer(question, context, **options)
+        for i, span in zip(chosen, spans, strict=True):
+            found[i] = span
+    return found
+
+
+def right_answers(model, examples, vocabulary, **options):
+    """Return which examples a model answers exactly, "no answer" included.
+
+    Parameters
+    ----------
+    model, examples, vocabulary, **options
+        As for `answers`.
+
+    Returns
+    -------
+    numpy.ndarray
+        bool, ``(examples,)``; its mean is the share of exact matches.
+    """
+    found = answers(model, examples, vocabulary, **options)
+    pairs = zip(found, examples, strict=True)
+    return np.array([span == example.answer for span, example in pairs])
+
+
+def news_tensors(articles, vocabulary):
+    """Write articles into tensors.
+
+    Parameters
+    ----------
+    articles : sequence of NewsArticle
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    texts : torch.Tensor
+        int64, ``(batch, sentences, words)``, padded with 0.
+    salient : torch.Tensor
+        bool, ``(batch, sentences)``.
+
+    Raises
+    ------
+    ValueError
+        If there are no articles.
+    """
+    if not articles:
+        raise ValueError("news_tensors needs at least one article, got none")
+    rows = max(len(a.sentences) for a in articles)
+    words = max(len(s) for a in articles for s in a.sentences)
+    texts = np.zeros((len(articles), rows, words), dtype=np.int64)
+    salient = np.zeros((len(articles), rows), dtype=bool)
+    for i, article in enumerate(articles):
+        for j, sentence in enumerate(article.sentences):
+            texts[i, j, : len(sentence)] = vocabulary.encode(sentence)
+        salient[i, list(article.salient)] = True
+    return torch.from_numpy(texts), torch.from_numpy(salient)
+
+
+def news_batches(articles, vocabulary, *, size=32, seed=0):
+    """Return ``batch_of(step)`` for `train`: texts and their salient sentences.
+
+    Parameters
+    ----------
+    articles, vocabulary, size, seed
+        As for `reading_batches`, with articles.
+
+    Returns
+    -------
+    callable
+        What it returns depends on the step alone.
+    """
+    texts, salient = news_tensors(articles, vocabulary)
+
+    def batch_of(step):
+        generator = np.random.default_rng([seed, step])
+        chosen = torch.from_numpy(generator.choice(len(texts), size))
+        return texts[chosen], salient[chosen]
+
+    return batch_of
+
+
+def summary_rouge(articles, chosen):
+    """Return the ROUGE-1 of chosen sentences against the written summaries.
+
+    Parameters
+    ----------
+    articles : sequence of NewsArticle
+    chosen : sequence of sequence of int
+        For each article, the indices of the sentences that make the summary.
+
+    Returns
+    -------
+    float
+        The mean F-score, 0 to 100.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many choices as articles.
+    """
+    written = [
+        [word for i in indices for word in article.sentences[i]]
+        for article, indices in zip(articles, chosen, strict=True)
+    ]
+    references = [article.summary_tokens() for article in articles]
+    return rouge(written, references, kinds=("rouge1",))["rouge1"]
