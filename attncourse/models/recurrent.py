@@ -5,8 +5,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse import _checks
-from attncourse.layers.core import check_device
 from attncourse.layers.scores import AdditiveAttention, MultiplicativeAttention
+from attncourse.models.ids import check_ids
 
 ATTENTION = (None, "additive", "dot", "general", "concat")
 
@@ -127,7 +127,7 @@ class RecurrentSeq2Seq(nn.Module):
             If `source` does not hold integers from 0 to src_vocab_size − 1, is not
             two-dimensional, has no columns, or has padding before an id.
         """
-        _check_ids("source", source, self.src_vocab_size, self.output.weight.device)
+        check_ids("source", source, self.src_vocab_size, self.output.weight.device)
         if source.shape[1] == 0:
             raise ValueError(
                 "source must have at least one column, but its shape is "
@@ -180,7 +180,7 @@ class RecurrentSeq2Seq(nn.Module):
             weights.
         """
         self._check_weights(need_weights)
-        _check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
+        check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
         outputs, last, mask = self.encode(source)
         if len(source) != len(target):
             raise ValueError(
@@ -272,21 +272,3 @@ def _make_attention(attention, hidden_dim):
     if attention == "additive":
         return AdditiveAttention(hidden_dim, hidden_dim, hidden_dim)
     return MultiplicativeAttention(hidden_dim, hidden_dim, attention)
-
-
-def _check_ids(name, ids, vocab_size, device):
-    """Check that `ids` is a matrix of integers from 0 to vocab_size − 1."""
-    if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
-        kind = ids.dtype if isinstance(ids, torch.Tensor) else type(ids).__name__
-        raise TypeError(
-            f"{name} must be a tensor of integer ids (int64 or int32), but got {kind}. "
-            "Convert it with torch.as_tensor(ids).long()."
-        )
-    check_device(name, ids, device)
-    _checks.exact_rank(name, ids, 2, layout="(batch, tokens)")
-    if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
-        raise ValueError(
-            f"{name} must hold ids from 0 to {vocab_size - 1}, but its ids reach from "
-            f"{ids.min().item()} to {ids.max().item()}. Make the model with a larger "
-            "vocabulary, or map the ids that it does not know to one that it does."
-        )
