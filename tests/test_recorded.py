@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from attncourse import RecurrentSeq2Seq
-from attncourse.data import Vocabulary, splits
+from attncourse.data import ENIAC_NAMES, Vocabulary, qa_examples, splits
 from attncourse.recorded import load, load_model
 from attncourse.recorded.writing import provenance, save, save_model
+from attncourse.training.applications import right_answers
 from attncourse.training.metrics import alignment_error_rate, bleu
 from attncourse.training.translation import cross_attention_of, translate
 
@@ -42,6 +43,16 @@ def test_each_file_says_how_it_was_made(path):
     assert {"command", "date", "seeds", "versions", "machine"} <= set(record)
     assert record["command"].startswith("python experiments/")
     assert "/work" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["reader_0", "reader_1"])
+def test_a_reader_reproduces_its_stated_measures(name):
+    assert (FOLDER / f"{name}.safetensors").stat().st_size <= 2 * MEGABYTE
+    model, record = load_model(name)
+    test = qa_examples(1000, 77, extra=ENIAC_NAMES)
+    right = right_answers(model, test, record["vocabularies"]["text"])
+    stated = record["measures"]["exact"]["all"]
+    assert right.mean() == pytest.approx(stated, abs=0.003)
 
 
 @pytest.mark.parametrize("name", TRANSLATORS)

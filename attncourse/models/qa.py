@@ -22,9 +22,8 @@ class QATransformer(nn.Module):
     stands for "the context does not say".
 
     Between question and context, queries and keys start from the same map, so that
-    before any training a word looks for its like in the other text. Without that, the
-    model has to find out first that equal words belong together, which takes it several
-    times as long.
+    before any training a word looks for its like in the other text. Random maps have
+    to find that out first, and then seeds differ more.
 
     Parameters
     ----------

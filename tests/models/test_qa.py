@@ -70,6 +70,27 @@ def test_all_weights_are_returned_on_request(rng):
     ] * LAYERS
 
 
+def test_without_attention_only_the_mean_of_the_question_is_read(rng):
+    torch.manual_seed(0)
+    model = QATransformer(IDS, D_MODEL, HEADS, 0, attention=False).eval()
+    question, context = example(rng)
+    start, _, weights = model(question, context, need_weights=True)
+    assert weights == {"layers": []}
+    assert not any("from_" in name for name, _ in model.named_parameters())
+    alone = model(question[:1, :3], context[:1])[0]
+    torch.testing.assert_close(alone, start[:1])
+
+
+def test_before_training_a_word_looks_for_its_like():
+    torch.manual_seed(0)
+    model = QATransformer(IDS, 48, HEADS).eval()
+    words = torch.arange(1, 1 + CONTEXT)[None]
+    *_, weights = model(words, words.flip(1), need_weights=True)
+    for name in ("from_question", "from_context"):
+        looks = weights[name][0].mean(0).argmax(-1)
+        assert torch.equal(looks, torch.arange(CONTEXT).flip(0))
+
+
 @pytest.mark.parametrize("max_answer", [1, 3, 7])
 def test_the_joint_search_finds_the_best_span(rng, max_answer):
     start, end = torch.randn(2, 50, CONTEXT, generator=rng)
