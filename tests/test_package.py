@@ -14,7 +14,18 @@ import attncourse.data as attncourse_data
 import attncourse.viz as attncourse_viz
 
 PACKAGE = Path(attncourse.__file__).parent
-LAYERS_OF_IMPORTS = ["data", "layers", "models", "training", "recorded", "viz"]
+LAYERS_OF_IMPORTS = [
+    "data",
+    "layers",
+    "models",
+    "training",
+    "recorded",
+    "viz",
+    "widgets",
+    "exercises",
+    "grading",
+    "cli",
+]
 BASE = {"_checks", "by_hand", "devices", "__version__"}  # anybody may use these
 DOCUMENTED_NAMES = [
     "softmax",
