@@ -1,0 +1,78 @@
+"""What all widgets have in common: their text, their style and their still picture."""
+
+from pathlib import Path
+
+try:
+    import anywidget
+except ImportError as error:
+    raise ImportError(
+        "The widgets need the package anywidget, which is not installed. Install it "
+        "with: pip install 'attncourse[widgets]'"
+    ) from error
+
+HERE = Path(__file__).resolve().parent
+
+
+def module_text(name):
+    """Return the ES module of a widget, with the shared helpers in front of it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file in this folder, without ``.js``.
+
+    Returns
+    -------
+    str
+    """
+    return "\n".join(
+        (HERE / f"{part}.js").read_text(encoding="utf8") for part in ("shared", name)
+    )
+
+
+def style_text(*names):
+    """Return the style sheet of the widgets, and after it others of this folder.
+
+    Parameters
+    ----------
+    *names : str
+        Names of further files in this folder, without ``.css``.
+
+    Returns
+    -------
+    str
+    """
+    return "\n".join(
+        (HERE / f"{name}.css").read_text(encoding="utf8")
+        for name in ("widgets", *names)
+    )
+
+
+class CourseWidget(anywidget.AnyWidget):
+    """A widget of the course.
+
+    A class sets ``_esm`` to `module_text`, ``_css`` to `style_text`, and defines
+    `still`. Where no widget can run, in print and without JavaScript, the still
+    picture is shown in its place.
+    """
+
+    def still(self):
+        """Return a picture of the widget as it stands.
+
+        Returns
+        -------
+        str
+            An SVG image with a title, made by `attncourse.widgets._drawing`.
+        """
+        raise NotImplementedError
+
+    def __repr__(self):
+        """Return the name of the class, which is the same in every run."""
+        return f"{type(self).__name__}()"
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        return {**data, "image/svg+xml": self.still()}, metadata

@@ -1,0 +1,208 @@
+"""Still pictures of the widgets: small SVG images, written as text.
+
+The colours are variables of ``widgets.css`` with the values of the light page as their
+defaults, so that a picture also reads where that style sheet is not loaded.
+"""
+
+import math
+from html import escape
+
+INK = "var(--attn-ink, #22262b)"
+MUTED = "var(--attn-muted, #595f67)"
+LINE = "var(--attn-line, #dedad1)"
+EDGE = "var(--attn-edge, #7d7a73)"
+EMPTY = "var(--attn-empty, #ffffff)"
+FULL = "var(--attn-full, #08519c)"
+COLOURS = (  # query, key and value, as in attncourse.viz.colours
+    "var(--attn-query, #0072B2)",
+    "var(--attn-key, #D55E00)",
+    "var(--attn-value, #009E73)",
+)
+DASHES = ("none", "6 3", "2 3")
+
+
+def picture(width, height, parts, title):
+    """Return an SVG image.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in pixels; the image shrinks where there is less room.
+    parts : iterable of str
+        SVG elements.
+    title : str
+        What the picture shows, in words.
+
+    Returns
+    -------
+    str
+    """
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" role="img" aria-label="{escape(title)}" '
+        f'style="max-width:100%;height:auto;font:12px system-ui,sans-serif">'
+        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
+    )
+
+
+def text(x, y, words, *, anchor="start", colour=INK, size=12, weight=400, turn=0):
+    """Return a line of text.
+
+    Parameters
+    ----------
+    x, y : float
+        Where its base line starts, or is centred or ends.
+    words : str
+        The text.
+    anchor : str, default "start"
+        "start", "middle" or "end".
+    colour : str, optional
+        Its colour; ink unless given.
+    size, weight : int
+        Size in pixels and weight of the letters.
+    turn : float, default 0
+        Turned clockwise around (x, y), in degrees.
+
+    Returns
+    -------
+    str
+    """
+    turned = f' transform="rotate({turn:g} {x:g} {y:g})"' if turn else ""
+    return (
+        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{turned} '
+        f'style="fill:{colour};font-size:{size}px;font-weight:{weight}">{escape(str(words))}</text>'
+    )
+
+
+def heat_map(
+    weights, row_labels, column_labels, *, left=0, top=0, cell=34, write="{:.2f}"
+):
+    """Return a heat map on the scale from 0 to 1 with its numbers.
+
+    Parameters
+    ----------
+    weights : sequence of sequence of float
+        ``(queries, keys)``.
+    row_labels, column_labels : sequence of str
+        The queries and the keys.
+    left, top : float
+        Where it begins, in pixels.
+    cell : float, default 34
+        Width of a cell, in pixels.
+    write : str, default "{:.2f}"
+        How a number is written; empty for none.
+
+    Returns
+    -------
+    parts : list of str
+        SVG elements.
+    width, height : float
+        The room that they take, in pixels.
+    """
+    margin = 7 * max(map(len, row_labels), default=0) + 8
+    head = 5.2 * max(map(len, column_labels), default=0) + 12
+    height = cell * 0.82
+    parts = []
+    for j, label in enumerate(column_labels):
+        x, y = left + margin + (j + 0.4) * cell, top + head - 5
+        parts.append(text(x, y, label, turn=-40, colour=COLOURS[1]))
+    for i, label in enumerate(row_labels):
+        y = top + head + (i + 0.66) * height
+        parts.append(text(left + margin - 6, y, label, anchor="end", colour=COLOURS[0]))
+        for j, weight in enumerate(weights[i]):
+            share = min(max(float(weight), 0.0), 1.0)
+            x, y = left + margin + j * cell, top + head + i * height
+            parts.append(
+                f'<rect x="{x:g}" y="{y:g}" width="{cell - 2:g}" '
+                f'height="{height - 2:g}" rx="2" style="stroke:{LINE};fill:color-mix('
+                f'in srgb, {FULL} {100 * share:.0f}%, {EMPTY})"/>'
+            )
+            if write:
+                band = "low" if share < 0.545 else "mid" if share < 0.77 else "high"
+                default = "#ffffff" if band == "high" else "#000000"
+                parts.append(
+                    text(
+                        x + cell / 2 - 1,
+                        y + height / 2 + 3,
+                        write.format(share),
+                        anchor="middle",
+                        size=11,
+                        colour=f"var(--attn-{band}-text, {default})",
+                    )
+                )
+    width = margin + cell * len(column_labels) + head * 0.7
+    return parts, width, head + height * len(row_labels)
+
+
+def line_chart(
+    series,
+    *,
+    left=0,
+    top=0,
+    width=320,
+    height=190,
+    x_label="",
+    y_label="",
+    y_range=None,
+    x_write="{:g}",
+    log_x=False,
+):
+    """Return a chart of lines with their names at its foot.
+
+    Parameters
+    ----------
+    series : dict of str to sequence of (float, float)
+        The points of each line, at most three lines.
+    left, top, width, height : float
+        Its place and size, in pixels.
+    x_label, y_label : str
+        What the axes measure.
+    y_range : (float, float), optional
+        The ends of the vertical axis; from the points unless given.
+    x_write : str, default "{:g}"
+        How the numbers along the horizontal axis are written.
+    log_x : bool, default False
+        If True, the horizontal axis is logarithmic.
+
+    Returns
+    -------
+    list of str
+    """
+    scale = math.log2 if log_x else float
+    xs = sorted({scale(x) for points in series.values() for x, _ in points})
+    ys = [y for points in series.values() for _, y in points]
+    low, high = y_range or (min(ys), max(ys))
+    box = (left + 44, top + 22, left + width - 10, top + height - 50)
+
+    def place(x, y):
+        across = (x - xs[0]) / ((xs[-1] - xs[0]) or 1)
+        up = (y - low) / ((high - low) or 1)
+        return (
+            box[0] + across * (box[2] - box[0]),
+            box[3] - min(max(up, 0), 1) * (box[3] - box[1]),
+        )
+
+    parts = [text(left + 4, top + 12, y_label, colour=MUTED)]
+    for share in (0, 0.5, 1):
+        y = low + share * (high - low)
+        px, py = place(xs[0], y)
+        parts.append(
+            f'<path d="M{px:.1f} {py:.1f}H{box[2]:g}" style="stroke:{LINE};fill:none"/>'
+        )
+        parts.append(text(px - 5, py + 4, f"{y:.3g}", anchor="end", size=11))
+    for x in (xs[0], xs[len(xs) // 2], xs[-1]):
+        px, py = place(x, low)
+        shown = x_write.format(2**x if log_x else x)
+        parts.append(text(px, py + 15, shown, anchor="middle", size=11))
+    centre = (box[0] + box[2]) / 2
+    parts.append(text(centre, box[3] + 29, x_label, anchor="middle", colour=MUTED))
+    offset = box[0]
+    for i, (name, points) in enumerate(series.items()):
+        path = "L".join("{:.1f} {:.1f}".format(*place(scale(x), y)) for x, y in points)
+        stroke = f"stroke:{COLOURS[i]};stroke-width:2.2;stroke-dasharray:{DASHES[i]}"
+        parts.append(f'<path d="M{path}" style="fill:none;{stroke}"/>')
+        y = box[3] + 44
+        parts.append(f'<path d="M{offset:g} {y - 4:g}h22" style="fill:none;{stroke}"/>')
+        parts.append(text(offset + 27, y, name, size=11))
+        offset += 40 + 6.2 * len(name)
+    return parts

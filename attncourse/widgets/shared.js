@@ -1,0 +1,249 @@
+// Helpers of every widget. Python puts this text in front of each module, so a module
+// uses these names without importing them.
+
+let attnCount = 0;
+
+/** Return an id that no other element of the page has. */
+function uniqueId(name) {
+  attnCount += 1;
+  return `attn-${name}-${Math.random().toString(36).slice(2, 8)}-${attnCount}`;
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "text") node.textContent = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child !== null));
+  return node;
+}
+
+/** Make an HTML element: el("p", { class: "x", onclick: f }, "text", child). */
+function el(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Make an SVG element in the same way. */
+function svg(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  return fill(node, attributes, children);
+}
+
+/** Write a number with a true minus sign and never as −0. */
+function number(x, digits = 2) {
+  if (x === Infinity) return "∞";
+  if (x === -Infinity) return "−∞";
+  const text = x.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+/** Write a whole number with thin spaces between thousands. */
+function whole(x) {
+  return Math.round(x)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+/** Say whether the reader has asked for less motion. */
+function calm() {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Colour a cell for a weight, on the fixed scale from 0 to 1. */
+function paint(node, weight) {
+  const w = Math.min(1, Math.max(0, Number.isFinite(weight) ? weight : 0));
+  node.style.setProperty("--w", w.toFixed(4));
+  node.dataset.band = w < 0.545 ? "low" : w < 0.77 ? "mid" : "high";
+}
+
+/** Return the softmax of a list; a list of −∞ only becomes zeros. */
+function softmax(scores) {
+  const largest = Math.max(...scores);
+  if (largest === -Infinity) return scores.map(() => 0);
+  const exponentials = scores.map((score) => Math.exp(score - largest));
+  const total = exponentials.reduce((sum, x) => sum + x, 0);
+  return exponentials.map((x) => x / total);
+}
+
+function dot(a, b) {
+  return a.reduce((sum, x, i) => sum + x * b[i], 0);
+}
+
+/** Multiply a list of rows with a matrix. */
+function matmul(rows, matrix) {
+  return rows.map((row) =>
+    matrix[0].map((_, column) => dot(row, matrix.map((line) => line[column]))),
+  );
+}
+
+/** A slider with its name and its number: { root, input, set(value) }. */
+function slider({ label, min, max, step, value, write = String, oninput, classes = "" }) {
+  const id = uniqueId("slider");
+  const input = el("input", { id, type: "range", min, max, step });
+  const shown = el("output", { for: id, class: "attn-number" });
+  const set = (x) => {
+    input.value = x;
+    shown.textContent = write(Number(x));
+    input.setAttribute("aria-valuetext", write(Number(x)));
+  };
+  set(value);
+  input.addEventListener("input", () => {
+    set(input.value);
+    oninput(Number(input.value));
+  });
+  const name = el("label", { for: id }, label);
+  const root = el("div", { class: `attn-slider ${classes}` }, name, shown, input);
+  return { root, input, set, name };
+}
+
+/** One of several, as radio buttons: { root, set(value) }. options: [value, text]. */
+function choice({ legend, options, value, onchange }) {
+  const group = uniqueId("choice");
+  const inputs = new Map();
+  const labels = options.map(([name, text]) => {
+    const input = el("input", { type: "radio", name: group, value: name });
+    input.addEventListener("change", () => input.checked && onchange(name));
+    inputs.set(name, input);
+    return el("label", { class: "attn-option" }, input, el("span", {}, text));
+  });
+  const set = (name) => inputs.has(name) && (inputs.get(name).checked = true);
+  set(value);
+  const row = el("div", { class: "attn-options" }, labels);
+  return { root: el("fieldset", {}, el("legend", {}, legend), row), set, inputs };
+}
+
+/** A box to tick: { root, input, set(value) }. */
+function tick({ label, value, onchange }) {
+  const input = el("input", { type: "checkbox" });
+  input.checked = value;
+  input.addEventListener("change", () => onchange(input.checked));
+  const root = el("label", { class: "attn-option" }, input, el("span", {}, label));
+  return { root, input, set: (x) => (input.checked = x) };
+}
+
+/** A line that is read out when it changes, after the reader has paused. */
+function report(attributes = {}) {
+  const shown = el("p", { class: "attn-report", ...attributes });
+  const spoken = el("p", { class: "attn-hidden", role: "status" });
+  let timer = null;
+  const say = (text, ...parts) => {
+    shown.replaceChildren(...(parts.length ? parts : [text]));
+    clearTimeout(timer);
+    timer = setTimeout(() => (spoken.textContent = text), 600);
+  };
+  return { root: el("div", {}, shown, spoken), shown, say };
+}
+
+/** Numbers as a table for who cannot see the drawing: { root, update(head, rows) }.
+    The first entry of each row is its heading. */
+function dataTable({ summary = "The numbers as a table", caption }) {
+  const head = el("thead", {});
+  const body = el("tbody", {});
+  const title = el("caption", {}, caption);
+  const table = el("table", { class: "attn-data" }, title, head, body);
+  const scroll = el("div", { class: "attn-scroll", tabindex: "0", role: "region" }, table);
+  scroll.setAttribute("aria-label", caption);
+  const root = el("details", {}, el("summary", {}, summary), scroll);
+  const update = (names, rows, newCaption = null) => {
+    if (newCaption !== null) title.textContent = newCaption;
+    const cells = names.map((name) =>
+      name === "" ? el("td", {}) : el("th", { scope: "col" }, name),
+    );
+    head.replaceChildren(el("tr", {}, cells));
+    body.replaceChildren(
+      ...rows.map(([name, ...values]) =>
+        el("tr", {}, el("th", { scope: "row" }, name), values.map((x) => el("td", {}, x))),
+      ),
+    );
+  };
+  return { root, update };
+}
+
+/** A heat map to walk through with the arrow keys; rows are queries, columns are keys.
+    Tab reaches one cell, the selected one.
+    Returns { root, select(row, column), update(weights, write, name) }. */
+function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
+  const cells = rowLabels.map(() => columnLabels.map(() => null));
+  const chosen = { row: 0, column: 0 };
+  const top = el("tr", { role: "row" }, el("td", { role: "presentation" }, corner),
+    columnLabels.map((text) =>
+      el("th", { role: "columnheader", scope: "col", class: "attn-key" }, text)));
+  const rows = rowLabels.map((text, row) =>
+    el("tr", { role: "row" },
+      el("th", { role: "rowheader", scope: "row", class: "attn-query" }, text),
+      columnLabels.map((_, column) => {
+        const cell = el("td", { role: "gridcell", class: "attn-cell", tabindex: "-1" });
+        cell.addEventListener("click", () => choose(row, column, true));
+        cells[row][column] = cell;
+        return cell;
+      })));
+  const table = el("table", { role: "grid", class: "attn-grid", "aria-label": label },
+    el("thead", { role: "rowgroup" }, top), el("tbody", { role: "rowgroup" }, rows));
+  const mark = (on) => {
+    const cell = cells[chosen.row][chosen.column];
+    cell.setAttribute("aria-selected", String(on));
+    cell.tabIndex = on ? 0 : -1;
+    return cell;
+  };
+  const select = (row, column) => {
+    mark(false);
+    chosen.row = Math.min(Math.max(row, 0), cells.length - 1);
+    chosen.column = Math.min(Math.max(column, 0), cells[0].length - 1);
+    return mark(true);
+  };
+  const choose = (row, column, byReader) => {
+    const cell = select(row, column);
+    if (byReader) cell.focus({ preventScroll: false });
+    onselect(chosen.row, chosen.column);
+  };
+  table.addEventListener("keydown", (event) => {
+    const { row, column } = chosen;
+    const last = columnLabels.length - 1;
+    const step = {
+      ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column],
+      ArrowLeft: [row, column - 1],
+      ArrowRight: [row, column + 1],
+      Home: [event.ctrlKey ? 0 : row, 0],
+      End: [event.ctrlKey ? rowLabels.length - 1 : row, last],
+    }[event.key];
+    if (!step || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose(...step, true);
+  });
+  const update = (weights, write = (x) => number(x, 2), name = null) => {
+    weights.forEach((line, row) =>
+      line.forEach((weight, column) => {
+        paint(cells[row][column], weight);
+        cells[row][column].textContent = write(weight, row, column);
+        if (name) cells[row][column].setAttribute("aria-label", name(weight, row, column));
+      }));
+  };
+  select(0, 0);
+  return { root: el("div", { class: "attn-scroll" }, table), table, cells, select, update };
+}
+
+/** Make the frame of a widget: a question as its title. Returns the element to fill. */
+function frame(el_, { question, name }) {
+  const id = uniqueId("title");
+  const root = el("section", { class: "attn-widget", "aria-labelledby": id });
+  root.dataset.widget = name;
+  root.append(el("p", { class: "attn-title", id }, question));
+  el_.replaceChildren(root);
+  return root;
+}
+
+/** Save several traits at once and tell the kernel, if there is one. */
+function save(model, values) {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  model.save_changes();
+}
+
+/** Redraw when one of the traits changes, from Python or from another view. */
+function watch(model, names, redraw) {
+  for (const name of names) model.on(`change:${name}`, redraw);
+  return () => names.forEach((name) => model.off(`change:${name}`, redraw));
+}
