@@ -1,0 +1,175 @@
+"""The text that a student reads."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+
+import numpy as np
+
+from attncourse.exercises.seen import Seen, describe
+
+WIDTH = 78
+# Where the book is read. A course that has its own copy sets the variable.
+BOOK = os.environ.get("ATTNCOURSE_BOOK", "https://attncourse.github.io/attncourse/")
+MOST_ROWS, MOST_COLUMNS = 4, 4  # of a matrix that is shown
+
+
+def number(points: float) -> str:
+    """Return points as text without a needless ``.0``."""
+    return f"{points:g}"
+
+
+def text_of_task(label: str, task, verdicts) -> str:
+    """Return what is said about one task.
+
+    What holds is listed; the first thing that does not is explained; the rest is named.
+
+    Parameters
+    ----------
+    label : str
+        The number of the task.
+    task : Task
+        What was asked for.
+    verdicts : list of Verdict
+        One for each check.
+    """
+    got = sum(v.points for v in verdicts)
+    head = f"Task {label}: {task.title}"
+    points = f"{number(got)} of {number(task.points)} points"
+    lines = [f"{head}{points:>{max(WIDTH - len(head), len(points) + 2)}}"]
+    if all(v.mistake == "not done yet" for v in verdicts):
+        return "\n".join([*lines, "  Not done yet."])
+    explained = set()
+    for verdict in verdicts:
+        state = "holds  " if verdict.holds else "not yet"
+        lines += _wrapped(f"  {state}  ", verdict.check.claim)
+        if not verdict.holds and not explained:
+            lines += text_of_fault(verdict)
+            explained.add(verdict.mistake)
+    return "\n".join(lines)
+
+
+def text_of_fault(verdict) -> list[str]:
+    """Return the lines that explain one fault: the words, the input, where to read."""
+    margin = " " * 11
+    lines = _wrapped(margin, verdict.says)
+    if verdict.case is not None:
+        lines += [margin + line if line else "" for line in example(verdict)]
+    if verdict.read:
+        lines.append(f"{margin}Read: {address(verdict.read)}")
+    return lines
+
+
+def address(read: str) -> str:
+    """Return the address in the book of ``chapters/05_masking#heading``."""
+    page, _, heading = read.partition("#")
+    return f"{BOOK}{page}.html{'#' + heading if heading else ''}"
+
+
+def example(verdict) -> list[str]:
+    """Return the smallest input that shows a fault, and expected beside received."""
+    case = verdict.case
+    first = next(iter(case.seen.values()))
+    if first.kind == "error":
+        return []
+    lines = ["For example, with"]
+    for name, value in case.inputs.items():
+        lines += _assignment(name, value)
+    for name, wanted in case.expected.items():
+        seen = case.seen.get(name)
+        if seen is None or wanted.kind in ("text",) or _equal(seen, wanted):
+            continue
+        label = "" if name == "result" else f" {name}"
+        lines += _side_by_side(f"expected{label}", wanted, "received", seen)
+        break
+    return lines
+
+
+def _equal(one: Seen, other: Seen) -> bool:
+    return one.shape == other.shape and np.allclose(
+        one.values, other.values, atol=5e-4, equal_nan=True
+    )
+
+
+def _assignment(name: str, value) -> list[str]:
+    seen = describe(value)
+    if seen.kind in ("other", "nothing", "text"):
+        return [f"  {name} = {str(value)[:60]}"]
+    rows = _rows(seen)
+    if len(rows) == 1:
+        return [f"  {name} = {rows[0]}"]
+    head = f"  {name}, shape {seen.shape}:"
+    return [head, *(f"    {row}" for row in rows)]
+
+
+def _rows(seen: Seen) -> list[str]:
+    """Return the first rows of an array: of its first matrix if it has more axes."""
+    if seen.kind in ("nothing", "other", "error", "text"):
+        return [seen.text or seen.kind]
+    if not seen.shape:
+        return [_entry(seen.values[0], seen.kind).strip()]
+    columns = seen.shape[-1]
+    rows = seen.shape[-2] if len(seen.shape) > 1 else 1
+    if seen.values.size < int(np.prod(seen.shape)):
+        return [f"an array of shape {seen.shape}"]
+    if not seen.values.size:
+        return [f"an empty array of shape {seen.shape}"]
+    matrix = seen.values.reshape(-1, rows, columns)[0]
+    lines = [
+        " ".join(_entry(v, seen.kind) for v in row[:MOST_COLUMNS])
+        + (" ..." if columns > MOST_COLUMNS else "")
+        for row in matrix[:MOST_ROWS]
+    ]
+    return lines + (["..."] if rows > MOST_ROWS else [])
+
+
+def _entry(value: float, kind: str) -> str:
+    if kind == "bool":
+        return "True " if value else "False"
+    if kind == "int":
+        return f"{int(value):3d}"
+    return f"{value:7.3f}".replace("-0.000", " 0.000")
+
+
+def _side_by_side(
+    left_name: str, left: Seen, right_name: str, right: Seen
+) -> list[str]:
+    ours, theirs = _rows(left), _rows(right)
+    if left.shape != right.shape:
+        return [
+            f"{left_name}: shape {left.shape}",
+            f"{right_name}: shape {right.shape}",
+        ]
+    width = max(len(left_name), *map(len, ours)) + 4
+    height = max(len(ours), len(theirs))
+    ours += [""] * (height - len(ours))
+    theirs += [""] * (height - len(theirs))
+    lines = [f"{left_name:<{width}}{right_name}"]
+    return lines + [
+        f"{a:<{width}}{b}".rstrip() for a, b in zip(ours, theirs, strict=True)
+    ]
+
+
+def _wrapped(lead: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead)
+    )
+
+
+def text_of_report(exercise, results) -> str:
+    """Return the points of all tasks, and the first fault of each.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        The exercise.
+    results : list of (str, Task, list of Verdict)
+        Label, task and verdicts of each task.
+    """
+    parts = [f"Exercise {exercise.number}: {exercise.title}", ""]
+    for label, task, verdicts in results:
+        parts += [text_of_task(label, task, verdicts), ""]
+    total = sum(v.points for _, _, verdicts in results for v in verdicts)
+    parts.append(f"Together {number(total)} of {number(exercise.points)} points.")
+    return "\n".join(parts)

@@ -1,0 +1,124 @@
+"""What an answer returned, in a form that can be compared, printed and read back.
+
+A grader has to judge values that came out of a process which it does not trust. So a
+value is reduced to a `Seen`: its kind, its shape and some of its numbers. It travels as
+one line of text, and whoever reads the line gets no object of the other process.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+MOST_VALUES = 96  # of a large array, evenly spaced ones are compared
+LONGEST_TEXT = 200  # characters of a message that is kept
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A value that was returned, or how the call ended.
+
+    Attributes
+    ----------
+    kind : str
+        ``"float"``, ``"int"`` and ``"bool"`` for arrays and numbers, ``"text"``,
+        ``"nothing"`` for None, ``"error"`` for an exception, ``"other"`` for the rest.
+    shape : tuple of int
+        The shape; ``()`` for a number.
+    values : numpy.ndarray
+        Up to `MOST_VALUES` of the numbers, float64, in the order of memory.
+    text : str
+        The text; of an error its type and message; of other things their type.
+    """
+
+    kind: str
+    shape: tuple[int, ...] = ()
+    values: np.ndarray = field(default_factory=lambda: np.zeros(0), compare=False)
+    text: str = ""
+
+
+def describe(value) -> Seen:
+    """Return what is seen of `value`."""
+    if value is None:
+        return Seen("nothing")
+    if isinstance(value, Seen):
+        return value
+    if isinstance(value, str):
+        return Seen("text", text=_one_line(value))
+    if isinstance(value, BaseException):
+        return Seen("error", text=_one_line(f"{type(value).__name__}: {value}"))
+    if hasattr(value, "detach"):  # a tensor, whatever its device and precision
+        value = value.detach().cpu()
+        value = (value.float() if value.is_floating_point() else value).numpy()
+    try:
+        array = np.asarray(value)
+    except Exception:
+        return Seen("other", text=type(value).__name__)
+    kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+    if array.dtype.kind not in kinds:
+        return Seen("other", text=type(value).__name__)
+    flat = array.reshape(-1)
+    if flat.size > MOST_VALUES:
+        flat = flat[np.linspace(0, flat.size - 1, MOST_VALUES).astype(int)]
+    return Seen(kinds[array.dtype.kind], array.shape, flat.astype(np.float64))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(str(text).split())[:LONGEST_TEXT]
+
+
+def same(one: Seen, other: Seen, *, tolerance: float) -> bool:
+    """Say whether two things seen are equal, numbers to within `tolerance`."""
+    if one.kind == other.kind == "error":  # which error it is, not how it is put
+        return one.text.split(":")[0] == other.text.split(":")[0]
+    if one.kind != other.kind or one.shape != other.shape:
+        return False
+    if one.values.size:
+        return one.values.size == other.values.size and np.allclose(
+            one.values, other.values, rtol=tolerance, atol=tolerance, equal_nan=True
+        )
+    return one.text == other.text
+
+
+def line_of(name: str, seen: Seen, *, digits: int) -> str:
+    """Return `seen` as one line, its numbers rounded to `digits` decimals."""
+    if seen.kind in ("float", "int", "bool"):
+        numbers = " ".join(_rounded(v, seen.kind, digits) for v in seen.values)
+        shape = "x".join(map(str, seen.shape)) or "number"
+        return f"{name} | {seen.kind} | {shape} | {numbers}"
+    return f"{name} | {seen.kind} | {seen.text}"
+
+
+def _rounded(value: float, kind: str, digits: int) -> str:
+    if kind != "float":
+        return str(int(value))
+    if not np.isfinite(value):
+        return str(value)
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def read_line(line: str) -> tuple[str, Seen] | None:
+    """Return name and `Seen` of a line of `line_of`, or None for any other line."""
+    parts = line.split(" | ", 3)
+    try:
+        if len(parts) == 4 and parts[1] in ("float", "int", "bool"):
+            shape = () if parts[2] == "number" else tuple(map(int, parts[2].split("x")))
+            numbers = parts[3].split()[:MOST_VALUES]
+            return parts[0], Seen(parts[1], shape, np.array(numbers, dtype=np.float64))
+    except (ValueError, OverflowError):
+        return None
+    if len(parts) >= 3 and re.fullmatch("nothing|text|error|other", parts[1]):
+        return parts[0], Seen(parts[1], text=_one_line(" | ".join(parts[2:])))
+    return None
+
+
+def near_an_edge(seen: Seen, *, digits: int, margin: float) -> bool:
+    """Say whether a number of `seen` is so near the edge that rounding is a toss."""
+    if seen.kind != "float":
+        return False
+    finite = seen.values[np.isfinite(seen.values)]
+    place = finite * 10.0**digits
+    return bool((np.abs(place - np.floor(place) - 0.5) < margin * 10.0**digits).any())
