@@ -165,6 +165,8 @@ def find_results(cache, notebook) -> bool:
         new = [cell for cell in notebook.cells if cell.cell_type == "code"]
         for cell, run in zip(new, stored.cells, strict=True):
             cell.outputs, cell.execution_count = run.outputs, run.execution_count
+        if "widgets" in stored.metadata:
+            notebook.metadata["widgets"] = stored.metadata["widgets"]
         bundle = CacheBundleIn(notebook, record.uri, data=record.data)
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
         return True

@@ -5,8 +5,8 @@
     python tools/notebooks.py check chapters/*.ipynb
 
 The normal form: cell ids that follow from the place of the cell, execution counts from
-1 upwards, no metadata but tags and figure texts, no images and no progress bars in
-stored outputs.
+1 upwards, no metadata but tags and figure texts, no images, no widgets and no progress
+bars in stored outputs.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 KEPT_METADATA = ("tags", "mystnb", "attncourse")
+WIDGET = "application/vnd.jupyter.widget-view+json"  # names a model that is gone
 INSTALL_CELL = (ROOT / "tools" / "install_cell.txt").read_text().rstrip("\n")
 
 
@@ -66,7 +67,7 @@ def _text_only(output, count):
         output.data = {
             mime: data
             for mime, data in output.data.items()
-            if not mime.startswith("image/")
+            if not mime.startswith("image/") and mime != WIDGET
         }
         output.metadata = {}
     if output.output_type == "execute_result":

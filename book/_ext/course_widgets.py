@@ -1,0 +1,76 @@
+"""Let widgets run in the built pages, with a still picture where they cannot.
+
+myst-nb writes the state of all widgets into a page, and a mark for each view. Jupyter's
+own scripts would come from two other hosts and weigh 3.6 MB; `widget-host.js` does what
+the course's widgets need. The script and the style sheet are loaded on the pages that
+have a widget, and on no other.
+"""
+
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+HOST = "widget-host.js"
+STYLE = "widgets.css"
+FRAME = (
+    '<div class="course-widget"><div class="course-widget-still attn-widget">{still}'
+    "</div>{view}</div>"
+)
+
+
+class WidgetWithPicture(SphinxTransform):
+    """Put the picture that a widget brings along beside the mark of its view."""
+
+    default_priority = 10  # before Sphinx collects the images of the page
+
+    def apply(self, **kwargs):
+        for bundle in list(self.document.findall(nodes.container)):
+            if bundle.get("nb_element") != "mime_bundle":
+                continue
+            parts = {child["mime_type"]: child for child in bundle.children}
+            if VIEW not in parts or "image/svg+xml" not in parts:
+                continue
+            image = next(parts["image/svg+xml"].findall(nodes.image))
+            still = self.file_of(image["uri"]).read_text(encoding="utf8")
+            view = next(parts[VIEW].findall(nodes.raw)).astext()
+            html = FRAME.format(still=still, view=view)
+            bundle.replace_self(nodes.raw("", html, format="html"))
+            self.env.metadata[self.env.docname]["course_widgets"] = True
+
+    def file_of(self, uri):
+        """Return the file of an image that myst-nb has written."""
+        return Path(self.env.srcdir) / self.env.relfn2path(uri)[0]
+
+
+def set_paths(app, config):
+    config.nb_ipywidgets_js = {}
+    folder = Path(app.confdir) / "book" / "_widgets"
+    config.html_static_path = [*config.html_static_path, str(folder)]
+
+
+def load_where_needed(app, page, template, context, doctree):
+    if app.env.metadata.get(page, {}).get("course_widgets"):
+        app.add_css_file(STYLE)
+        app.add_js_file(HOST, loading_method="defer")
+
+
+def copy_style(app):
+    # once more in the state of each widget, but that is read by scripts only
+    import attncourse
+
+    source = Path(attncourse.__file__).parent / "widgets" / STYLE
+    if app.builder.format == "html":
+        static = Path(app.outdir) / "_static"
+        static.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, static / STYLE)
+
+
+def setup(app):
+    app.add_transform(WidgetWithPicture)
+    app.connect("config-inited", set_paths, priority=100)
+    app.connect("builder-inited", copy_style)
+    app.connect("html-page-context", load_where_needed)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
