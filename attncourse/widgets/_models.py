@@ -1,0 +1,92 @@
+"""What the widgets that show trained models have in common."""
+
+import base64
+
+from attncourse.widgets._base import HERE, module_text
+
+LANGUAGES = ("french", "german", "japanese")
+NAMES = {"french": "French", "german": "German", "japanese": "Japanese"}
+
+
+def engine_text(name):
+    """Return the ES module of a widget behind the engine that runs its models.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file in this folder, without ``.js``.
+
+    Returns
+    -------
+    str
+    """
+    own = (HERE / f"{name}.js").read_text(encoding="utf8")
+    return f"{module_text('transformer')}\n{own}"
+
+
+def weights_file(language):
+    """Return the weights of a recorded translator, as they are stored.
+
+    Parameters
+    ----------
+    language : str
+        "french", "german" or "japanese".
+
+    Returns
+    -------
+    bytes
+        A safetensors file in half precision.
+    """
+    folder = HERE.parent / "recorded"
+    return (folder / f"translation_{language}.safetensors").read_bytes()
+
+
+def weights_script(language):
+    """Return a script that hands the weights of a translator to the page.
+
+    A script works where a page may not fetch files: opened from a folder.
+
+    Parameters
+    ----------
+    language : str
+        "french", "german" or "japanese".
+
+    Returns
+    -------
+    str
+    """
+    coded = base64.b64encode(weights_file(language)).decode()
+    return f'(window.attnWeights ??= {{}}).{language} = "{coded}";\n'
+
+
+def pack(model):
+    """Return a model's weights as a safetensors file in half precision, in base64.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+
+    Returns
+    -------
+    str
+    """
+    from safetensors.torch import save
+
+    half = {k: v.half().cpu().contiguous() for k, v in model.state_dict().items()}
+    return base64.b64encode(save(half)).decode()
+
+
+def thousandths(values):
+    """Return numbers as whole thousandths, nested in lists as they were in axes.
+
+    Parameters
+    ----------
+    values : array-like
+
+    Returns
+    -------
+    list
+    """
+    import numpy as np
+
+    return np.rint(1000 * np.asarray(values, dtype=np.float64)).astype(int).tolist()

@@ -1,0 +1,169 @@
+"""The models in the page compute what PyTorch computes."""
+
+import base64
+import os
+import shutil
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+
+from attncourse import Transformer, recorded, seed_everything
+from attncourse.data import translation_pairs
+from attncourse.models.decoding import greedy_search
+from attncourse.widgets._base import module_text
+from attncourse.widgets._models import pack, weights_file
+
+LANGUAGES = ("french", "german", "japanese")
+OPEN = "window.engine = {Translator, LanguageModel, readTensors, fromBase64, halves};"
+TRANSLATE = """({coded, sentences, how}) => {
+  const {Translator, readTensors, fromBase64} = window.engine;
+  const model = new Translator(readTensors(fromBase64(coded)));
+  const options = {off: new Set(how.off ?? []), temperature: how.temperature ?? 1};
+  return sentences.map(ids => {
+    const {steps, encoder} = model.translate(ids, options);
+    return {
+      tokens: steps.map(s => s.token),
+      logits: steps.map(s => [...s.logits].map(x => Number.isFinite(x) ? x : null)),
+      encoder: encoder.map(w => [...w]),
+      cross: steps.map(s => [...s.weights.cross[0]]),
+      own: steps.map(s => [...s.weights.decoder[0]]),
+    };
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def tab():
+    """Open an empty page with the engine in it."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        remedy = "no Chromium was found: install it, e.g. 'sudo apt install chromium'"
+        if os.environ.get("CI") == "true":
+            pytest.fail(remedy)
+        pytest.skip(remedy)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox"]
+        )
+        page = chromium.new_page()
+        page.add_script_tag(content=module_text("transformer") + OPEN, type="module")
+        page.wait_for_function("window.engine")
+        yield page
+        chromium.close()
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def translator(request):
+    model, record = recorded.load_model(f"translation_{request.param}")
+    coded = base64.b64encode(weights_file(request.param)).decode()
+    pairs = translation_pairs(10, request.param, seed=11, min_len=4, max_len=16)
+    words = record["vocabularies"]["source"]
+    return model, coded, [words.encode(pair.source, eos=True) for pair in pairs]
+
+
+@torch.no_grad()
+def by_torch(model, ids, tokens):
+    source = torch.tensor([ids])
+    logits, weights = model(source, torch.tensor([tokens]), need_weights=True)
+    return logits[0].numpy(), weights
+
+
+def assert_equal(model, sentences, results):
+    for ids, found in zip(sentences, results, strict=True):
+        tokens = found["tokens"]
+        longest = 2 * len(ids) + 10
+        greedy = greedy_search(model, torch.tensor([ids]), max_len=longest)
+        assert tokens == greedy[0].tolist()
+        logits, weights = by_torch(model, ids, tokens)
+        ours = np.array(found["logits"], dtype=float)[:, 1:]  # without padding
+        assert np.abs(ours - logits[:, 1:]).max() < 1e-4
+        n = len(ids)
+        for layer, flat in enumerate(found["encoder"]):
+            theirs = weights["encoder"][layer][0].numpy()
+            assert np.abs(np.reshape(flat, (4, n, n)) - theirs).max() < 1e-4
+        for t, row in enumerate(found["cross"]):
+            theirs = weights["cross"][0][0, :, t].numpy()
+            assert np.abs(np.reshape(row, (4, n)) - theirs).max() < 1e-4
+        for t, row in enumerate(found["own"]):
+            theirs = weights["decoder"][0][0, :, t, : t + 1].numpy()
+            assert np.abs(np.reshape(row, (4, t + 1)) - theirs).max() < 1e-4
+
+
+def test_translations_equal_those_of_pytorch(tab, translator):
+    model, coded, sentences = translator
+    given = {"coded": coded, "sentences": sentences, "how": {}}
+    assert_equal(model, sentences, tab.evaluate(TRANSLATE, given))
+
+
+def test_heads_switched_off_write_nothing(tab, translator):
+    model, coded, sentences = translator
+    off = ["encoder.0.1", "encoder.1.3", "decoder.0.0", "cross.0.2"]
+    given = {"coded": coded, "sentences": sentences[:4], "how": {"off": off}}
+    cut = deepcopy(model)
+    parts = {
+        "encoder.0": cut.encoder[0].attention,
+        "encoder.1": cut.encoder[1].attention,
+        "decoder.0": cut.decoder[0].self_attention,
+        "cross.0": cut.decoder[0].cross_attention,
+    }
+    for name in off:
+        place, head = name.rsplit(".", 1)
+        part = parts[place]
+        columns = slice(int(head) * part.d_head, (int(head) + 1) * part.d_head)
+        part.output_proj.weight.data[:, columns] = 0
+    results = tab.evaluate(TRANSLATE, given)
+    assert_equal(cut, sentences[:4], results)
+    whole = tab.evaluate(TRANSLATE, {**given, "how": {}})
+    assert [r["tokens"] for r in whole] != [r["tokens"] for r in results]
+
+
+@pytest.mark.parametrize("temperature", [0.3, 3.0])
+def test_the_temperature_divides_all_scores(tab, translator, temperature):
+    model, coded, sentences = translator
+    how = {"temperature": temperature}
+    given = {"coded": coded, "sentences": sentences[:4], "how": how}
+    warm = deepcopy(model)
+    for name, parameter in warm.named_parameters():
+        if "query_proj" in name:
+            parameter.data /= temperature
+    assert_equal(warm, sentences[:4], tab.evaluate(TRANSLATE, given))
+
+
+def test_the_language_model_equals_pytorch(tab):
+    seed_everything(3)
+    model = Transformer(27, 20, 5, 3, positions="rotary", feedforward_dim=0).eval()
+    model.load_state_dict({k: v.half().float() for k, v in model.state_dict().items()})
+    tokens = torch.randint(1, 27, (1, 13), generator=torch.Generator().manual_seed(0))
+    off = torch.ones(3, 5, dtype=torch.bool)
+    off[1, 2] = off[2, 0] = False
+    code = """({coded, ids, off}) => {
+      const {LanguageModel, readTensors, fromBase64} = window.engine;
+      const model = new LanguageModel(readTensors(fromBase64(coded)), {heads: 5});
+      const {logits, weights} = model.run(ids, {off: new Set(off)});
+      return {logits: [...logits], weights: weights.map(w => [...w])};
+    }"""
+    given = {"coded": pack(model), "ids": tokens[0].tolist()}
+    for names, active in (([], None), (["layers.1.2", "layers.2.0"], off)):
+        found = tab.evaluate(code, {**given, "off": names})
+        with torch.no_grad():
+            logits, weights = model(tokens, need_weights=True, active_heads=active)
+        ours = np.reshape(found["logits"], (13, 27))
+        assert np.abs(ours - logits[0].numpy()).max() < 1e-4
+        for layer, flat in enumerate(found["weights"]):
+            theirs = weights[layer][0].numpy()
+            difference = np.abs(np.reshape(flat, (5, 13, 13)) - theirs).max(axis=(1, 2))
+            shown = [h for h in range(5) if f"layers.{layer}.{h}" not in names]
+            assert difference[shown].max() < 1e-4
+
+
+def test_half_precision_is_read_exactly(tab):
+    bits = np.arange(65536, dtype=np.uint16)
+    values = bits.view(np.float16).astype(np.float32)
+    finite = np.isfinite(values)
+    code = "bits => [...window.engine.halves(Uint16Array.from(bits))]"
+    assert tab.evaluate(code, bits[finite].tolist()) == values[finite].tolist()
