@@ -169,7 +169,8 @@ function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
   const chosen = { row: 0, column: 0 };
   const top = el("tr", { role: "row" }, el("td", { role: "presentation" }, corner),
     columnLabels.map((text) =>
-      el("th", { role: "columnheader", scope: "col", class: "attn-key" }, text)));
+      el("th", { role: "columnheader", scope: "col", class: "attn-key attn-upright" },
+        el("span", {}, text))));
   const rows = rowLabels.map((text, row) =>
     el("tr", { role: "row" },
       el("th", { role: "rowheader", scope: "row", class: "attn-query" }, text),

@@ -1,0 +1,218 @@
+// Attention, by hand: six tokens of three numbers, every step on one screen.
+
+const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+
+/** Compute every step from the state of the widget. */
+export function attention({ vectors, maps, scaled, temperature }) {
+  const [queries, keys, values] = maps.map((map) => matmul(vectors, map));
+  const products = queries.map((q) => keys.map((k) => dot(q, k)));
+  const divisor = (scaled ? Math.sqrt(vectors[0].length) : 1) * temperature;
+  const scores = products.map((row) => row.map((x) => x / divisor));
+  const weights = scores.map(softmax);
+  const output = matmul(weights, values);
+  return { queries, keys, values, products, scores, weights, output };
+}
+
+/** Say whether the three maps leave the vectors as they are. */
+function nothing(maps) {
+  return JSON.stringify(maps) === JSON.stringify([IDENTITY, IDENTITY, IDENTITY]);
+}
+
+function render({ model, el: place }) {
+  const tokens = model.get("tokens");
+  const given = ["query_map", "key_map", "value_map"].map((name) => model.get(name));
+  const state = () => ({
+    vectors: model.get("vectors"),
+    maps: model.get("use_maps") ? given : [IDENTITY, IDENTITY, IDENTITY],
+    scaled: model.get("scaled"),
+    temperature: model.get("temperature"),
+  });
+  const root = frame(place, {
+    name: "by-hand",
+    question: "Which token does each token listen to, and what would change its mind?",
+  });
+
+  // Controls: one token's vector, the scale, the temperature.
+  const vectorTitle = el("p", { class: "attn-heading" });
+  const features = [0, 1, 2].map((feature) =>
+    slider({
+      label: `number ${feature + 1}`,
+      min: -2, max: 2, step: 0.001,
+      value: 0,
+      write: (x) => number(x, 3),
+      oninput: (x) => {
+        const rows = model.get("vectors").map((row) => [...row]);
+        rows[model.get("query")][feature] = x;
+        save(model, { vectors: rows });
+      },
+    }));
+  const temperature = slider({
+    label: "temperature",
+    min: 0.1, max: 5, step: 0.1,
+    value: model.get("temperature"),
+    write: (x) => number(x, 1),
+    oninput: (x) => save(model, { temperature: x }),
+  });
+  const scale = choice({
+    legend: "Scores are divided by",
+    options: [["scaled", "√3"], ["plain", "nothing"]],
+    value: "scaled",
+    onchange: (name) => save(model, { scaled: name === "scaled" }),
+  });
+  const maps = choice({
+    legend: "What is compared",
+    options: [["maps", "queries and keys"], ["none", "the vectors themselves"]],
+    value: "maps",
+    onchange: (name) => save(model, { use_maps: name === "maps" }),
+  });
+  const before = { vectors: model.get("vectors") };
+  const reset = el("button", { type: "button" }, "Start again");
+  reset.addEventListener("click", () =>
+    save(model, { ...before, scaled: true, temperature: 1, use_maps: true }));
+
+  const grid = heatGrid({
+    label: "Weights: rows are queries, columns are keys",
+    rowLabels: tokens,
+    columnLabels: tokens,
+    onselect: (row, column) => save(model, { query: row, key: column }),
+  });
+  const steps = el("ol", { class: "attn-steps" });
+  const bars = el("div", { class: "attn-bars" });
+  const line = report();
+  const table = dataTable({ caption: "Vector, score, weight and value of each token" });
+
+  root.append(
+    el("p", { class: "attn-muted" },
+      "Choose a cell: its row asks, its column is asked. Arrow keys walk."),
+    grid.root,
+    line.root,
+    el("div", { class: "attn-panels" },
+      el("div", {}, el("p", { class: "attn-heading" }, "The arithmetic of this cell"), steps),
+      el("div", {}, el("p", { class: "attn-heading" }, "The new vector of the token that asks"),
+        bars)),
+    vectorTitle,
+    el("div", { class: "attn-controls" }, features.map((f) => f.root)),
+    el("div", { class: "attn-controls" }, temperature.root, scale.root,
+      nothing(given) ? null : maps.root),
+    reset,
+    table.root,
+  );
+
+  const draw = () => {
+    const i = Math.min(model.get("query"), tokens.length - 1);
+    const j = Math.min(model.get("key"), tokens.length - 1);
+    const now = state();
+    const seen = attention(now);
+    const [asks, asked] = [tokens[i], tokens[j]];
+
+    vectorTitle.textContent = `The vector of ${asks}`;
+    features.forEach((feature, n) => feature.set(now.vectors[i][n]));
+    temperature.set(now.temperature);
+    scale.set(now.scaled ? "scaled" : "plain");
+    maps.set(model.get("use_maps") ? "maps" : "none");
+
+    grid.select(i, j);
+    grid.update(seen.weights, (w) => number(w, 2), (w, row, column) =>
+      `${tokens[row]} asks ${tokens[column]}: ${number(w, 2)}`);
+
+    const factors = seen.queries[i].map((q, n) =>
+      `${bracket(q)} · ${bracket(seen.keys[j][n])}`);
+    const exponentials = seen.scores[i].map((s) => Math.exp(s - Math.max(...seen.scores[i])));
+    const total = exponentials.reduce((sum, x) => sum + x, 0);
+    const divisors = [now.scaled ? "√3" : null,
+      now.temperature === 1 ? null : number(now.temperature, 1)].filter((x) => x);
+    steps.replaceChildren(
+      el("li", {}, "Product: ", ...coloured(asks, asked), " = ", factors.join(" + "), " = ",
+        strong(seen.products[i][j], 3)),
+      el("li", {}, "Score: ", divisors.length
+        ? `${number(seen.products[i][j], 3)} ÷ ${divisors.join(" ÷ ")} = `
+        : "not divided, ", strong(seen.scores[i][j], 3)),
+      el("li", {}, "Minus the largest of the row, then the exponential: ",
+        `exp(${number(seen.scores[i][j] - Math.max(...seen.scores[i]), 3)}) = `,
+        strong(exponentials[j], 3)),
+      el("li", {}, "Share of the row: ", `${number(exponentials[j], 3)} ÷ ${number(total, 3)} = `,
+        strong(seen.weights[i][j], 3)),
+      el("li", {}, "It adds ", `${number(seen.weights[i][j], 3)} · (`,
+        el("span", { class: "attn-value" },
+          seen.values[j].map((x) => number(x, 2)).join(", ")), ")"),
+    );
+    bars.replaceChildren(drawOutput(tokens, seen, i));
+
+    const best = seen.weights[i].indexOf(Math.max(...seen.weights[i]));
+    line.say(
+      `${asks} gives ${asked} the weight ${number(seen.weights[i][j], 3)} and listens most ` +
+        `to ${tokens[best]}, ${number(seen.weights[i][best], 3)}. Its output is ` +
+        seen.output[i].map((x) => number(x, 3)).join(", ") + ".",
+      el("span", { class: "attn-query" }, asks), " gives ",
+      el("span", { class: "attn-key" }, asked), " the weight ",
+      el("span", { class: "attn-number", "data-read": "weight" },
+        number(seen.weights[i][j], 3)),
+      ` and listens most to ${tokens[best]}. Its output: `,
+      el("span", { class: "attn-value attn-number", "data-read": "output" },
+        seen.output[i].map((x) => number(x, 3)).join(", ")),
+    );
+    table.update(
+      ["token", "vector", `score from ${asks}`, "weight", "value"],
+      tokens.map((token, n) => [
+        token,
+        now.vectors[n].map((x) => number(x, 3)).join(", "),
+        number(seen.scores[i][n], 3),
+        number(seen.weights[i][n], 3),
+        seen.values[n].map((x) => number(x, 3)).join(", "),
+      ]),
+    );
+  };
+  const names = ["vectors", "use_maps", "scaled", "temperature", "query", "key"];
+  const stop = watch(model, names, draw);
+  draw();
+  return stop;
+}
+
+function bracket(x) {
+  const text = number(x, 3);
+  return text.startsWith("−") ? `(${text})` : text;
+}
+
+function strong(x, digits) {
+  return el("strong", {}, number(x, digits));
+}
+
+function coloured(asks, asked) {
+  return [el("span", { class: "attn-query" }, `q(${asks})`), " · ",
+    el("span", { class: "attn-key" }, `k(${asked})`)];
+}
+
+/** Three rows of bars: what each token adds to each number of the output. */
+function drawOutput(tokens, seen, i) {
+  const [width, height] = [300, 140];
+  const largest = Math.max(1, ...seen.values.flat().map(Math.abs));
+  const middle = 150;
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img" });
+  const words = [];
+  [0, 1, 2].forEach((n) => {
+    const y = 22 + n * 46;
+    let [left, right] = [middle, middle];
+    tokens.forEach((token, j) => {
+      const share = (seen.weights[i][j] * seen.values[j][n] * 130) / largest;
+      const x = share < 0 ? (left += share) : right;
+      if (share > 0) right += share;
+      const opacity = 0.35 + 0.65 * ((j + 1) / tokens.length);
+      const bar = svg("rect", { x, y, width: Math.abs(share), height: 14, class: "attn-part" });
+      bar.style.opacity = opacity;
+      bar.append(svg("title", {}, `${token} adds ${number(seen.weights[i][j] * seen.values[j][n], 3)}`));
+      picture.append(bar);
+    });
+    const end = middle + (seen.output[i][n] * 130) / largest;
+    picture.append(
+      svg("path", { class: "attn-axis", d: `M${middle} ${y - 6}v26` }),
+      svg("path", { class: "attn-sum", d: `M${end} ${y - 5}v24` }),
+      svg("text", { x: 2, y: y - 6 }, `number ${n + 1}: `,
+        svg("tspan", { class: "attn-total" }, number(seen.output[i][n], 3))),
+    );
+    words.push(`number ${n + 1}: ${number(seen.output[i][n], 3)}`);
+  });
+  picture.setAttribute("aria-label", `What the six tokens add up to. ${words.join("; ")}`);
+  return picture;
+}
+
+export default { render };
