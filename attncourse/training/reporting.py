@@ -5,6 +5,7 @@ columns, and a last line that says whether the claim holds.
 """
 
 import math
+import re
 
 import numpy as np
 
@@ -155,9 +156,15 @@ def _one_row(name, values):
     return values
 
 
+def _from_to(low, high, form):
+    """Write an interval with its unit once."""
+    before, number, after = re.fullmatch(r"([^{]*)(\{.*\})([^}]*)", form).groups()
+    return f"{before}{number.format(low)} to {number.format(high)}{after}"
+
+
 def _over_seeds(values, form):
-    low, high = form.format(values.min().item()), form.format(values.max().item())
-    return f"{low} to {high}", f"{len(values)} seeds"
+    interval = _from_to(values.min().item(), values.max().item(), form)
+    return interval, f"{len(values)} seeds"
 
 
 def _over_repeats(values, form):
@@ -171,7 +178,7 @@ def _over_cases(values, form):
     else:
         reach = NORMAL * values.std(ddof=1).item() / math.sqrt(len(values))
         low, high = values.mean().item() - reach, values.mean().item() + reach
-    return f"{form.format(low)} to {form.format(high)}", f"1 seed, {len(values)} cases"
+    return _from_to(low, high, form), f"1 seed, {len(values)} cases"
 
 
 def _over_nothing(values, form):

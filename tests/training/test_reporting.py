@@ -34,7 +34,7 @@ def test_over_cases_other_means_have_a_normal_interval(capsys):
         capsys, {"a": values}, over="cases", form="{:.3f} nats", holds=True
     )
     reach = 1.959964 * np.std(values, ddof=1) / 2
-    interval = f"{2.5 - reach:.3f} nats to {2.5 + reach:.3f} nats"
+    interval = f"{2.5 - reach:.3f} to {2.5 + reach:.3f} nats"
     assert rows[0][1:3] == ("2.500 nats", interval)
 
 
