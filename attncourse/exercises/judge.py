@@ -289,6 +289,9 @@ def names_used(thing, seen=None) -> set[str]:
         used = thing.__globals__.get(name)
         # `from torch... import x as y` hides x from the code; its own name tells.
         names.add(getattr(used, "__name__", "").split(".")[-1])
+        # Where it comes from tells too: "attncourse.layers.heads".
+        module = used if isinstance(used, types.ModuleType) else None
+        names.add(module.__name__ if module else getattr(used, "__module__", "") or "")
         if getattr(used, "__module__", None) == thing.__module__:
             names |= names_used(used, seen)
     return names
