@@ -8,20 +8,20 @@ LANGUAGES = ("french", "german", "japanese")
 NAMES = {"french": "French", "german": "German", "japanese": "Japanese"}
 
 
-def engine_text(name):
+def engine_text(*names):
     """Return the ES module of a widget behind the engine that runs its models.
 
     Parameters
     ----------
-    name : str
-        Name of the file in this folder, without ``.js``.
+    *names : str
+        Names of files in this folder, without ``.js``; the last is the widget's own.
 
     Returns
     -------
     str
     """
-    own = (HERE / f"{name}.js").read_text(encoding="utf8")
-    return f"{module_text('transformer')}\n{own}"
+    own = [(HERE / f"{name}.js").read_text(encoding="utf8") for name in names]
+    return "\n".join([module_text("transformer"), *own])
 
 
 def weights_file(language):

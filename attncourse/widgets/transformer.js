@@ -7,14 +7,12 @@
 
 /** Read IEEE half precision numbers. */
 function halves(bits) {
+  const sizes = Float64Array.from({ length: 31 }, (_, e) => 2 ** (Math.max(e, 1) - 25));
   const out = new Float32Array(bits.length);
   for (let i = 0; i < bits.length; i++) {
     const exponent = (bits[i] >> 10) & 31;
-    const fraction = bits[i] & 1023;
-    const size = exponent
-      ? (1024 + fraction) * 2 ** (exponent - 25)
-      : fraction * 2 ** -24;
-    out[i] = bits[i] & 32768 ? -size : size;
+    const fraction = (bits[i] & 1023) + (exponent ? 1024 : 0);
+    out[i] = (bits[i] & 32768 ? -fraction : fraction) * sizes[exponent];
   }
   return out;
 }

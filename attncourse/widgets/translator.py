@@ -1,0 +1,189 @@
+"""The translator: a trained Transformer that runs in the page."""
+
+from collections import Counter
+
+import traitlets
+
+from attncourse import recorded
+from attncourse.data.text import SPECIALS
+from attncourse.data.translation import translation_pairs
+from attncourse.widgets import _drawing
+from attncourse.widgets._base import CourseWidget, style_text
+from attncourse.widgets._models import (
+    LANGUAGES,
+    NAMES,
+    engine_text,
+    weights_file,
+)
+
+EXAMPLES = [
+    "The black cat sees the small mouse.",
+    "The library is old because it is big.",
+    "My mother buys a red dress.",
+    "The girl who dances loves the strong horse.",
+    "When the king sleeps, the queen reads a letter.",
+    "The washing machine is not new, but it is good.",
+]
+
+
+class Translator(CourseWidget):
+    """Translate sentences of the grammar in the page, with a switch for every head.
+
+    Parameters
+    ----------
+    sentence : str, optional
+        The English sentence.
+    language : {"french", "german", "japanese"}, default "french"
+        What it is translated into.
+    off : list of str, optional
+        The heads that write nothing, such as "cross.0.2": the part ("encoder",
+        "decoder", "cross"), the layer, the head.
+    temperature : float, default 1.0
+        The scores of all heads are divided by it.
+
+    Notes
+    -----
+    The reader's settings come back in the same names; `translation` holds what the page
+    has written last. In Jupyter the weights are sent when the page asks for them.
+    """
+
+    _esm = engine_text("tiles", "translator")
+    _css = style_text("tiles")
+
+    sentence = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    language = traitlets.Enum(LANGUAGES, "french").tag(sync=True)
+    off = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    temperature = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
+    head = traitlets.Unicode("cross.0.0").tag(sync=True)
+    translation = traitlets.Unicode("").tag(sync=True)
+    best = traitlets.Dict().tag(sync=True)
+    languages = traitlets.List().tag(sync=True)
+    source_words = traitlets.List().tag(sync=True)
+    target_words = traitlets.Dict().tag(sync=True)
+    follow = traitlets.Dict().tag(sync=True)
+    examples = traitlets.List(EXAMPLES).tag(sync=True)
+
+    def __init__(self, sentence=EXAMPLES[0], language="french", **traits):
+        records = {name: recorded.load(f"translation_{name}") for name in LANGUAGES}
+        words = {
+            name: [*SPECIALS, *record["vocabularies"]["target"]]
+            for name, record in records.items()
+        }
+        source = records["french"]["vocabularies"]["source"]
+        super().__init__(
+            sentence=sentence,
+            language=language,
+            languages=[[name, NAMES[name]] for name in LANGUAGES],
+            source_words=[*SPECIALS, *source],
+            target_words=words,
+            best={name: clearest(record) for name, record in records.items()},
+            follow=followers(),
+            **traits,
+        )
+        self.on_msg(self._answer)
+
+    @traitlets.validate("off")
+    def _known_heads(self, proposal):
+        places = ("encoder.0", "encoder.1", "decoder.0", "cross.0")
+        known = {f"{place}.{head}" for place in places for head in range(4)}
+        unknown = [name for name in proposal["value"] if name not in known]
+        if unknown:
+            raise traitlets.TraitError(
+                f"off must name heads such as 'cross.0.2', but got {unknown[0]!r}. The "
+                f"parts are {', '.join(places)}, each with heads 0 to 3."
+            )
+        return proposal["value"]
+
+    def _answer(self, widget, content, buffers):
+        if content.get("ask") == "weights" and content.get("language") in LANGUAGES:
+            language = content["language"]
+            self.send({"weights": language}, [weights_file(language)])
+
+    def still(self):
+        """Return where the clearest head looks while the sentence is translated.
+
+        Returns
+        -------
+        str
+            An SVG image.
+        """
+        rows, source, weights = translate_once(self.language, self.sentence)
+        parts, width, height = _drawing.heat_map(weights, rows, source)
+        title = (
+            f"“{self.sentence}” becomes “{' '.join(rows)}”. Each row is a word that is "
+            "written; its numbers are the weights of one head of the cross-attention."
+        )
+        return _drawing.picture(width, height, parts, title)
+
+
+def clearest(record):
+    """Return the head of the cross-attention that follows the gold links best.
+
+    Parameters
+    ----------
+    record : dict
+        The record of a translator.
+
+    Returns
+    -------
+    str
+        Its name, such as "cross.0.2".
+    """
+    errors = record["measures"]["alignment_error"][0]
+    return f"cross.0.{errors.index(min(errors))}"
+
+
+def followers(count=10):
+    """Return, for each English word, the words that come most often after it.
+
+    Parameters
+    ----------
+    count : int, default 10
+        How many for each word.
+
+    Returns
+    -------
+    dict of str to list of str
+        "" stands for the beginning of a sentence.
+    """
+    found = {}
+    for pair in translation_pairs(3000, "french", seed=3, max_len=16):
+        for one, other in zip(("", *pair.source), pair.source, strict=False):
+            found.setdefault(one, Counter())[other] += 1
+    return {one: [w for w, _ in c.most_common(count)] for one, c in found.items()}
+
+
+def translate_once(language, sentence):
+    """Translate with PyTorch; return words, source and the clearest head's weights.
+
+    Parameters
+    ----------
+    language : str
+        "french", "german" or "japanese".
+    sentence : str
+        Of the grammar; unknown words are read as <unk>.
+
+    Returns
+    -------
+    words, source : list of str
+        The translation and the tokens that it was made from.
+    weights : numpy.ndarray
+        ``(words, source)``.
+    """
+    import torch
+
+    from attncourse.data.text import tokenise
+    from attncourse.training.translation import translate
+
+    model, record = recorded.load_model(f"translation_{language}")
+    source_words, target_words = record["vocabularies"].values()
+    source = tokenise(sentence) or ["."]
+    if source[-1] != ".":
+        source.append(".")
+    words = translate(model, [source], source_words, target_words)[0]
+    ids = torch.tensor([source_words.encode(source, eos=True)])
+    target = torch.tensor([target_words.encode(words, eos=True)])
+    with torch.no_grad():
+        _, weights = model(ids, target, need_weights=True)
+    head = int(clearest(record)[-1])
+    return words, source, weights["cross"][0][0, head, :-1, :-1].numpy()
