@@ -227,6 +227,83 @@ function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
   return { root: el("div", { class: "attn-scroll" }, table), table, cells, select, update };
 }
 
+/** A chart of lines: { root, update(series, mark) }. series: [{ name, points, style }],
+    style "", "attn-second" or "attn-third"; mark: an x to point out, or null.
+    A click or a drag calls onpick with the x under the pointer. */
+function lineChart({ label, x, y, width = 340, height = 190, onpick = null, write = null }) {
+  const box = { left: 40, top: 22, right: width - 12, bottom: height - 36 };
+  const scale = x.log ? Math.log2 : (value) => value;
+  const [from, to] = [scale(x.min), scale(x.max)];
+  const across = (value) =>
+    box.left + ((scale(value) - from) / (to - from)) * (box.right - box.left);
+  const range = { min: y.min, max: y.max };
+  const up = (value) => {
+    const share = (value - range.min) / (range.max - range.min || 1);
+    return box.bottom - Math.min(1.02, Math.max(-0.02, share)) * (box.bottom - box.top);
+  };
+  const axes = svg("g", {});
+  const lines = svg("g", {});
+  const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img" }, axes, lines);
+  root.setAttribute("aria-label", label);
+  const write_ = write ?? ((value) => String(Number(value.toPrecision(3))).replace("-", "−"));
+  const drawAxes = () => {
+    const ticks = y.ticks ?? [range.min, (range.min + range.max) / 2, range.max];
+    axes.replaceChildren(
+      svg("text", { x: 2, y: 12 }, y.label),
+      ...ticks.flatMap((value) => [
+        svg("path", { class: "attn-guide", d: `M${box.left} ${up(value)}H${box.right}` }),
+        svg("text", { x: box.left - 5, y: up(value) + 4, "text-anchor": "end" }, write_(value)),
+      ]),
+      ...x.ticks.flatMap((value) => [
+        svg("path", { class: "attn-axis", d: `M${across(value)} ${box.bottom}v4` }),
+        svg("text", { x: across(value), y: box.bottom + 16, "text-anchor": "middle" },
+          String(value).replace("-", "−")),
+      ]),
+      svg("path", { class: "attn-axis", d: `M${box.left} ${box.bottom}H${box.right}` }),
+      svg("text", { x: (box.left + box.right) / 2, y: height - 3, "text-anchor": "middle" },
+        x.label),
+    );
+  };
+  const update = (series, mark = null, limits = null, words = null) => {
+    if (limits) [range.min, range.max] = limits;
+    drawAxes();
+    if (words) root.setAttribute("aria-label", words);
+    lines.replaceChildren(
+      mark === null ? "" : svg("path", {
+        class: "attn-mark", d: `M${across(mark)} ${box.top}V${box.bottom}` }),
+      ...series.map(({ points, style = "" }) => {
+        const path = points.map(([a, b]) => `${across(a).toFixed(1)} ${up(b).toFixed(1)}`);
+        return svg("path", { class: `attn-curve ${style}`, d: `M${path.join("L")}` });
+      }),
+      ...(mark === null ? [] : series.flatMap(({ points, style = "" }) =>
+        points.filter(([a]) => a === mark).map(([a, b]) =>
+          svg("circle", { class: `attn-dot ${style}`, cx: across(a), cy: up(b), r: 4 })))),
+    );
+  };
+  if (onpick) {
+    const pick = (event) => {
+      const place = root.getBoundingClientRect();
+      const at = ((event.clientX - place.left) / place.width) * width;
+      const share = (at - box.left) / (box.right - box.left);
+      const value = from + Math.min(1, Math.max(0, share)) * (to - from);
+      onpick(x.log ? 2 ** value : value);
+    };
+    root.style.cursor = "pointer";
+    root.addEventListener("pointerdown", pick);
+    root.addEventListener("pointermove", (event) => event.buttons === 1 && pick(event));
+  }
+  return { root, update };
+}
+
+/** Name the lines of a chart: [[style, name], …]. */
+function legend(entries) {
+  return el("p", { class: "attn-legend" }, entries.map(([style, name]) =>
+    el("span", {},
+      svg("svg", { viewBox: "0 0 26 8", width: 26, "aria-hidden": "true" },
+        svg("path", { class: `attn-curve ${style}`, d: "M1 4H25" })),
+      name)));
+}
+
 /** Make the frame of a widget: a question as its title. Returns the element to fill. */
 function frame(el_, { question, name }) {
   const id = uniqueId("title");

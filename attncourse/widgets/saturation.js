@@ -1,0 +1,180 @@
+// Saturation: wider queries and keys, larger scores, a softmax that stops learning.
+
+const WIDTHS = Array.from({ length: 11 }, (_, power) => 2 ** power); // 1 to 1024
+const [QUERIES, KEYS] = [24, 16];
+
+/** Hash a place to a number in (0, 1): the same 32 bits as in Python. */
+function uniform(seed, index) {
+  const a = (seed + Math.imul(index + 1, 0x6d2b79f5)) | 0;
+  let t = Math.imul(a ^ (a >>> 15), a | 1);
+  t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+  return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
+}
+
+/** Two standard normal numbers, after Box and Muller (1958). */
+function normalPair(seed, index) {
+  const radius = Math.sqrt(-2 * Math.log(uniform(seed, index)));
+  const angle = 2 * Math.PI * uniform(seed, index + 1);
+  return [radius * Math.cos(angle), radius * Math.sin(angle)];
+}
+
+function normalRow(seed, start, count) {
+  const row = new Float64Array(count);
+  for (let i = 0; i < count; i += 2) [row[i], row[i + 1]] = normalPair(seed, start + i);
+  return row;
+}
+
+/** The dot products of random queries and keys at each width: { width: [[…]] }. */
+export function products(seed) {
+  const widest = WIDTHS[WIDTHS.length - 1];
+  const result = Object.fromEntries(WIDTHS.map((width) => [width, []]));
+  for (let q = 0; q < QUERIES; q += 1) {
+    const start = q * (1 + KEYS) * widest;
+    const query = normalRow(seed, start, widest);
+    for (const width of WIDTHS) result[width].push([]);
+    for (let k = 0; k < KEYS; k += 1) {
+      const key = normalRow(seed, start + (1 + k) * widest, widest);
+      let sum = 0;
+      for (let i = 0; i < widest; i += 1) {
+        sum += query[i] * key[i];
+        if (((i + 1) & i) === 0) result[i + 1][q].push(sum); // i + 1 is a power of two
+      }
+    }
+  }
+  return result;
+}
+
+/** Variance of the scores; entropy and slope of their softmax: means of all rows. */
+export function measures(scores) {
+  let [variance, entropy, slope] = [0, 0, 0];
+  for (const row of scores) {
+    for (const score of row) variance += score * score;
+    for (const w of softmax(row)) {
+      if (w > 0) entropy -= (w * Math.log(w)) / Math.log(row.length);
+      slope += w * (1 - w);
+    }
+  }
+  const count = scores.length * scores[0].length;
+  return [variance / count, entropy / scores.length, slope / count];
+}
+
+export function measuresAt(drawn, power) {
+  return WIDTHS.map((width) =>
+    measures(drawn[width].map((row) => row.map((x) => x / width ** power))));
+}
+
+const CURVES = [
+  ["", "divided by √d_k"],
+  ["attn-second", "not divided"],
+  ["attn-third", "yours"],
+];
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "saturation",
+    question: "By which power of the width must scores be divided, so that a wide "
+      + "softmax can still learn?",
+  });
+  const nearest = (width) =>
+    WIDTHS[Math.min(10, Math.max(0, Math.round(Math.log2(width))))];
+  const pick = (x) => save(model, { width: nearest(x) });
+  const x = { label: "width d_k", min: 1, max: 1024, log: true, ticks: [1, 4, 16, 64, 256, 1024] };
+  const entropyChart = lineChart({
+    label: "", x, y: { label: "entropy of the weights (1 = even)", min: 0, max: 1 }, onpick: pick });
+  const slopeChart = lineChart({
+    label: "", x, y: { label: "slope of the softmax", min: 0, max: 0.06 }, onpick: pick });
+  const width = slider({
+    label: "width d_k",
+    min: 0, max: 10, step: 1,
+    value: Math.log2(model.get("width")),
+    write: (power) => String(2 ** power),
+    oninput: (power) => save(model, { width: 2 ** power }),
+  });
+  const power = slider({
+    label: "divide by d_k to the power",
+    min: 0, max: 1, step: 0.05,
+    value: model.get("power"),
+    write: (value) => number(value, 2),
+    oninput: (value) => save(model, { power: value }),
+  });
+  const again = el("button", { type: "button" }, "Draw other vectors");
+  again.addEventListener("click", () => save(model, { seed: (model.get("seed") + 1) % 10000 }));
+  const line = report();
+  const bars = el("div", { class: "attn-panels attn-triple" });
+  const table = dataTable({ caption: "Measures at each width" });
+  root.append(
+    el("div", { class: "attn-controls" }, power.root, width.root),
+    line.root,
+    legend(CURVES),
+    el("div", { class: "attn-panels" },
+      el("div", {}, entropyChart.root), el("div", {}, slopeChart.root)),
+    el("p", { class: "attn-heading" }, "The weights of one query on 16 keys, at this width"),
+    bars,
+    again,
+    table.root,
+  );
+
+  const kept = { seed: null };
+  const draw = () => {
+    const seed = model.get("seed");
+    if (kept.seed !== seed) {
+      const drawn = products(seed);
+      Object.assign(kept, {
+        seed, drawn, root: measuresAt(drawn, 0.5), plain: measuresAt(drawn, 0) });
+    }
+    const at = model.get("width");
+    const p = model.get("power");
+    const index = WIDTHS.indexOf(at);
+    const yours = measuresAt(kept.drawn, p);
+    width.set(Math.log2(at));
+    power.set(p);
+    const curves = [kept.root, kept.plain, yours];
+    const series = (n) => curves.map((rows, c) => ({
+      points: WIDTHS.map((w, i) => [w, rows[i][n]]), style: CURVES[c][0] }));
+    const words = (name, n) => `${name} at width ${at}: ` + curves.map((rows, c) =>
+      `${CURVES[c][1]} ${number(rows[index][n], 3)}`).join(", ");
+    entropyChart.update(series(1), at, null, words("Entropy", 1));
+    slopeChart.update(series(2), at, null, words("Slope", 2));
+    bars.replaceChildren(...[0.5, 0, p].map((q, c) => {
+      const weights = softmax(kept.drawn[at][0].map((score) => score / at ** q));
+      return el("div", {}, el("p", { class: "attn-muted attn-small" }, CURVES[c][1]),
+        weightBars(weights, CURVES[c]));
+    }));
+    const [variance, entropy, slope] = yours[index];
+    const spread = variance.toPrecision(3).includes("e") ? whole(variance)
+      : String(Number(variance.toPrecision(3)));
+    const text = `Divided by ${at} to the power ${number(p, 2)}, the scores have variance `;
+    line.say(
+      `${text}${spread}; entropy ${number(entropy, 3)}, slope ${number(slope, 4)}.`,
+      text, el("span", { class: "attn-number", "data-read": "variance" }, spread),
+      ". Entropy ", el("span", { class: "attn-number", "data-read": "entropy" },
+        number(entropy, 3)),
+      ", slope ", el("span", { class: "attn-number", "data-read": "slope" },
+        number(slope, 4)), ".",
+    );
+    table.update(
+      ["width", "entropy, √d_k", "not divided", "yours", "slope, √d_k", "not divided", "yours"],
+      WIDTHS.map((w, i) => [
+        String(w),
+        ...curves.map((rows) => number(rows[i][1], 3)),
+        ...curves.map((rows) => number(rows[i][2], 4)),
+      ]),
+    );
+  };
+  const stop = watch(model, ["width", "power", "seed"], draw);
+  draw();
+  return stop;
+}
+
+function weightBars(weights, [style, name]) {
+  const [width, height] = [200, 60];
+  const step = width / weights.length;
+  const largest = Math.max(...weights);
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img",
+    "aria-label": `${name}: the largest of 16 weights is ${number(largest, 3)}` },
+  weights.map((w, i) => svg("rect", { class: `attn-dot ${style}`, x: i * step + 1,
+    y: height - 1 - w * (height - 2), width: step - 2, height: Math.max(0.5, w * (height - 2)) })),
+  svg("path", { class: "attn-axis", d: `M0 ${height - 0.5}H${width}` }));
+}
+
+export default { render };

@@ -1,0 +1,164 @@
+"""Saturation: wider queries and keys, larger scores, a softmax that stops learning."""
+
+import numpy as np
+import traitlets
+
+from attncourse.by_hand import softmax
+from attncourse.widgets._base import CourseWidget, module_text, style_text
+from attncourse.widgets._drawing import line_chart, picture
+
+WIDTHS = [2**power for power in range(11)]  # 1 to 1024
+QUERIES, KEYS = 24, 16
+
+
+def normal_numbers(seed, indices):
+    """Return standard normal numbers, the same here and in JavaScript.
+
+    Number i follows from the seed and from i alone: a hash of 32 bits gives uniform
+    numbers, and the formula of Box and Muller (1958) makes normal ones of them.
+
+    Parameters
+    ----------
+    seed : int
+        Which sequence.
+    indices : numpy.ndarray of int
+        The places in the sequence.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, the shape of `indices`.
+    """
+    indices = np.asarray(indices, dtype=np.uint64)
+    pair = indices // 2 * 2
+    radius = np.sqrt(-2 * np.log(_uniform(seed, pair)))
+    angle = 2 * np.pi * _uniform(seed, pair + 1)
+    return radius * np.where(indices % 2 == 0, np.cos(angle), np.sin(angle))
+
+
+def _uniform(seed, indices):
+    """Hash places to numbers in (0, 1)."""
+    steps = (indices + np.uint64(1)) * np.uint64(0x6D2B79F5)
+    a = (steps + np.uint64(seed)).astype(np.uint32)  # modulo 2^32, as Math.imul does
+    t = (a ^ (a >> np.uint32(15))) * (a | np.uint32(1))
+    t = (t + (t ^ (t >> np.uint32(7))) * (t | np.uint32(61))) ^ t
+    return ((t ^ (t >> np.uint32(14))).astype(np.float64) + 0.5) / 2**32
+
+
+def products(seed):
+    """Return the dot products of random queries with random keys, at each width.
+
+    Parameters
+    ----------
+    seed : int
+        Which draw.
+
+    Returns
+    -------
+    dict of int to numpy.ndarray
+        ``(24 queries, 16 keys)`` for each width from 1 to 1024.
+    """
+    indices = np.arange(QUERIES * (1 + KEYS) * WIDTHS[-1])
+    drawn = normal_numbers(seed, indices).reshape(QUERIES, 1 + KEYS, WIDTHS[-1])
+    sums = np.cumsum(drawn[:, :1] * drawn[:, 1:], axis=-1)
+    return {width: sums[:, :, width - 1] for width in WIDTHS}
+
+
+def measures(scores):
+    """Return what the softmax of some scores is like.
+
+    Parameters
+    ----------
+    scores : numpy.ndarray
+        ``(queries, keys)``.
+
+    Returns
+    -------
+    variance : float
+        Of the scores, around 0.
+    entropy : float
+        Of the weights, as a share of the largest possible; the mean of all queries.
+    slope : float
+        Of a weight against its own score, w (1 − w); the mean of all weights.
+    """
+    weights = softmax(scores)
+    logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
+    entropy = -(weights * logarithms).sum(axis=-1) / np.log(scores.shape[-1])
+    slope = weights * (1 - weights)
+    return float((scores**2).mean()), float(entropy.mean()), float(slope.mean())
+
+
+class Saturation(CourseWidget):
+    r"""Find the power p for which the width of queries and keys does no harm.
+
+    .. math::
+
+        w = \operatorname{softmax}\left(\frac{q \cdot k}{d_k^{\,p}}\right)
+
+    Parameters
+    ----------
+    width : int, default 64
+        d_k, a power of two up to 1024.
+    power : float, default 0.25
+        p, from 0 (not divided) to 1; the paper has 1/2.
+    seed : int, default 0
+        Which random queries and keys.
+    """
+
+    _esm = module_text("saturation")
+    _css = style_text()
+
+    width = traitlets.Int(64).tag(sync=True)
+    power = traitlets.Float(0.25, min=0.0, max=1.0).tag(sync=True)
+    seed = traitlets.Int(0, min=0, max=9999).tag(sync=True)
+
+    @traitlets.validate("width")
+    def _power_of_two(self, proposal):
+        if proposal["value"] not in WIDTHS:
+            raise traitlets.TraitError(
+                f"width must be one of {WIDTHS}, but got {proposal['value']}."
+            )
+        return proposal["value"]
+
+    def measures(self, power=None):
+        """Return the measures at every width, computed in Python.
+
+        Parameters
+        ----------
+        power : float, optional
+            The power of d_k by which scores are divided; the widget's own unless given.
+
+        Returns
+        -------
+        dict of int to tuple of float
+            Variance, entropy and slope for each width.
+        """
+        power = self.power if power is None else power
+        drawn = products(self.seed)
+        return {width: measures(drawn[width] / width**power) for width in WIDTHS}
+
+    def still(self):
+        """Return a picture of entropy and slope against the width."""
+        curves = {"divided by √d_k": 0.5, "not divided": 0.0}
+        parts = []
+        for place, (index, label, top) in enumerate(
+            [(1, "entropy (1 = even)", 1.0), (2, "slope of the softmax", 0.06)]
+        ):
+            series = {
+                name: [(width, m[index]) for width, m in self.measures(power).items()]
+                for name, power in curves.items()
+            }
+            parts += line_chart(
+                series,
+                left=place * 330,
+                y_label=label,
+                x_label="width d_k",
+                y_range=(0, top),
+                log_x=True,
+            )
+        title = (
+            "Entropy of the attention weights and slope of the softmax against the "
+            "width. Divided by the root of the width both stay level; not divided, "
+            "both fall towards 0."
+        )
+        return picture(660, 195, parts, title)
