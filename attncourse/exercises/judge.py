@@ -270,31 +270,44 @@ def forbidden(exercise: Exercise, answers) -> Mistake | None:
 def names_used(thing, seen=None) -> set[str]:
     """Return the names that a function or class uses, and those of what it calls.
 
-    Functions and classes of the same notebook are followed; libraries are not.
+    Functions and classes of the same notebook are followed, and their own names do not
+    count; libraries are not followed, and theirs do.
     """
     seen = set() if seen is None else seen
-    if id(thing) in seen:
+    if id(thing) in seen or thing is None:
         return set()
     seen.add(id(thing))
+    thing = getattr(thing, "func", thing)  # of functools.partial
+    thing = getattr(thing, "__func__", thing)
+    if not isinstance(thing, types.FunctionType | types.BuiltinFunctionType | type):
+        return names_used(type(thing), seen)  # an object that can be called
+    if _of_a_library(thing):
+        return {thing.__name__, thing.__module__ or ""}
     if isinstance(thing, type):
         parts = [v for k, v in vars(thing).items() if not k.startswith("__dict")]
         found = [names_used(p, seen) for p in parts if callable(p)]
         own = [b for b in thing.__mro__[1:] if b.__module__ == thing.__module__]
         return set().union(*found, *(names_used(b, seen) for b in own), set())
-    thing = getattr(thing, "__func__", thing)
-    if not isinstance(thing, types.FunctionType):
-        return set()
     names = _names_in(thing.__code__)
     for name in list(names):
         used = thing.__globals__.get(name)
+        if getattr(used, "__module__", None) == thing.__module__:
+            names.discard(name)  # the student's own function may have any name
+            names |= names_used(used, seen)
+            continue
         # `from torch... import x as y` hides x from the code; its own name tells.
         names.add(getattr(used, "__name__", "").split(".")[-1])
         # Where it comes from tells too: "attncourse.layers.heads".
         module = used if isinstance(used, types.ModuleType) else None
         names.add(module.__name__ if module else getattr(used, "__module__", "") or "")
-        if getattr(used, "__module__", None) == thing.__module__:
-            names |= names_used(used, seen)
     return names
+
+
+def _of_a_library(thing) -> bool:
+    if isinstance(thing, types.BuiltinFunctionType):
+        return True
+    top = (thing.__module__ or "").split(".")[0]
+    return top in ("attncourse", "builtins", "numpy", "torch", "transformers")
 
 
 def _names_in(code: types.CodeType) -> set[str]:

@@ -1,0 +1,181 @@
+"""Task 1.2: from scores to weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from attncourse.exercises.from_scratch.scores import draw_sizes, failed
+from attncourse.exercises.task import Check, Mistake, Task
+
+SOFTMAX = "chapters/02_attention_types#a-question-is-a-dot-product"
+ROWS = "chapters/02_attention_types#three-maps-ask-be-found-hand-over"
+
+
+def _scores(generator):
+    heads, queries, keys = draw_sizes(generator, (2, 3), (2, 3), (4, 5))
+    return {"scores": 1.5 * torch.randn(1, heads, queries, keys, generator=generator)}
+
+
+def _large_scores(generator):
+    queries, keys = draw_sizes(generator, (2, 4), (3, 4))
+    scores = torch.randn(queries, keys, generator=generator)
+    offsets = 1000.0 * (torch.arange(queries) - 1)[:, None]
+    spread = 400 * torch.randperm(keys, generator=generator).float()
+    return {"scores": scores + offsets, "far_apart": spread[None]}
+
+
+def _both(weights, scores, far_apart):
+    return {
+        "weights": weights(scores),
+        "weights of scores far apart": weights(far_apart),
+    }
+
+
+def _over_all(scores):
+    return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
+
+
+VALUES = Check(
+    "the weights of each query are positive and sum to 1 over the keys",
+    1,
+    inputs=_scores,
+    ask=lambda weights, scores: weights(scores),
+    expected=lambda scores: torch.softmax(scores, dim=-1),
+    pure=True,
+    mistakes=(
+        Mistake(
+            "softmax over the queries",
+            "Your rows do not sum to 1, but your columns do: the softmax runs over the "
+            "queries. Each query has to share out its own attention.",
+            wrong=lambda scores: torch.softmax(scores, dim=-2),
+            read=ROWS,
+        ),
+        Mistake(
+            "softmax over the heads",
+            "Your rows do not sum to 1, but the same entry summed over the heads does. "
+            "Heads do not share attention: each has its own row for each query. "
+            "(In a tensor with heads, axis 1 is the heads.)",
+            wrong=lambda scores: torch.softmax(scores, dim=1),
+            read=ROWS,
+        ),
+        Mistake(
+            "softmax over the batch",
+            "The softmax runs over the first axis, the batch: sequences compete with "
+            "each other. With one sequence every weight is 1.",
+            wrong=lambda scores: torch.softmax(scores, dim=0),
+            read=ROWS,
+        ),
+        Mistake(
+            "softmax over everything",
+            "All weights together sum to 1. Each query has one unit of attention of "
+            "its own, so each row should sum to 1.",
+            wrong=_over_all,
+            read=ROWS,
+        ),
+        Mistake(
+            "no exponentials",
+            "The rows sum to 1, but the scores were divided by their sum as they are. "
+            "Negative scores then give negative weights.",
+            wrong=lambda scores: scores / scores.sum(dim=-1, keepdim=True),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "not divided by the sum",
+            "These are the exponentials. They are positive, but they do not sum to 1.",
+            wrong=lambda scores: scores.exp(),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "not divided by the sum",
+            "These are exponentials, the largest of each row being 1. They do not sum "
+            "to 1 yet.",
+            wrong=lambda scores: (scores - scores.amax(-1, keepdim=True)).exp(),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "logarithms of the weights",
+            "The numbers are negative: these are the logarithms of the weights.",
+            wrong=lambda scores: torch.log_softmax(scores, dim=-1),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "sigmoid",
+            "Each weight depends on its own score only, so the keys do not compete, "
+            "and the rows do not sum to 1.",
+            wrong=lambda scores: scores.sigmoid(),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "the axis of the sum is lost",
+            "The sums (or the maxima) of the rows have one axis fewer than the scores, "
+            "so the two do not line up. Sums can be told to keep their axis.",
+            when=lambda seen, expected, inputs: failed(seen, "must match"),
+            read=SOFTMAX,
+        ),
+    ),
+)
+
+
+def _not_finite(seen, expected, inputs):
+    return any(not np.isfinite(part.values).all() for part in seen.values())
+
+
+def _undecided(seen, expected, inputs):
+    highest = np.sort(seen["weights of scores far apart"].values)
+    return np.isclose(highest[-1], highest[-2])
+
+
+LARGE = Check(
+    "large scores do not overflow, and no axis is counted from the front",
+    1,
+    inputs=_large_scores,
+    ask=_both,
+    expected=lambda scores, far_apart: _both(
+        lambda x: torch.softmax(x, dim=-1), scores, far_apart
+    ),
+    mistakes=(
+        Mistake(
+            "one maximum for all rows",
+            "Some rows are not numbers: one number is taken away from the whole "
+            "tensor. A row far below it is left with exponentials that are all 0, and "
+            "0/0 is not a number.",
+            when=lambda seen, expected, inputs: (
+                _not_finite(seen, expected, inputs)
+                and np.isfinite(seen["weights of scores far apart"].values).all()
+            ),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "exponentials overflow",
+            "There are entries that are not numbers. A float32 holds no exponential of "
+            "a score above 88. What can be taken from all scores of a row without "
+            "changing their weights?",
+            when=_not_finite,
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "scores are cut off",
+            "Scores that differ by hundreds get equal weights. Cutting large scores "
+            "off avoids the overflow, but it changes the answer.",
+            when=_undecided,
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "axis counted from the front",
+            "The answer is right with heads and raises an error for a plain matrix of "
+            "scores. The keys are always the last axis, wherever that is.",
+            when=lambda seen, expected, inputs: failed(seen, "out of range"),
+            read=SOFTMAX,
+        ),
+    ),
+)
+
+WEIGHTS = Task(
+    name="weights",
+    title="Weights",
+    names=("attention_weights",),
+    difficulty="easy",
+    minutes=5,
+    checks=(VALUES, LARGE),
+)
