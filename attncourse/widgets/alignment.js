@@ -1,0 +1,267 @@
+// Alignment: where trained translators look, beside the gold links.
+
+const ROW = 34; // pixels from one word to the next
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "alignment",
+    question: "Which words does the translator look at, and where does it look elsewhere?",
+  });
+  const models = model.get("models");
+  const current = () => models.find((one) => one.name === model.get("translator"));
+  const pair = () => current().pairs[model.get("sentence")];
+  const weights = () => pair().weights[model.get("head")].map((row) => row.map((x) => x / 1000));
+  let pointed = null; // the word under the pointer: { side, word }
+  let buttons = { source: [], target: [] };
+  let picture = null;
+
+  /** For each target word: where it looks most, its gold links, and whether they agree. */
+  const judged = (shares = weights()) => {
+    const { gold } = pair();
+    return shares.map((row, t) => {
+      const links = gold.filter((link) => link[1] === t).map((link) => link[0]);
+      const top = row.indexOf(Math.max(...row));
+      const state = !links.length ? "none" : links.includes(top) ? "right" : "wrong";
+      return { top, links, state };
+    });
+  };
+  const MARKS = { right: "", wrong: "✗ ", none: "· " };
+  const SAID = {
+    right: "as in the gold links", wrong: "not as in the gold links",
+    none: "it has no gold link",
+  };
+
+  const translators = choice({
+    legend: "Translator",
+    options: models.map((one) => [one.name, one.label]),
+    value: model.get("translator"),
+    onchange: (name) => {
+      const { best } = models.find((one) => one.name === name);
+      save(model, { translator: name, head: best, word: -1 });
+    },
+  });
+  const sentenceId = uniqueId("sentences");
+  const sentences = el("select", { id: sentenceId, onchange: () =>
+    save(model, { sentence: Number(sentences.value), word: -1 }) },
+  models[0].pairs.map(({ source }, i) => el("option", { value: i }, source.join(" "))));
+  const heads = choice({
+    legend: "Head",
+    options: current().errors.map((_, h) => [String(h), String(h)]),
+    value: String(model.get("head")),
+    onchange: (head) => save(model, { head: Number(head) }),
+  });
+  const gold = tick({
+    label: "Gold links", value: model.get("gold"),
+    onchange: (on) => save(model, { gold: on }),
+  });
+  const next = el("button", { type: "button", onclick: () => nextWrong() },
+    "Next word that looks elsewhere");
+  const say = report();
+  const drawing = el("div", { class: "attn-align" });
+  const legend = el("p", { class: "attn-muted attn-small" },
+    "Lines: the largest weight of each word, or all weights of the chosen one. "
+    + "✗ its largest weight is on no word of its gold links; · it has no gold link.");
+  const table = dataTable({ caption: "Where each word looks most" });
+  root.append(translators.root,
+    el("div", { class: "attn-field" }, el("label", { for: sentenceId }, "Sentence"), sentences),
+    el("div", { class: "attn-row" }, heads.root, gold.root, next), say.root, drawing,
+    legend, table.root);
+
+  const chosen = () => pointed ?? { side: model.get("side"), word: model.get("word") };
+
+  const nextWrong = () => {
+    const count = current().pairs.length;
+    const from = model.get("sentence");
+    for (let step = 0; step <= count; step++) {
+      const index = (from + step) % count;
+      const one = current().pairs[index];
+      const rows = one.weights[model.get("head")];
+      const after = step === 0 && model.get("side") === "target" ? model.get("word") : -1;
+      const found = rows.findIndex((row, t) => {
+        const links = one.gold.filter((link) => link[1] === t).map((link) => link[0]);
+        const top = row.indexOf(Math.max(...row));
+        return t > after && links.length && !links.includes(top);
+      });
+      if (found < 0) continue;
+      save(model, { sentence: index, side: "target", word: found });
+      return;
+    }
+    say.say("In these sentences, every word with a gold link looks at it.");
+  };
+
+  const line = (s, t, attributes) => svg("path", {
+    d: `M0 ${(s + 0.5) * ROW} C 50 ${(s + 0.5) * ROW}, 50 ${(t + 0.5) * ROW}, 100 ${(t + 0.5) * ROW}`,
+    "vector-effect": "non-scaling-stroke", ...attributes,
+  });
+
+  const drawLines = () => {
+    const { gold: links } = pair();
+    const shares = weights();
+    const { side, word } = chosen();
+    const parts = [];
+    if (model.get("gold")) {
+      for (const [s, t] of links) {
+        const far = word >= 0 && (side === "target" ? t !== word : s !== word);
+        parts.push(line(s, t, { class: `attn-gold-line${far ? " attn-far" : ""}` }));
+      }
+    }
+    if (word < 0) {
+      judged(shares).forEach(({ top, state }, t) =>
+        parts.push(line(top, t, { class: `attn-link attn-${state}`, "stroke-width": 1.8 })));
+    } else {
+      shares.forEach((row, t) => row.forEach((share, s) => {
+        if ((side === "target" ? t : s) !== word || share < 0.01) return;
+        parts.push(line(s, t, {
+          class: "attn-link", "stroke-width": (1 + 8 * share).toFixed(1),
+          "stroke-opacity": (0.35 + 0.65 * share).toFixed(2),
+        }));
+      }));
+    }
+    picture.replaceChildren(...parts);
+  };
+
+  const drawWords = () => {
+    const { gold: links } = pair();
+    const shares = weights();
+    const states = judged(shares);
+    const { side, word } = chosen();
+    const paintOne = (own, i, node) => {
+      const share = word < 0 || own === side ? null
+        : side === "target" ? shares[word][i] : shares[i][word];
+      const linked = word >= 0 && own !== side && model.get("gold")
+        && links.some(([s, t]) => (own === "source" ? s : t) === i
+          && (own === "source" ? t : s) === word);
+      node.classList.toggle("attn-linked", linked);
+      node.setAttribute("aria-pressed", String(own === side && i === word));
+      node.lastChild.textContent = share === null || share < 0.005 ? "" : number(share, 2);
+      paint(node, share ?? 0);
+    };
+    buttons.source.forEach((node, i) => paintOne("source", i, node));
+    buttons.target.forEach((node, i) => paintOne("target", i, node));
+    const held = model.get("word") < 0 ? 0 : model.get("word");
+    for (const own of ["source", "target"]) {
+      const focus = own === model.get("side") ? held : 0;
+      buttons[own].forEach((node, i) => (node.tabIndex = i === focus ? 0 : -1));
+    }
+    return states;
+  };
+
+  const describe = (states) => {
+    const { source, target } = pair();
+    const { side, word } = { side: model.get("side"), word: model.get("word") };
+    const shares = weights();
+    if (word < 0 || word >= (side === "target" ? target : source).length) {
+      const linked = states.filter(({ state }) => state !== "none").length;
+      const wrong = states.filter(({ state }) => state === "wrong").length;
+      const error = current().errors[model.get("head")];
+      say.say(`Head ${model.get("head")}: ${wrong} of ${linked} words with a gold link look `
+        + `elsewhere in this sentence. Its alignment error on the test set, as recorded: `
+        + `${number(error, 3)}. Choose a word to see all its weights.`);
+      return;
+    }
+    const own = side === "target" ? target : source;
+    const row = side === "target" ? shares[word] : shares.map((line) => line[word]);
+    const others = side === "target" ? source : target;
+    const order = row.map((_, i) => i).sort((a, b) => row[b] - row[a]).slice(0, 3);
+    const best = order.filter((i) => row[i] >= 0.01 || i === order[0])
+      .map((i) => `“${others[i]}” ${number(row[i], 2)}`).join(", ");
+    if (side === "source") {
+      say.say(`“${own[word]}” is looked at by ${best}.`);
+      return;
+    }
+    const rest = 1 - row.reduce((sum, x) => sum + x, 0);
+    const { links, state } = states[word];
+    const real = links.length ? `Gold: ${links.map((s) => `“${source[s]}”`).join(", ")}` : "";
+    const end = rest >= 0.02 ? `; the end of the sentence ${number(rest, 2)}` : "";
+    say.say(`“${own[word]}” looks at ${best}${end}. ${real ? `${real}: ` : ""}${SAID[state]}.`);
+  };
+
+  const point = (side, word) => {
+    pointed = side === null ? null : { side, word };
+    drawWords();
+    drawLines();
+  };
+
+  const build = () => {
+    const { source, target } = pair();
+    const states = judged();
+    const shares = weights();
+    const height = ROW * Math.max(source.length, target.length);
+    const make = (side) => (text, i) => {
+      const said = side === "source" ? text
+        : `${text}: ${SAID[states[i].state]}`;
+      const mark = side === "target" ? MARKS[states[i].state] : "";
+      return el("button", {
+        type: "button", class: "attn-aligned", "aria-label": said,
+        onclick: () => {
+          const same = model.get("side") === side && model.get("word") === i;
+          save(model, { side, word: same ? -1 : i });
+        },
+        onpointerenter: (event) => event.pointerType === "mouse" && point(side, i),
+        onpointerleave: () => point(null),
+      }, el("span", {}, mark + text), el("span", { class: "attn-share" }));
+    };
+    buttons = { source: source.map(make("source")), target: target.map(make("target")) };
+    const column = (side, name) => {
+      const node = el("div", { class: `attn-column attn-${side}`, role: "group", "aria-label": name },
+        buttons[side]);
+      node.addEventListener("keydown", (event) => {
+        const at = buttons[side].indexOf(document.activeElement);
+        const last = buttons[side].length - 1;
+        const to = {
+          ArrowDown: Math.min(at + 1, last), ArrowUp: Math.max(at - 1, 0), Home: 0, End: last,
+        }[event.key];
+        const across = { ArrowLeft: "source", ArrowRight: "target" }[event.key];
+        if (to === undefined && across === undefined) return;
+        event.preventDefault();
+        const goal = across === undefined || across === side ? side : across;
+        let word = to ?? at;
+        if (goal !== side) {
+          const row = side === "target" ? shares[at] : shares.map((line) => line[at]);
+          word = row.indexOf(Math.max(...row));
+        }
+        save(model, { side: goal, word });
+        buttons[goal][word].focus();
+      });
+      return node;
+    };
+    picture = svg("svg", {
+      viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true",
+      style: `height:${height}px;width:100%`,
+    });
+    drawing.replaceChildren(column("source", "English"), picture,
+      column("target", current().label));
+    table.update(["word", "looks most at", "weight", "gold", ""], states.map((one, t) => [
+      target[t], source[one.top], number(shares[t][one.top], 2),
+      one.links.map((s) => source[s]).join(", ") || "–",
+      { right: "right", wrong: "elsewhere", none: "no link" }[one.state],
+    ]));
+    show();
+  };
+
+  const show = () => {
+    const states = drawWords();
+    drawLines();
+    describe(states);
+    root.dataset.wrong = states.filter(({ state }) => state === "wrong").length;
+  };
+
+  const stops = [
+    watch(model, ["translator", "sentence", "head"], () => {
+      translators.set(model.get("translator"));
+      heads.set(String(model.get("head")));
+      sentences.value = model.get("sentence");
+      pointed = null;
+      build();
+    }),
+    watch(model, ["side", "word", "gold"], () => {
+      gold.set(model.get("gold"));
+      show();
+    }),
+  ];
+  sentences.value = model.get("sentence");
+  build();
+  return () => stops.forEach((stop) => stop());
+}
+
+export default { render };
