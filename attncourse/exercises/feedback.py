@@ -104,8 +104,11 @@ def _assignment(name: str, value) -> list[str]:
     return [head, *(f"    {row}" for row in rows)]
 
 
-def _rows(seen: Seen) -> list[str]:
-    """Return the first rows of an array: of its first matrix if it has more axes."""
+def _rows(seen: Seen, at: tuple[int, int, int] = (0, 0, 0)) -> list[str]:
+    """Return some rows of an array: of one matrix if it has more axes.
+
+    `at` says which matrix, and with which row and column to begin.
+    """
     if seen.kind in ("nothing", "other", "error", "text"):
         return [seen.text or seen.kind]
     if not seen.shape:
@@ -116,13 +119,29 @@ def _rows(seen: Seen) -> list[str]:
         return [f"an array of shape {seen.shape}"]
     if not seen.values.size:
         return [f"an empty array of shape {seen.shape}"]
-    matrix = seen.values.reshape(-1, rows, columns)[0]
+    matrix, top, left = at
+    matrix = seen.values.reshape(-1, rows, columns)[matrix]
     lines = [
-        " ".join(_entry(v, seen.kind) for v in row[:MOST_COLUMNS])
-        + (" ..." if columns > MOST_COLUMNS else "")
-        for row in matrix[:MOST_ROWS]
+        ("... " if left else "")
+        + " ".join(_entry(v, seen.kind) for v in row[left : left + MOST_COLUMNS])
+        + (" ..." if columns > left + MOST_COLUMNS else "")
+        for row in matrix[top : top + MOST_ROWS]
     ]
-    return lines + (["..."] if rows > MOST_ROWS else [])
+    return (
+        (["..."] if top else []) + lines + (["..."] if rows > top + MOST_ROWS else [])
+    )
+
+
+def _first_difference(one: Seen, other: Seen) -> tuple[int, int, int]:
+    """Return where to look to see a difference: matrix, first row, first column."""
+    if one.shape != other.shape or not one.values.size or not one.shape:
+        return 0, 0, 0
+    if one.values.size < int(np.prod(one.shape)):
+        return 0, 0, 0
+    unlike = ~np.isclose(one.values, other.values, atol=5e-4, equal_nan=True)
+    *_, row, column = (0, *np.unravel_index(unlike.argmax(), one.shape))
+    matrix = int(unlike.argmax()) // int(np.prod(one.shape[-2:]))
+    return matrix, max(0, row - MOST_ROWS + 1), max(0, column - MOST_COLUMNS + 1)
 
 
 def _entry(value: float, kind: str) -> str:
@@ -136,7 +155,11 @@ def _entry(value: float, kind: str) -> str:
 def _side_by_side(
     left_name: str, left: Seen, right_name: str, right: Seen
 ) -> list[str]:
-    ours, theirs = _rows(left), _rows(right)
+    at = _first_difference(left, right)
+    ours, theirs = _rows(left, at), _rows(right, at)
+    if at[0]:  # which of the matrices is shown
+        part = ", ".join(map(str, np.unravel_index(at[0], left.shape[:-2])))
+        left_name, right_name = f"{left_name}[{part}]", f"{right_name}[{part}]"
     if left.shape != right.shape:
         return [
             f"{left_name}: shape {left.shape}",
