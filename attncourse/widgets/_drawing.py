@@ -10,13 +10,16 @@ from html import escape
 INK = "var(--attn-ink, #22262b)"
 MUTED = "var(--attn-muted, #595f67)"
 LINE = "var(--attn-line, #dedad1)"
-EDGE = "var(--attn-edge, #7d7a73)"
-EMPTY = "var(--attn-empty, #ffffff)"
 FULL = "var(--attn-full, #08519c)"
 COLOURS = (  # query, key and value, as in attncourse.viz.colours
     "var(--attn-query, #0072B2)",
     "var(--attn-key, #D55E00)",
     "var(--attn-value, #009E73)",
+)
+NAMES = (  # the same, dark or light enough for letters
+    "var(--attn-query-text, #00639c)",
+    "var(--attn-key-text, #a84800)",
+    "var(--attn-value-text, #00694c)",
 )
 DASHES = ("none", "6 3", "2 3")
 
@@ -75,7 +78,15 @@ def text(x, y, words, *, anchor="start", colour=INK, size=12, weight=400, turn=0
 
 
 def heat_map(
-    weights, row_labels, column_labels, *, left=0, top=0, cell=34, write="{:.2f}"
+    weights,
+    row_labels,
+    column_labels,
+    *,
+    left=0,
+    top=0,
+    cell=34,
+    write="{:.2f}",
+    full=FULL,
 ):
     """Return a heat map on the scale from 0 to 1 with its numbers.
 
@@ -91,6 +102,8 @@ def heat_map(
         Width of a cell, in pixels.
     write : str, default "{:.2f}"
         How a number is written; empty for none.
+    full : str, optional
+        The colour of the weight 1.
 
     Returns
     -------
@@ -105,17 +118,17 @@ def heat_map(
     parts = []
     for j, label in enumerate(column_labels):
         x, y = left + margin + (j + 0.4) * cell, top + head - 5
-        parts.append(text(x, y, label, turn=-40, colour=COLOURS[1]))
+        parts.append(text(x, y, label, turn=-40, colour=NAMES[1]))
     for i, label in enumerate(row_labels):
         y = top + head + (i + 0.66) * height
-        parts.append(text(left + margin - 6, y, label, anchor="end", colour=COLOURS[0]))
+        parts.append(text(left + margin - 6, y, label, anchor="end", colour=NAMES[0]))
         for j, weight in enumerate(weights[i]):
             share = min(max(float(weight), 0.0), 1.0)
             x, y = left + margin + j * cell, top + head + i * height
             parts.append(
                 f'<rect x="{x:g}" y="{y:g}" width="{cell - 2:g}" '
-                f'height="{height - 2:g}" rx="2" style="stroke:{LINE};fill:color-mix('
-                f'in srgb, {FULL} {100 * share:.0f}%, {EMPTY})"/>'
+                f'height="{height - 2:g}" rx="2" style="stroke:{LINE};fill:{full};'
+                f'fill-opacity:{share:.2f}"/>'
             )
             if write:
                 band = "low" if share < 0.545 else "mid" if share < 0.77 else "high"
@@ -144,7 +157,7 @@ def line_chart(
     x_label="",
     y_label="",
     y_range=None,
-    x_write="{:g}",
+    x_ticks=None,
     log_x=False,
 ):
     """Return a chart of lines with their names at its foot.
@@ -159,8 +172,8 @@ def line_chart(
         What the axes measure.
     y_range : (float, float), optional
         The ends of the vertical axis; from the points unless given.
-    x_write : str, default "{:g}"
-        How the numbers along the horizontal axis are written.
+    x_ticks : sequence of float, optional
+        Where the horizontal axis has a number; its ends unless given.
     log_x : bool, default False
         If True, the horizontal axis is logarithmic.
 
@@ -189,11 +202,11 @@ def line_chart(
         parts.append(
             f'<path d="M{px:.1f} {py:.1f}H{box[2]:g}" style="stroke:{LINE};fill:none"/>'
         )
-        parts.append(text(px - 5, py + 4, f"{y:.3g}", anchor="end", size=11))
-    for x in (xs[0], xs[len(xs) // 2], xs[-1]):
-        px, py = place(x, low)
-        shown = x_write.format(2**x if log_x else x)
-        parts.append(text(px, py + 15, shown, anchor="middle", size=11))
+        parts.append(text(px - 5, py + 4, _short(y), anchor="end", size=11))
+    ends = [2**x if log_x else x for x in (xs[0], xs[-1])]
+    for x in x_ticks or ends:
+        px, py = place(scale(x), low)
+        parts.append(text(px, py + 15, _short(x), anchor="middle", size=11))
     centre = (box[0] + box[2]) / 2
     parts.append(text(centre, box[3] + 29, x_label, anchor="middle", colour=MUTED))
     offset = box[0]
@@ -206,3 +219,7 @@ def line_chart(
         parts.append(text(offset + 27, y, name, size=11))
         offset += 40 + 6.2 * len(name)
     return parts
+
+
+def _short(x):
+    return f"{round(x, 3) + 0:g}".replace("-", "−")

@@ -3,21 +3,6 @@
 const WIDTHS = Array.from({ length: 11 }, (_, power) => 2 ** power); // 1 to 1024
 const [QUERIES, KEYS] = [24, 16];
 
-/** Hash a place to a number in (0, 1): the same 32 bits as in Python. */
-function uniform(seed, index) {
-  const a = (seed + Math.imul(index + 1, 0x6d2b79f5)) | 0;
-  let t = Math.imul(a ^ (a >>> 15), a | 1);
-  t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
-  return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
-}
-
-/** Two standard normal numbers, after Box and Muller (1958). */
-function normalPair(seed, index) {
-  const radius = Math.sqrt(-2 * Math.log(uniform(seed, index)));
-  const angle = 2 * Math.PI * uniform(seed, index + 1);
-  return [radius * Math.cos(angle), radius * Math.sin(angle)];
-}
-
 function normalRow(seed, start, count) {
   const row = new Float64Array(count);
   for (let i = 0; i < count; i += 2) [row[i], row[i + 1]] = normalPair(seed, start + i);

@@ -150,10 +150,11 @@ class Saturation(CourseWidget):
             }
             parts += line_chart(
                 series,
-                left=place * 330,
+                top=place * 195,
                 y_label=label,
                 x_label="width d_k",
                 y_range=(0, top),
+                x_ticks=(1, 4, 16, 64, 256, 1024),
                 log_x=True,
             )
         title = (
@@ -161,4 +162,4 @@ class Saturation(CourseWidget):
             "width. Divided by the root of the width both stay level; not divided, "
             "both fall towards 0."
         )
-        return picture(660, 195, parts, title)
+        return picture(330, 390, parts, title)

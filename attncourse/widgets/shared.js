@@ -16,7 +16,7 @@ function fill(node, attributes, children) {
     else if (name === "text") node.textContent = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((child) => child !== null));
+  node.append(...children.flat(Infinity).filter((child) => child !== null));
   return node;
 }
 
@@ -76,6 +76,21 @@ function matmul(rows, matrix) {
   return rows.map((row) =>
     matrix[0].map((_, column) => dot(row, matrix.map((line) => line[column]))),
   );
+}
+
+/** Hash a place to a number in (0, 1): the same 32 bits as in Python. */
+function uniform(seed, index) {
+  const a = (seed + Math.imul(index + 1, 0x6d2b79f5)) | 0;
+  let t = Math.imul(a ^ (a >>> 15), a | 1);
+  t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+  return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
+}
+
+/** Two standard normal numbers, after Box and Muller (1958). */
+function normalPair(seed, index) {
+  const radius = Math.sqrt(-2 * Math.log(uniform(seed, index)));
+  const angle = 2 * Math.PI * uniform(seed, index + 1);
+  return [radius * Math.cos(angle), radius * Math.sin(angle)];
 }
 
 /** A slider with its name and its number: { root, input, set(value) }. */

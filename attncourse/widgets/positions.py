@@ -1,0 +1,223 @@
+"""Positions: what five schemes say about two places, against their distance."""
+
+import math
+
+import numpy as np
+import traitlets
+
+from attncourse.widgets._base import CourseWidget, module_text, style_text
+from attncourse.widgets._drawing import line_chart, picture
+from attncourse.widgets.saturation import normal_numbers
+
+SCHEMES = ["sinusoidal", "learned", "T5 bias", "ALiBi", "rotary"]
+REACH = 64  # distances from −64 to 64
+ALIBI_HEADS = 8
+
+
+def bucket_edges(num_buckets, max_distance, bidirectional):
+    """Return the smallest distance of each T5 bucket but the first, in one direction.
+
+    Parameters
+    ----------
+    num_buckets, max_distance : int
+        As for `attncourse.layers.relative.t5_buckets`.
+    bidirectional : bool
+        Whether left and right are told apart.
+
+    Returns
+    -------
+    list of int
+    """
+    one_way = num_buckets // 2 if bidirectional else num_buckets
+    exact = one_way // 2
+    growth = (max_distance / exact) ** (1 / (one_way - exact))
+    far = [math.ceil(exact * growth**k - 1e-9) for k in range(1, one_way - exact)]
+    return [*range(1, exact + 1), *far]
+
+
+def rotary_score(width, base, content, distance):
+    """Return the score of a query and a key of length 1, turned by their positions.
+
+    Parameters
+    ----------
+    width : int
+        Number of features, even.
+    base : float
+        Ratio of the longest wavelength to the shortest, nearly.
+    content : int
+        0: query and key are equal, each feature the same. Else: which random pair.
+    distance : array_like
+        Position of the key minus position of the query.
+
+    Returns
+    -------
+    numpy.ndarray
+        Between −1 and 1, the shape of `distance`.
+    """
+    if content == 0:
+        query = key = np.ones(width)
+    else:
+        query, key = normal_numbers(content, np.arange(2 * width)).reshape(2, width)
+    query, key = (v[0::2] + 1j * v[1::2] for v in (query, key))
+    lengths = np.linalg.norm(query) * np.linalg.norm(key)
+    turns = np.exp(1j * np.multiply.outer(np.asarray(distance), _rates(width, base)))
+    return (np.conj(query) * key * turns).real.sum(axis=-1) / lengths
+
+
+def _rates(width, base):
+    return float(base) ** (-np.arange(0, width, 2) / width)
+
+
+class Positions(CourseWidget):
+    """Compare what schemes of position say about a query and a key.
+
+    For vectors that are added, sinusoidal and learned, it is the cosine of the two
+    vectors; for rotary the cosine of query and key after they are turned; for ALiBi and
+    the T5 bias the number that is added to the score.
+
+    Parameters
+    ----------
+    scheme : str, default "sinusoidal"
+        "sinusoidal", "learned", "T5 bias", "ALiBi" or "rotary".
+    position : int, default 20
+        Position of the query.
+    distance : int, default −5
+        Position of the key minus that of the query, from −64 to 64.
+    width : int, default 64
+        Features, for sinusoidal and rotary; a power of two from 4 to 256.
+    base_power : float, default 4.0
+        Logarithm (base 10) of the base of their wavelengths.
+    content : int, default 0
+        For rotary: 0 compares a vector with itself, 1 to 9 are random pairs.
+    head : int, default 0
+        For ALiBi and T5, counted from 0.
+    learned : array_like or torch.Tensor, optional
+        A table of position vectors, ``(positions, d_model)``, of which the first 96
+        are kept; random, as at the start of training, unless given.
+    trained_rows : int, default 0
+        How many rows of the table training has reached.
+    t5_bias : T5RelativeBias, optional
+        A trained bias; all zero, as at the start of training, unless given.
+    """
+
+    _esm = module_text("positions")
+    _css = style_text()
+
+    scheme = traitlets.Enum(SCHEMES, "sinusoidal").tag(sync=True)
+    position = traitlets.Int(20, min=0, max=REACH).tag(sync=True)
+    distance = traitlets.Int(-5, min=-REACH, max=REACH).tag(sync=True)
+    width = traitlets.Int(64).tag(sync=True)
+    base_power = traitlets.Float(4.0, min=0.5, max=6.0).tag(sync=True)
+    content = traitlets.Int(0, min=0, max=9).tag(sync=True)
+    head = traitlets.Int(0, min=0).tag(sync=True)
+    trained_rows = traitlets.Int(0, min=0).tag(sync=True)
+    _table = traitlets.List().tag(sync=True)
+    _t5 = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, *, learned=None, t5_bias=None, **traits):
+        super().__init__(**traits)
+        if learned is None:
+            learned = np.random.default_rng(0).normal(scale=0.02, size=(REACH, 16))
+        table = _numbers(learned)
+        if table.ndim != 2 or not table.size:
+            raise ValueError(
+                f"learned must be (positions, d_model), but its shape is {table.shape}."
+            )
+        self._table = (table[:96] / abs(table).max()).round(3).tolist()
+        if t5_bias is None:
+            rows, reach, both = np.zeros((16, 4)), 64, False
+        else:
+            rows = _numbers(t5_bias.table) * t5_bias.scale
+            reach, both = t5_bias.max_distance, t5_bias.bidirectional
+        self._t5 = {
+            "rows": rows.round(4).tolist(),
+            "edges": bucket_edges(len(rows), reach, both),
+            "bidirectional": bool(both),
+            "trained": t5_bias is not None,
+        }
+
+    @traitlets.validate("width")
+    def _power_of_two(self, proposal):
+        if proposal["value"] not in (4, 8, 16, 32, 64, 128, 256):
+            raise traitlets.TraitError(
+                "width must be a power of two from 4 to 256, but got "
+                f"{proposal['value']}."
+            )
+        return proposal["value"]
+
+    def value(self, position, distance, scheme=None):
+        """Return what the scheme says about a query and a key, computed in Python.
+
+        Parameters
+        ----------
+        position : int
+            Position of the query.
+        distance : int
+            Position of the key minus that of the query.
+        scheme : str, optional
+            The widget's own unless given.
+
+        Returns
+        -------
+        float
+            NaN where the key has no position.
+        """
+        scheme = self.scheme if scheme is None else scheme
+        key = position + distance
+        if key < 0:
+            return math.nan
+        if scheme == "sinusoidal":
+            return float(
+                np.cos(_rates(self.width, 10**self.base_power) * distance).mean()
+            )
+        if scheme == "rotary":
+            base = 10**self.base_power
+            return float(rotary_score(self.width, base, self.content, distance))
+        if scheme == "ALiBi":
+            head = min(self.head, ALIBI_HEADS - 1)
+            return -(2.0 ** (-8 * (head + 1) / ALIBI_HEADS)) * abs(distance)
+        if scheme == "T5 bias":
+            return self._t5_value(distance)
+        table = np.array(self._table)
+        if max(position, key) >= len(table):
+            return math.nan
+        lengths = np.linalg.norm(table[position]) * np.linalg.norm(table[key])
+        return float(table[position] @ table[key] / lengths) if lengths else math.nan
+
+    def _t5_value(self, distance):
+        rows, both = self._t5["rows"], self._t5["bidirectional"]
+        away = abs(distance) if both else max(-distance, 0)
+        bucket = sum(edge <= away for edge in self._t5["edges"])
+        bucket += len(rows) // 2 if both and distance > 0 else 0
+        return rows[bucket][min(self.head, len(rows[0]) - 1)]
+
+    def still(self):
+        """Return a picture of all five schemes."""
+        parts = []
+        for place, scheme in enumerate(SCHEMES):
+            steps = range(-min(self.position, REACH), REACH + 1)
+            points = [(r, self.value(self.position, r, scheme)) for r in steps]
+            points = [point for point in points if not math.isnan(point[1])]
+            values = [0.0, *(value for _, value in points)]
+            parts += line_chart(
+                {scheme: points or [(0, 0.0), (1, 0.0)]},
+                left=place % 2 * 205,
+                top=place // 2 * 172,
+                width=205,
+                height=170,
+                x_label="key − query",
+                x_ticks=[r for r in (0, 32, 64) if points and r <= points[-1][0]],
+                y_range=(min(values), max(values)) if any(values) else (-1, 1),
+            )
+        title = (
+            "What five schemes say about a query and a key, against their distance: "
+            "sinusoidal and rotary oscillate, ALiBi falls in a straight line, the T5 "
+            "bias in steps, and the learned table has no shape of its own."
+        )
+        return picture(412, 520, parts, title)
+
+
+def _numbers(table):
+    if hasattr(table, "detach"):
+        table = table.detach().cpu().double().numpy()
+    return np.asarray(table, dtype=float)
