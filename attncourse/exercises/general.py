@@ -22,6 +22,12 @@ def general_mistake(check, failing, cases) -> Mistake:
     case = failing[0]
     seen, expected = case.seen, case.expected
     first = next(iter(seen.values()))
+    if len(failing) < len(cases) and not any(c.seed in check.seeds for c in failing):
+        return Mistake(
+            "fixed to the visible inputs",
+            "The answer is right for the inputs of the notebook and wrong for others. "
+            "Is a size, or an answer, written into the code?",
+        )
     if first.kind == "error":
         return _error(first.text)
     if seen.keys() != expected.keys():
@@ -33,14 +39,6 @@ def general_mistake(check, failing, cases) -> Mistake:
         what = "The result" if name == "result" else f"`{name}`"
         if found := _difference(what, seen[name], wanted):
             return found
-    if len(failing) < len(cases):
-        seeds = {c.seed for c in failing}
-        if not seeds & set(check.seeds):
-            return Mistake(
-                "fixed to the visible inputs",
-                "The answer is right for the inputs of the notebook and wrong for "
-                "others. Is a size, or an answer, written into the code?",
-            )
     return Mistake("other values", "The values are not the ones expected.")
 
 

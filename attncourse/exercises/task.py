@@ -219,9 +219,12 @@ class Exercise:
         *answers
             The functions or classes that the task asks for.
         """
+        from IPython.utils.capture import capture_output
+
         from attncourse.exercises.judge import lines_of_case, run_case
 
         check = self.task(name).checks[index]
         for seed in seeds:
-            for line in lines_of_case(check, seed, run_case(check, answers, seed)):
-                print(line)
+            with capture_output():  # what the answer itself prints or draws
+                seen = run_case(check, answers, seed)
+            print(*lines_of_case(check, seed, seen), sep="\n")

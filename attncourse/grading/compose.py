@@ -1,0 +1,198 @@
+"""Set a student's answers into the instructor's notebook, with checks of its own.
+
+Only the code that defines an answer is taken from a submission. The check cells call it
+on inputs drawn from seeds and print what came back; the outputs stored beside them are
+those of a right answer, made here, outside the process that runs the student's code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from pathlib import Path
+
+from attncourse.exercises import MODULES
+from attncourse.exercises.judge import expected_of, lines_of_case, safe_seeds
+from attncourse.exercises.task import Check, Exercise, Task
+from attncourse.grading.release import solution_of
+from attncourse.grading.source import Statement, needed, statements_of
+from attncourse.grading.submission import Refused, Submission, read_notebook
+
+QUICK, SLOW = 30, 240  # seconds that a cell may take
+HIDDEN_INPUTS = 3  # of each check, beside those of the student's own notebook
+START = """\
+import os as _os
+
+_os.environ["MPLBACKEND"] = "agg"
+from attncourse.exercises import {module} as _exercise
+"""
+
+
+class Template:
+    """The instructor's notebook of one exercise.
+
+    Parameters
+    ----------
+    path : Path
+        The solution notebook.
+    exercise : Exercise
+        Its exercise.
+    """
+
+    def __init__(self, path: Path, exercise: Exercise):
+        self.exercise = exercise
+        self.given: list[Statement] = []
+        self.reference: list[Statement] = []
+        before_answers = True
+        for place, cell in enumerate(read_notebook(path).cells, start=1):
+            if cell.cell_type != "code":
+                continue
+            mark = cell.metadata.get("attncourse", {})
+            if "answer" in mark:
+                before_answers = False
+                self.reference += _parsed(solution_of(cell.source), place, path)
+            elif "setup" not in cell.metadata.get("tags", []) and "check" not in mark:
+                found = _parsed(cell.source, place, path)
+                if not before_answers:  # a later cell gives definitions only
+                    found = [s for s in found if s.text.startswith(("def ", "class "))]
+                self.given += [s for s in found if not s.text.startswith("%")]
+
+    def names_given(self) -> frozenset[str]:
+        """Return the names that the instructor's own cells define."""
+        return frozenset().union(*(s.binds for s in self.given))
+
+
+def _parsed(source: str, place: int, path: Path) -> list[Statement]:
+    found = statements_of(source, place)
+    if not isinstance(found, list):
+        raise Refused(f"{path.name}, cell {place}: {found.error}.")
+    return [s for s in found if s.binds]
+
+
+def find_template(exercise: Exercise, folder: Path) -> Template:
+    """Return the instructor's notebook of an exercise.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        The exercise.
+    folder : Path
+        The folder with the solutions.
+    """
+    path = folder / f"{exercise.notebook}.ipynb"
+    if not path.is_file():
+        raise Refused(
+            f"the solution {path} is not there. Give the folder of the solutions "
+            "with --solutions."
+        )
+    return Template(path, exercise)
+
+
+def hidden_seeds(check: Check, task: Task, secret: str) -> list[int]:
+    """Draw the seeds of hidden inputs: the same for the same secret."""
+    text = f"{secret} {task.name} {check.claim}".encode()
+    start = int.from_bytes(hashlib.sha256(text).digest()[:4], "big") >> 2
+    count = 1 if check.once else HIDDEN_INPUTS
+    seeds = list(itertools.islice(safe_seeds(check, range(start, start + 400)), count))
+    if len(seeds) < count:
+        raise ValueError(
+            f"the check {check.claim!r} has no {count} inputs without a number near "
+            f"the edge of rounding to {check.digits} digits. Return fewer numbers."
+        )
+    return seeds
+
+
+def seeds_of(check: Check, task: Task, secret: str) -> list[int]:
+    """Return all seeds that a check is graded on, those of the notebook first."""
+    hidden = hidden_seeds(check, task, secret)
+    return hidden if check.once else [*safe_seeds(check, check.seeds), *hidden]
+
+
+def code_for(task: Task, submission: Submission | None, template: Template) -> str:
+    """Return the code of the answer to a task: the student's, else the reference.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+    submission : Submission or None
+        Where the answer is; None for the reference.
+    template : Template
+        The instructor's notebook.
+    """
+    if submission is None:
+        found = needed(task.names, template.reference + template.given)
+        return "\n\n".join(s.text for s in found if s in template.reference)
+    if task.name in submission.broken:
+        return submission.broken[task.name].text
+    given = template.names_given()
+    own = [s for s in submission.answer(task) if not s.binds & given]
+    return "\n\n".join(s.text for s in own)
+
+
+def compose(template: Template, submission, secret: str, *, only: str = ""):
+    """Return the notebook that is graded.
+
+    Parameters
+    ----------
+    template : Template
+        The instructor's notebook.
+    submission : Submission
+        The student's.
+    secret : str
+        What hidden inputs are drawn from.
+    only : str
+        The name of a task: only its answer is the student's, and only it is checked.
+
+    Returns
+    -------
+    nbformat.NotebookNode
+        Its check cells carry ``{"attncourse": {"task": ..., "check": place}}``.
+    """
+    from nbformat.v4 import new_notebook
+
+    exercise = template.exercise
+    given = "\n\n".join(s.text for s in template.given)
+    cells = [_cell(START.format(module=MODULES[exercise.notebook])), _cell(given)]
+    for task in exercise.tasks:
+        own = submission if only in ("", task.name) else None
+        cells.append(_cell(code_for(task, own, template), SLOW, answer=task.name))
+    for task in exercise.tasks:
+        if only in ("", task.name):
+            cells += check_cells(task, secret)
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def check_cells(task: Task, secret: str) -> list:
+    """Return one cell for each check of a task, with the output of a right answer."""
+    from nbformat.v4 import new_output
+
+    cells = []
+    for place, check in enumerate(task.checks):
+        seeds = seeds_of(check, task, secret)
+        names = ", ".join(task.names)
+        cell = _cell(
+            f"_exercise.probe({task.name!r}, {place}, {seeds}, {names})",
+            SLOW if check.once else QUICK,
+            task=task.name,
+            check=place,
+        )
+        lines = [
+            line
+            for seed in seeds
+            for line in lines_of_case(check, seed, expected_of(check, seed))
+        ]
+        cell.metadata.tags = []
+        cell.outputs = [new_output("stream", text="\n".join(lines) + "\n")]
+        cells.append(cell)
+    return cells
+
+
+def _cell(source: str, seconds: float = SLOW, **mark):
+    from nbformat.v4 import new_code_cell
+
+    # nbval does not compare the output of a cell that carries this tag.
+    tags = ["nbval-ignore-output"]
+    metadata = {"attncourse": {**mark, "seconds": seconds}, "tags": tags}
+    return new_code_cell(source, execution_count=1, metadata=metadata)

@@ -1,0 +1,152 @@
+"""The statements of a notebook: what each defines and what it uses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+LONGEST_CELL = 200_000  # characters; nobody writes more by hand
+MAGIC_CELLS = re.compile(r"^%%(time|timeit|capture|prun)\b.*\n")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement at the top level of a cell.
+
+    Attributes
+    ----------
+    text : str
+        Its source.
+    binds : frozenset of str
+        Names that it gives a value.
+    uses : frozenset of str
+        Names that it reads, attributes and imported names included.
+    cell : int
+        The place of its cell in the notebook.
+    """
+
+    text: str
+    binds: frozenset[str]
+    uses: frozenset[str]
+    cell: int
+
+
+@dataclass(frozen=True)
+class BrokenCell:
+    """A cell that is no Python.
+
+    Attributes
+    ----------
+    text : str
+        Its source.
+    error : str
+        What is wrong, and where.
+    cell : int
+        Its place in the notebook.
+    """
+
+    text: str
+    error: str
+    cell: int
+
+
+def plain_python(source: str) -> str:
+    """Return a cell's source with IPython's own syntax turned into Python."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    source = MAGIC_CELLS.sub("", source)
+    # nbval reads commands from comments. In an answer they have no business.
+    source = re.sub(r"#(\s*)(NBVAL|PYTEST_VALIDATE)", r"#\1(\2)", source)
+    return TransformerManager().transform_cell(source)
+
+
+def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
+    """Return the statements of one cell, or what is wrong with it.
+
+    Parameters
+    ----------
+    source : str
+        The source of the cell.
+    cell : int
+        Its place in the notebook.
+    """
+    if len(source) > LONGEST_CELL:
+        return BrokenCell("", f"the cell is longer than {LONGEST_CELL:,} letters", cell)
+    try:
+        text = plain_python(source)
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        return BrokenCell(source, f"line {error.lineno}: {error.msg}", cell)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return BrokenCell(source, f"it cannot be read as Python ({error})", cell)
+    lines = text.splitlines()
+    return [
+        Statement(_text_of(node, lines), *_names_of(node), cell) for node in tree.body
+    ]
+
+
+def _text_of(node: ast.stmt, lines: list[str]) -> str:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    block = lines[first - 1 : node.end_lineno]
+    if node.col_offset:  # the second of two statements on a line
+        return ast.unparse(node)
+    # The first of two statements on a line brings the second along: cut it.
+    block[-1] = block[-1].encode()[: node.end_col_offset].decode()
+    return "\n".join(block)
+
+
+def _names_of(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
+    binds, uses = set(), set()
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        binds.add(node.name)
+    elif not isinstance(node, ast.Expr):  # a call for its effect defines nothing
+        for part in ast.walk(node):
+            binds |= _bound_by(part)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            uses.add(part.id)
+        elif isinstance(part, ast.Attribute):
+            uses.add(part.attr)
+        elif isinstance(part, (ast.Import, ast.ImportFrom)):
+            uses |= {name.name.split(".")[-1] for name in part.names}
+    return frozenset(binds), frozenset(uses)
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return {node.id}
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(
+        node.ctx, ast.Store
+    ):
+        root = node.value
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        return {root.id} if isinstance(root, ast.Name) else set()
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(a.asname or a.name).split(".")[0] for a in node.names}
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    return set()
+
+
+def needed(names, statements: list[Statement]) -> list[Statement]:
+    """Return the statements that define `names`, and what these need, in order.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names that are wanted.
+    statements : list of Statement
+        Where to look. Each name may be defined more than once: all are kept.
+    """
+    wanted, taken = set(names), set()
+    grew = True
+    while grew:
+        grew = False
+        for place, statement in enumerate(statements):
+            if place not in taken and statement.binds & wanted:
+                taken.add(place)
+                wanted |= statement.uses
+                grew = True
+    return [statements[place] for place in sorted(taken)]

@@ -1,0 +1,201 @@
+"""Read a notebook that was handed in, whatever state it is in."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from attncourse.exercises import MODULES, exercise_of
+from attncourse.exercises.task import Exercise, Task
+from attncourse.grading.source import BrokenCell, Statement, needed, statements_of
+
+LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
+
+
+class Refused(Exception):
+    """A file that cannot be graded; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What was found in a notebook.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    exercise : Exercise
+        The exercise that it answers.
+    statements : list of Statement
+        The code of all cells that can be read.
+    broken : dict of str to BrokenCell
+        Cells that cannot be read, by the task they belong to.
+    renamed : dict of str to str
+        For a task without its names: what the task's own cell defines instead.
+    notes : list of str
+        What the student should know: an older version, an unreadable cell.
+    """
+
+    path: Path
+    exercise: Exercise
+    statements: list[Statement]
+    broken: dict[str, BrokenCell]
+    renamed: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+
+    def answer(self, task: Task) -> list[Statement]:
+        """Return the statements that make up the answer to a task."""
+        return needed(task.names, self.statements)
+
+    def missing(self, task: Task) -> list[str]:
+        """Return the names that the task asks for and nothing defines."""
+        bound = set().union(*(s.binds for s in self.statements), set())
+        return [name for name in task.names if name not in bound]
+
+
+def version_of(exercise: Exercise) -> str:
+    """Return a short text that changes when the tasks of an exercise change."""
+    parts = [
+        (task.name, task.names, [(c.claim, c.points) for c in task.checks])
+        for task in exercise.tasks
+    ]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
+
+
+def read_notebook(path: Path):
+    """Return the notebook in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    Refused
+        If the file is no notebook.
+    """
+    import nbformat
+
+    if not path.is_file():
+        raise Refused(f"{path.name} is not a file. Give the path of a notebook.")
+    size = path.stat().st_size
+    if size == 0:
+        raise Refused(f"{path.name} is empty. Save the notebook and hand it in again.")
+    if size > LARGEST_FILE:
+        raise Refused(
+            f"{path.name} has {size / 1e6:.0f} MB; at most {LARGEST_FILE / 1e6:.0f} MB "
+            "are read. Clear the outputs and save the notebook again."
+        )
+    try:
+        notebook = nbformat.reads(path.read_text("utf8"), as_version=4)
+        cells = [(c.cell_type, str(c.source), dict(c.metadata)) for c in notebook.cells]
+    except Exception as error:
+        reason = " ".join(str(error).split())[:100] or type(error).__name__
+        raise Refused(
+            f"{path.name} cannot be read as a notebook ({reason}). Download it again "
+            "as .ipynb: in Colab with File, Download; in Jupyter with File, Save."
+        ) from None
+    if not any(kind == "code" and source.strip() for kind, source, _ in cells):
+        raise Refused(f"{path.name} has no code in it. Is it the right file?")
+    return notebook
+
+
+def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
+    """Find the answers in a notebook.
+
+    Answers are found by the names they define, so cells may be moved, split, copied or
+    stripped of their metadata.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    exercise : Exercise, optional
+        Which exercise it has to be; found out from the content by default.
+
+    Raises
+    ------
+    Refused
+        If the file is no notebook, or not one of this exercise.
+    """
+    notebook = read_notebook(path)
+    statements, broken_cells, marks = [], [], {}
+    for place, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type != "code":
+            continue
+        mark = cell.metadata.get("attncourse")
+        marks[place] = mark.get("answer") if isinstance(mark, dict) else None
+        found = statements_of(str(cell.source), place)
+        if isinstance(found, BrokenCell):
+            broken_cells.append(found)
+        else:
+            statements += found
+    said = notebook.metadata.get("attncourse")
+    said = said if isinstance(said, dict) else {}
+    found = _exercise_in(said, statements, broken_cells, marks, path)
+    if exercise is not None and found is not exercise:
+        raise Refused(
+            f"{path.name} holds exercise {found.number}, {found.title}; exercise "
+            f"{exercise.number}, {exercise.title}, was expected."
+        )
+    broken, notes = {}, []
+    for cell in broken_cells:
+        task = _task_of(cell, marks, found)
+        if task is None:
+            notes.append(f"Cell {cell.cell} is left out: {cell.error}.")
+        else:
+            broken.setdefault(task, cell)
+    if said.get("version", version_of(found)) != version_of(found):
+        notes.append(
+            "This is another version of the exercise than the one in use. What both "
+            "versions ask for is graded."
+        )
+    return Submission(
+        path, found, statements, broken, _renamed(found, statements, marks), notes
+    )
+
+
+def _exercise_in(said, statements, broken, marks, path) -> Exercise:
+    if said.get("exercise") in MODULES:
+        return exercise_of(said["exercise"])
+    bound = set().union(*(s.binds for s in statements), set())
+    text = "\n".join(cell.text for cell in broken)
+    best, most = None, 0
+    for notebook in MODULES:
+        exercise = exercise_of(notebook)
+        names = [name for task in exercise.tasks for name in task.names]
+        count = sum(n in bound or _defines(text, n) for n in names)
+        count += sum(task.name in marks.values() for task in exercise.tasks)
+        if count > most:
+            best, most = exercise, count
+    if best is None:
+        raise Refused(
+            f"{path.name} has none of the functions that the exercises ask for. Is it "
+            "a notebook of this course?"
+        )
+    return best
+
+
+def _defines(text: str, name: str) -> bool:
+    return re.search(rf"^\s*(def|class)\s+{name}\b", text, re.MULTILINE) is not None
+
+
+def _task_of(cell: BrokenCell, marks, exercise: Exercise) -> str | None:
+    for task in exercise.tasks:
+        if any(_defines(cell.text, name) for name in task.names):
+            return task.name
+    names = [task.name for task in exercise.tasks]
+    return marks[cell.cell] if marks[cell.cell] in names else None
+
+
+def _renamed(exercise: Exercise, statements, marks) -> dict[str, str]:
+    found = {}
+    for task in exercise.tasks:
+        own = [s for s in statements if marks[s.cell] == task.name]
+        bound = [name for s in own for name in sorted(s.binds)]
+        if bound and not set(bound) & set(task.names):
+            found[task.name] = bound[0]
+    return found
