@@ -1,0 +1,204 @@
+// Sequence to sequence, step by step: scores, weights, context, the next word; and what
+// beam search keeps at the same step.
+
+const END = "<eos>";
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "seq2seq",
+    question: "How does the translator find its next word, and would more beginnings help?",
+  });
+  const cases = model.get("cases");
+  const current = () => cases[model.get("sentence")];
+  const longest = () => Math.max(current().steps.length,
+    ...Object.values(current().beams).map((steps) => steps.length));
+  const step = () => Math.min(model.get("step"), longest() - 1);
+  let timer = null;
+
+  const id = uniqueId("sentences");
+  const sentences = el("select", { id, onchange: () => {
+    stop();
+    save(model, { sentence: Number(sentences.value), step: 0 });
+  } }, cases.map(({ source }, i) => el("option", { value: i }, source.slice(0, -1).join(" "))));
+  const heads = choice({
+    legend: "Head of the cross-attention",
+    options: cases[0].steps[0].scores.map((_, h) => [String(h), String(h)]),
+    value: String(model.get("head")), onchange: (head) => save(model, { head: Number(head) }),
+  });
+  const beams = choice({
+    legend: "Beginnings that beam search keeps",
+    options: Object.keys(cases[0].beams).map((size) => [size, size]),
+    value: String(model.get("beam")), onchange: (size) => save(model, { beam: Number(size) }),
+  });
+  const go = (to) => save(model, { step: Math.max(0, Math.min(to, longest() - 1)) });
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "Play";
+  };
+  const back = el("button", { type: "button", onclick: () => { stop(); go(step() - 1); } }, "Back");
+  const on = el("button", { type: "button", class: "attn-main",
+    onclick: () => { stop(); go(step() + 1); } }, "Next word");
+  const play = el("button", { type: "button", onclick: () => {
+    if (timer) return stop();
+    if (step() === longest() - 1) go(0);
+    play.textContent = "Pause";
+    timer = setInterval(() => {
+      go(step() + 1);
+      if (step() === longest() - 1) stop();
+    }, calm() ? 2500 : 1200);
+    return null;
+  } }, "Play");
+  const place_ = slider({
+    label: "Step", min: 0, max: longest() - 1, step: 1, value: step(),
+    write: (x) => `${x + 1} of ${longest()}`,
+    oninput: (x) => { stop(); go(x); },
+  });
+  const say = report();
+  const output = el("p", { class: "attn-output" });
+  const sources = el("div", {});
+  const vectors = el("div", { class: "attn-panels" });
+  const likely = el("table", { class: "attn-data attn-wide" });
+  const kept = el("table", { class: "attn-data attn-wide" });
+  const ends = el("p", {});
+  const table = dataTable({ caption: "All steps of greedy search" });
+  const heading = (text) => el("p", { class: "attn-heading" }, text);
+  root.append(
+    el("div", { class: "attn-field" }, el("label", { for: id }, "Sentence"), sentences),
+    place_.root, el("div", { class: "attn-buttons" }, back, on, play),
+    say.root, heading("Written so far, always the likeliest word"), output,
+    heads.root,
+    heading("1. The decoder's state asks every encoder state: scores, then a softmax"),
+    el("div", { class: "attn-scroll", role: "region", tabindex: "0", "aria-label": "Scores and weights" }, sources),
+    heading("2. The weighted values make the context, which meets the state"), vectors,
+    heading("3. Together they give the likeliest next words"), likely,
+    heading("Beam search at the same step: several beginnings, ranked by the mean log-probability of a word"),
+    beams.root, el("div", { class: "attn-scroll", role: "region", tabindex: "0", "aria-label": "Beginnings" }, kept), ends, table.root,
+  );
+
+  const strip = (values, name) => {
+    const boxes = values.map((value, i) => {
+      const x = Math.max(-1, Math.min(1, value / 1000));
+      return svg("rect", {
+        x: i * 10, y: 0, width: 9.4, height: 16, rx: 1,
+        class: x < 0 ? "attn-minus" : "attn-plus", "fill-opacity": Math.abs(x).toFixed(3),
+      });
+    });
+    return svg("svg", {
+      viewBox: `0 0 ${values.length * 10} 16`, preserveAspectRatio: "none", role: "img", class: "attn-strip",
+      "aria-label": `${name}: ${values.slice(0, 4).map((x) => number(x / 1000, 2)).join(", ")} …`,
+    }, boxes);
+  };
+  const weightsAt = (one) => softmax(one.scores[model.get("head")].map((x) => x / 1000));
+  const row = (...cells) => el("tr", {}, cells);
+  const head = (...names) => el("thead", {}, row(...names.map((name) =>
+    el("th", { scope: "col" }, name))));
+  const bar = (share) => {
+    const node = el("span", { class: "attn-bar", "aria-hidden": "true" });
+    node.style.setProperty("--w", share.toFixed(4));
+    return node;
+  };
+
+  const drawSource = (one) => {
+    const { source, memory } = current();
+    const scores = one.scores[model.get("head")];
+    const shares = weightsAt(one);
+    sources.replaceChildren(el("table", { class: "attn-data attn-wide" },
+      head("word", "encoder state", "score", "weight", ""),
+      el("tbody", {}, source.map((word, i) => row(
+        el("th", { scope: "row", class: "attn-key" }, word),
+        el("td", {}, strip(memory[i], `State of ${word}`)),
+        el("td", {}, number(scores[i] / 1000, 2)),
+        el("td", { class: "attn-number" }, number(shares[i], 2)),
+        el("td", { class: "attn-left" }, bar(shares[i])),
+      )))));
+    return shares;
+  };
+
+  /** Follow a row of a beam back to its beginning; return its words. */
+  const wordsOf = (steps, at, index) => {
+    const words = [];
+    for (let t = at, i = index; t >= 0; t--) {
+      const [from, word] = steps[t][i];
+      if (word) words.unshift(word);
+      i = from;
+    }
+    return words;
+  };
+
+  const drawBeam = (at) => {
+    const steps = current().beams[String(model.get("beam"))];
+    const t = Math.min(at, steps.length - 1);
+    const greedy = current().steps.slice(0, t + 1).map(({ word }) => word).join(" ");
+    kept.replaceChildren(head("beginning", "sum", "mean"), el("tbody", {},
+      steps[t].map(([, , total], i) => {
+        const words = wordsOf(steps, t, i);
+        const text = words.join(" ");
+        return row(
+          el("th", { scope: "row", class: "attn-begin" }, text,
+            text === greedy ? el("span", { class: "attn-muted" }, " (greedy)") : null),
+          el("td", {}, number(total / 1000, 2)),
+          el("td", { class: "attn-number" }, number(total / 1000 / words.length, 2)),
+        );
+      })));
+    const last = steps.length - 1;
+    const best = wordsOf(steps, last, 0).filter((word) => word !== END).join(" ");
+    const alone = current().steps.map(({ word }) => word).filter((word) => word !== END).join(" ");
+    const reference = current().reference.join(" ");
+    const judge = (text) => (text === reference ? "right" : "wrong");
+    ends.textContent = best === alone
+      ? `In the end both write the same, and it is ${judge(best)}: ${best}`
+      : `In the end beam search writes: ${best} (${judge(best)}). Greedy search: ${alone} (${judge(alone)}).`;
+    if (judge(best) === "wrong" || judge(alone) === "wrong") {
+      ends.textContent += ` Right would be: ${reference}`;
+    }
+  };
+
+  const draw = () => {
+    const { steps, source } = current();
+    const at = step();
+    const t = Math.min(at, steps.length - 1);
+    const one = steps[t];
+    place_.input.max = longest() - 1;
+    place_.set(at);
+    back.disabled = at === 0;
+    on.disabled = at === longest() - 1;
+    output.replaceChildren(...steps.slice(0, t).map(({ word }) => `${word} `),
+      el("strong", { class: "attn-value" }, one.word));
+    const shares = drawSource(one);
+    const top = shares.indexOf(Math.max(...shares));
+    const piece = (name, values) => el("div", {}, el("p", { class: "attn-small" }, name), strip(values, name));
+    vectors.replaceChildren(piece("context (all heads)", one.context), piece("state of the decoder", one.state),
+      el("p", { class: "attn-muted attn-small" },
+        `Of the ${model.get("width")} numbers of each vector the first ${one.state.length} are drawn: blue is above zero, orange below.`));
+    likely.replaceChildren(head("next word", "probability", ""), el("tbody", {},
+      one.likely.map(([word, share]) => row(el("th", { scope: "row" }, word),
+        el("td", { class: "attn-number" }, number(share, 3)),
+        el("td", { class: "attn-left" }, bar(share))))));
+    drawBeam(at);
+    const [word, share] = one.likely[0];
+    const over = at > t ? "Greedy search has ended. Its last step: " : "";
+    say.say(`${over}Step ${t + 1}: head ${model.get("head")} looks most at “${source[top]}” `
+      + `(${number(shares[top], 2)}); the likeliest next word is “${word}” (${number(share, 3)}).`);
+    table.update(["step", "word", "probability", "looks most at", "weight"], steps.map((s, i) => {
+      const all = weightsAt(s);
+      const most = all.indexOf(Math.max(...all));
+      return [String(i + 1), s.word, number(s.likely[0][1], 3), source[most], number(all[most], 2)];
+    }));
+  };
+
+  const ended = watch(model, ["sentence", "step", "head", "beam"], () => {
+    sentences.value = model.get("sentence");
+    heads.set(String(model.get("head")));
+    beams.set(String(model.get("beam")));
+    draw();
+  });
+  sentences.value = model.get("sentence");
+  draw();
+  return () => {
+    stop();
+    ended();
+  };
+}
+
+export default { render };

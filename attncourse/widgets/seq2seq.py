@@ -1,0 +1,227 @@
+"""Sequence to sequence, step by step: what one decoder step is made of, and beams."""
+
+import traitlets
+
+from attncourse import recorded
+from attncourse.data.translation import parallel_corpus
+from attncourse.widgets import _drawing
+from attncourse.widgets._base import CourseWidget, module_text, style_text
+from attncourse.widgets._models import thousandths
+
+SEED, CHOSEN = 41, (128, 33, 51, 69)
+SHOWN = 24  # numbers of a vector that are drawn
+BEAMS = (2, 3, 4)
+_known = {}  # what is computed once for all widgets
+
+
+class StepByStep(CourseWidget):
+    """Follow the recurrent translator through a sentence, one word at a time.
+
+    Parameters
+    ----------
+    sentence : int, default 0
+        Which of the sentences. Each has a combination of words that occurs in no
+        training sentence.
+    step : int, default 0
+        The word that is being written, counted from 0.
+    **traits
+        `head`, of the cross-attention; `beam`, the number of beginnings that beam
+        search keeps: 2, 3 or 4.
+    """
+
+    _esm = module_text("seq2seq")
+    _css = style_text("tiles", "seq2seq")
+
+    sentence = traitlets.Int(0, min=0, max=len(CHOSEN) - 1).tag(sync=True)
+    step = traitlets.Int(0, min=0).tag(sync=True)
+    head = traitlets.Int(0, min=0, max=3).tag(sync=True)
+    beam = traitlets.Enum(BEAMS, 3).tag(sync=True)
+    cases = traitlets.List().tag(sync=True)
+    width = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, sentence=0, step=0, **traits):
+        cases, width = known_cases()
+        super().__init__(
+            sentence=sentence, step=step, cases=cases, width=width, **traits
+        )
+
+    def still(self):
+        """Return the weights of all steps of the chosen head as a heat map.
+
+        Returns
+        -------
+        str
+            An SVG image.
+        """
+        import numpy as np
+
+        case = self.cases[self.sentence]
+        scores = np.array([s["scores"][self.head] for s in case["steps"]]) / 1000
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        words = [step["word"] for step in case["steps"]]
+        parts, width, height = _drawing.heat_map(weights, words, case["source"])
+        title = (
+            f"The recurrent translator writes “{' '.join(words)}”. Each row is a step; "
+            f"its numbers are the weights of head {self.head} on the source."
+        )
+        return _drawing.picture(width, height, parts, title)
+
+
+def known_cases():
+    """Return what the widget shows of each sentence.
+
+    Returns
+    -------
+    cases : list of dict
+        "source" and "reference", words; "memory", the encoder's states; "steps" of
+        greedy search and "beams" by their size, as `greedy_steps` and `beam_steps`
+        give them.
+    width : int
+        The width of the states, of which the first 24 numbers are kept.
+    """
+    if not _known:
+        model, record = recorded.load_model("translation_lstm")
+        source_words, target_words = record["vocabularies"].values()
+        pairs = parallel_corpus(
+            max(CHOSEN) + 1, ("french",), SEED, 6, 13, combinations="unseen"
+        )["french"]
+        _known["cases"] = [
+            _one_case(model, pairs[i], source_words, target_words) for i in CHOSEN
+        ]
+        _known["width"] = model.d_model
+    return _known["cases"], _known["width"]
+
+
+def _one_case(model, pair, source_words, target_words):
+    import torch
+
+    ids = torch.tensor([source_words.encode(pair.source, eos=True)])
+    longest = 2 * ids.shape[1]
+    with torch.no_grad():
+        memory = model.encode(ids)[0][0]
+    return {
+        "source": [*pair.source, "<eos>"],
+        "reference": list(pair.target),
+        "memory": thousandths(memory[:, :SHOWN]),
+        "steps": greedy_steps(model, ids, target_words.tokens, longest),
+        "beams": {
+            str(size): beam_steps(model, ids, target_words.tokens, size, longest)
+            for size in BEAMS
+        },
+    }
+
+
+def greedy_steps(model, source, words, longest):
+    """Return what happens at each step of greedy search.
+
+    Parameters
+    ----------
+    model : AttentionSeq2Seq
+    source : torch.Tensor
+        Integer ids, ``(1, source)``.
+    words : sequence of str
+        The target words by id.
+    longest : int
+        The most steps.
+
+    Returns
+    -------
+    list of dict
+        "word"; "likely", the five likeliest words with their probabilities; and in
+        thousandths "state", "context", the first 24 numbers of each, and "scores",
+        ``(heads, source)``, before the softmax.
+    """
+    import torch
+
+    steps = []
+    with torch.no_grad():
+        memory, mask, state, _ = model.encode(source)
+        attention = model.cross_attention
+        keys, values = attention.project(memory, memory)
+        token = torch.tensor([[model.bos_idx]])
+        while len(steps) < longest and token.item() != model.eos_idx:
+            asked, state = model.decoder(model.target_embedding(token), state)
+            query = attention.query_proj(asked).unflatten(-1, (keys.shape[1], -1))
+            query = query.transpose(1, 2) / query.shape[-1] ** 0.5
+            scores = query @ keys.transpose(-2, -1)  # (1, heads, 1, source)
+            context, _ = attention.attend(asked, (keys, values), mask)
+            combined = torch.tanh(model.combine(torch.cat([context, asked], -1)))
+            logits = model.output(combined)[0, 0]
+            logits[model.pad_idx] = -torch.inf
+            likely = logits.softmax(-1).topk(5)
+            token = likely.indices[:1][None]
+            steps.append(
+                {
+                    "word": words[token.item()],
+                    "likely": [
+                        [words[i], round(p, 4)]
+                        for p, i in zip(*map(torch.Tensor.tolist, likely), strict=True)
+                    ],
+                    "state": thousandths(asked[0, 0, :SHOWN]),
+                    "context": thousandths(context[0, 0, :SHOWN]),
+                    "scores": thousandths(scores[0, :, 0]),
+                }
+            )
+    return steps
+
+
+def beam_steps(model, source, words, size, longest):
+    """Return the beginnings that beam search keeps at each step.
+
+    Parameters
+    ----------
+    model : AttentionSeq2Seq
+    source : torch.Tensor
+        Integer ids, ``(1, source)``.
+    words : sequence of str
+        The target words by id.
+    size : int
+        How many are kept.
+    longest : int
+        The most steps.
+
+    Returns
+    -------
+    list of list of list
+        At each step, for each beginning, the best first: the row that it continues,
+        its new word ("" if it has ended before), and its log-probability in
+        thousandths of a nat. They are ranked by the mean for each word, as in
+        `beam_search`.
+    """
+    import torch
+
+    from attncourse.models.decoding import _choose
+
+    kept = [(0.0, 0, False)]  # log-probability, words, ended
+    tokens = torch.tensor([model.bos_idx])
+    steps = []
+    with torch.no_grad():
+        state = model.start(source)
+        while len(steps) < longest and not all(ended for *_, ended in kept):
+            logits, state = model.step(tokens, state)
+            gains = logits.log_softmax(-1)
+            gains[:, model.pad_idx] = -torch.inf
+            found = []
+            for row, (total, length, ended) in enumerate(kept):
+                if ended:
+                    found.append((total / length, total, row, model.pad_idx, length))
+                    continue
+                best = gains[row].topk(size)
+                for gain, token in zip(*map(torch.Tensor.tolist, best), strict=True):
+                    mean = (total + gain) / (length + 1)
+                    found.append((mean, total + gain, row, token, length + 1))
+            found = sorted(found, key=lambda one: -one[0])[:size]
+            state = _choose(state, torch.tensor([row for _, _, row, *_ in found]))
+            tokens = torch.tensor([token for *_, token, _ in found])
+            kept = [
+                (total, length, token in (model.eos_idx, model.pad_idx))
+                for _, total, _, token, length in found
+            ]
+            steps.append(
+                [
+                    [row, words[token] if token else "", round(1000 * total)]
+                    for _, total, row, token, _ in found
+                ]
+            )
+    return steps
