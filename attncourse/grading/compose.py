@@ -51,7 +51,7 @@ class Template:
             if "answer" in mark:
                 before_answers = False
                 self.reference += _parsed(solution_of(cell.source), place, path)
-            elif "setup" not in cell.metadata.get("tags", []) and "check" not in mark:
+            elif "%pip install" not in cell.source and "check" not in mark:
                 found = _parsed(cell.source, place, path)
                 if not before_answers:  # a later cell gives definitions only
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
