@@ -1,0 +1,223 @@
+"""Task 2.2: the weights of any Hugging Face model."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.patterns.layout import (
+    FLAGS,
+    PADDING,
+    STATE_MISTAKES,
+    batch_first,
+    flags,
+    layout_mistakes,
+    totals,
+)
+from attncourse.exercises.patterns.models import (
+    NO_TRANSFORMERS,
+    draw,
+    draw_ids,
+    hugging_face,
+    weights_by_hand,
+)
+from attncourse.exercises.task import Check, Mistake, Task
+
+
+def _missing(seen, expected, inputs):
+    return NO_TRANSFORMERS[:60] in next(iter(seen.values())).text
+
+
+MISSING = Mistake("transformers is missing", NO_TRANSFORMERS, when=_missing)
+
+
+def _by_hand(model, seed, layers, heads, ids, mask, implementation=None):
+    try:
+        return weights_by_hand(hugging_face(model, seed, layers, heads), ids, mask)
+    except ModuleNotFoundError:
+        return "the package transformers"
+
+
+def _ask_model(weights_of, model, seed, layers, heads, ids, mask, implementation=None):
+    made = hugging_face(model, seed, layers, heads, implementation)
+    return weights_of(made, ids, mask)
+
+
+def _inputs_of(model, implementation):
+    def inputs(generator):
+        size = draw(generator, 3, 4)
+        drawn = {
+            "model": model,
+            "seed": draw(generator, 0, 999),
+            "layers": draw(generator, 2, 3),
+            "heads": draw(generator, 2, 3),
+            "ids": draw_ids(generator, 2, size),
+            "mask": torch.ones(2, size, dtype=torch.int64),
+        }
+        return {**drawn, "implementation": implementation} if implementation else drawn
+
+    return inputs
+
+
+def _padded_inputs(generator):
+    ids = draw_ids(generator, 3, 5, lengths=(2, 5, 4))
+    return {
+        "model": ("bert", "gpt2")[draw(generator, 0, 1)],
+        "seed": draw(generator, 0, 999),
+        "layers": 2,
+        "heads": 4,
+        "ids": ids,
+        "mask": (ids != 0).long(),
+        "implementation": "eager",
+    }
+
+
+def _between_tokens(weights, mask):
+    """Return the weight between tokens and all weight, for each sentence."""
+    front = batch_first(weights, len(mask))
+    seen = mask.view(len(mask), *[1] * (front.dim() - 2), -1)
+    return {
+        "from tokens to tokens": totals(front * seen * seen.transpose(-2, -1), 3),
+        "in all": totals(front, 3),
+    }
+
+
+def _padded_answer(weights_of, mask, **inputs):
+    return _between_tokens(_ask_model(weights_of, mask=mask, **inputs), mask)
+
+
+def _padded_by_hand(mask, layers, heads, **rest):
+    found = _by_hand(mask=mask, layers=layers, heads=heads, **rest)
+    if isinstance(found, str):
+        return found
+    return _between_tokens(found, mask)
+
+
+def _mask_forgotten(mask, **inputs):
+    weights = _by_hand(mask=torch.ones_like(mask), **inputs)
+    return _between_tokens(weights, mask)
+
+
+def _mask_forgotten_rows_zeroed(mask, **inputs):
+    weights = _by_hand(mask=torch.ones_like(mask), **inputs)
+    return _between_tokens(weights * mask[None, :, None, :, None], mask)
+
+
+def _rows_kept(seen, expected, inputs):
+    tokens, total = seen["from tokens to tokens"].values, seen["in all"].values
+    right = expected["from tokens to tokens"].values
+    return abs(tokens - right).max() < 0.02 and total.sum() > right.sum() + 0.5
+
+
+NO_WEIGHTS = Mistake(
+    "an implementation that makes no weights",
+    "The model handed out no weights. Its attention runs on a fused kernel, which "
+    "never writes them down. Transformers has an implementation that does, and a "
+    "model can be told to use it.",
+    when=lambda seen, expected, inputs: (
+        (
+            seen["result"].kind in ("nothing", "error")
+            and any(
+                words in seen["result"].text
+                for words in ("non-empty", "NoneType", "at least one", "out of range")
+            )
+        )
+        or seen["result"].shape == (0,)
+    ),
+    read="chapters/03_multi_head#and-in-language-models",
+)
+HIDDEN_STATES = Mistake(
+    "another output of the model",
+    "These are no attention maps: the last two axes should count tokens twice, "
+    "queries and keys. The model has other outputs too, such as the hidden states.",
+    when=lambda seen, expected, inputs: (
+        seen["result"].shape[-2:] != expected["result"].shape[-2:]
+        and seen["result"].kind == "float"
+    ),
+    read="chapters/03_multi_head#and-in-language-models",
+)
+
+
+def _flags_of(weights_of, model, seed, layers, heads, ids, mask, implementation):
+    made = hugging_face(model, seed, layers, heads, implementation)
+    return flags(lambda given: weights_of(given, ids, mask), made)
+
+
+HUGGING_FACE = Task(
+    name="hugging_face",
+    title="The weights of any Hugging Face model",
+    names=("hugging_face_weights",),
+    minutes=15,
+    checks=(
+        Check(
+            "an encoder (a small random BERT): one map for each layer, sentence, head",
+            1,
+            inputs=_inputs_of("bert", "eager"),
+            ask=_ask_model,
+            expected=_by_hand,
+            mistakes=(
+                MISSING,
+                *layout_mistakes(_by_hand),
+                NO_WEIGHTS,
+                HIDDEN_STATES,
+            ),
+        ),
+        Check(
+            "a decoder (a small random GPT-2) which was made without asking for an "
+            "implementation that makes weights",
+            1,
+            inputs=_inputs_of("gpt2", None),
+            ask=_ask_model,
+            expected=_by_hand,
+            mistakes=(
+                MISSING,
+                *layout_mistakes(_by_hand),
+                NO_WEIGHTS,
+                HIDDEN_STATES,
+            ),
+        ),
+        Check(
+            "no weight goes to padding, and the rows of padding are zero",
+            0.5,
+            inputs=_padded_inputs,
+            ask=_padded_answer,
+            expected=_padded_by_hand,
+            mistakes=(
+                MISSING,
+                Mistake(
+                    "padding attended to",
+                    "Tokens give weight to padded places. The model cannot know which "
+                    "ids are padding unless it is told.",
+                    wrong=_mask_forgotten,
+                    read=PADDING,
+                ),
+                Mistake(
+                    "padding attended to, its rows zeroed",
+                    "The rows of padding are zero, but tokens still give weight to "
+                    "padded places: the model read them. Zeroing after the fact does "
+                    "not undo that.",
+                    wrong=_mask_forgotten_rows_zeroed,
+                    read=PADDING,
+                ),
+                Mistake(
+                    "rows of padding kept",
+                    "Tokens do not look at padding, as it should be. But the rows of "
+                    "padded places are still there: the weight in all is more than "
+                    "the weight that tokens give.",
+                    when=_rows_kept,
+                    read=PADDING,
+                ),
+            ),
+        ),
+        Check(
+            "the model runs in evaluation mode, without gradients, and gets back the "
+            "mode that it came in",
+            0.5,
+            inputs=_inputs_of("bert", "eager"),
+            ask=_flags_of,
+            expected=lambda **inputs: (
+                FLAGS if not isinstance(_by_hand(**inputs), str) else "transformers"
+            ),
+            mistakes=(MISSING, *STATE_MISTAKES),
+        ),
+    ),
+)

@@ -1,0 +1,290 @@
+"""Task 2.9: how far a head looks, and how widely."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.patterns.models import draw, draw_ids
+from attncourse.exercises.patterns.shares import (
+    PADDING,
+    SCORE,
+    some_are,
+)
+from attncourse.exercises.task import Check, Mistake, Task
+
+ORDERS = "chapters/06_seq2seq#what-do-other-word-orders-look-like"
+
+
+def distances(weights, tokens):
+    """Return the mean distance of each head, over all queries that are tokens."""
+    return mean_steps(weights, tokens, lambda steps: steps.abs())
+
+
+def mean_steps(weights, tokens, of, *, counted=None):
+    """Return the mean of a function of the steps from query to key."""
+    found = []
+    for w, row in zip(weights, tokens, strict=True):
+        for i in range(w.shape[1]) if counted == "all" else row.nonzero().flatten():
+            steps = of(torch.arange(w.shape[2]) - i)
+            found.append((w[:, i] * steps).sum(dim=1))
+    return torch.stack(found).mean(dim=0)
+
+
+def _farthest(weights, tokens):
+    steps = weights.argmax(-1) - torch.arange(weights.shape[2])
+    return steps.abs().float().mean(dim=(0, 2))
+
+
+def _over_batch(weights, tokens):
+    each = [distances(w[None], t[None]) for w, t in zip(weights, tokens, strict=True)]
+    return torch.stack(each).mean(dim=0)
+
+
+def entropies(weights, visible, divide=True, smallest=2, by=None):
+    """Return the mean share of the largest possible entropy, for each head.
+
+    Parameters
+    ----------
+    weights : torch.Tensor
+        ``(batch, heads, queries, keys)``.
+    visible : torch.Tensor of bool
+        ``(batch, queries, keys)``.
+    divide : bool
+        Whether to divide by the largest possible entropy.
+    smallest : int
+        The least number of visible keys with which a query counts.
+    by : int, optional
+        The number of keys to reckon with, unless that of the visible ones.
+    """
+    found = []
+    for w, seen in zip(weights, visible, strict=True):
+        for i, count in enumerate(seen.sum(dim=1).tolist()):
+            if count >= smallest:
+                width = torch.special.entr(w[:, i]).sum(dim=1)
+                most = torch.tensor(float(by or count)).log()
+                found.append(width / most if divide and most > 0 else width)
+    return torch.stack(found).mean(dim=0)
+
+
+def _each_alike(weights, visible):
+    each = [entropies(w[None], v[None]) for w, v in zip(weights, visible, strict=True)]
+    return torch.stack(each).mean(dim=0)
+
+
+def _weights(generator, heads, visible):
+    batch, queries, keys = visible.shape
+    scores = 2 * torch.randn(batch, heads, queries, keys, generator=generator)
+    scores = scores.masked_fill(~visible[:, None], -torch.inf)
+    return torch.nan_to_num(scores.softmax(-1))
+
+
+def _reach_inputs(generator):
+    heads, queries = draw(generator, 2, 3), draw(generator, 3, 4)
+    everything = torch.ones(2, queries, queries + 2, dtype=torch.bool)
+    return {
+        "weights": _weights(generator, heads, everything),
+        "tokens": draw_ids(generator, 2, queries),
+    }
+
+
+def _spread_inputs(generator):
+    heads, n = draw(generator, 2, 3), draw(generator, 3, 5)
+    visible = torch.ones(2, n, n, dtype=torch.bool).tril()
+    return {"weights": _weights(generator, heads, visible), "visible": visible}
+
+
+def _padded(generator):
+    heads = draw(generator, 2, 3)
+    tokens = draw_ids(generator, 3, 6, lengths=(2, 6, 4))
+    real = tokens != 0
+    visible = real[:, None] & real[:, :, None]
+    if draw(generator, 0, 1):
+        visible = visible & torch.ones(6, 6, dtype=torch.bool).tril()
+    weights = _weights(generator, heads, visible)
+    return {"weights": weights, "tokens": tokens, "visible": visible}
+
+
+NAMES = ("reach", "spread")
+
+
+def _both(reach, spread):
+    return lambda weights, tokens, visible: {
+        "reach": reach(weights, tokens),
+        "spread": spread(weights, visible),
+    }
+
+
+def _some_are(reach, spread):
+    return some_are(
+        (
+            lambda weights, tokens, visible: reach(weights, tokens),
+            lambda weights, tokens, visible: spread(weights, visible),
+        ),
+        NAMES,
+    )
+
+
+MEASURES = Task(
+    name="measures",
+    title="Near or far, narrow or wide",
+    names=("reach", "spread"),
+    minutes=15,
+    checks=(
+        Check(
+            "`reach`: the mean distance in tokens between a query and what it looks at",
+            0.5,
+            inputs=_reach_inputs,
+            ask=lambda reach, spread, weights, tokens: reach(weights, tokens),
+            expected=distances,
+            pure=True,
+            mistakes=(
+                Mistake(
+                    "distances with a sign",
+                    "Steps to the left and to the right cancel out: the distances "
+                    "have kept their sign. A head that looks three back and three "
+                    "ahead has a reach of three, and not of zero.",
+                    wrong=lambda weights, tokens: mean_steps(
+                        weights, tokens, lambda steps: steps
+                    ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "distances with a sign",
+                    "Steps to the left and to the right cancel out: the distances "
+                    "have kept their sign. A head that looks three back and three "
+                    "ahead has a reach of three, and not of zero.",
+                    wrong=lambda weights, tokens: mean_steps(
+                        weights, tokens, lambda steps: -steps
+                    ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "squared distances",
+                    "The distances have been squared. Asked for is a number of tokens.",
+                    wrong=lambda weights, tokens: mean_steps(
+                        weights, tokens, lambda steps: steps**2
+                    ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "only the largest weight counted",
+                    "This is the distance to the key with the largest weight. Asked "
+                    "for is the mean over all keys, each with its weight.",
+                    wrong=_farthest,
+                    read=SCORE,
+                ),
+                Mistake(
+                    "as many keys as queries taken for granted",
+                    "The answer fails where there are more keys than queries, as in "
+                    "cross-attention.",
+                    when=lambda seen, expected, inputs: (
+                        "size of tensor" in seen["result"].text
+                        or "broadcast" in seen["result"].text
+                        or "must match" in seen["result"].text
+                    ),
+                    read=ORDERS,
+                ),
+                Mistake(
+                    "heads averaged away",
+                    "There is one number for all heads together. Heads differ in how "
+                    "far they look: there should be one number for each.",
+                    wrong=lambda weights, tokens: distances(weights, tokens).mean(),
+                    read=SCORE,
+                ),
+            ),
+        ),
+        Check(
+            "`spread`: the entropy as a share of the largest that is possible",
+            0.5,
+            inputs=_spread_inputs,
+            ask=lambda reach, spread, weights, visible: spread(weights, visible),
+            expected=entropies,
+            mistakes=(
+                Mistake(
+                    "not a share",
+                    "This is the entropy itself, in nats. It grows with the number of "
+                    "keys, so short and long inputs cannot be compared by it.",
+                    wrong=lambda weights, visible: entropies(weights, visible, False),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "not a share, all queries",
+                    "This is the entropy itself, in nats. It grows with the number of "
+                    "keys, so short and long inputs cannot be compared by it.",
+                    wrong=lambda weights, visible: entropies(
+                        weights, visible, False, 1
+                    ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "divided by the logarithm of all keys",
+                    "Each row has been divided by the same number, the logarithm of "
+                    "all keys. A query that sees three keys can spread over three at "
+                    "most.",
+                    wrong=lambda weights, visible: entropies(
+                        weights, visible, by=weights.shape[-1]
+                    ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "divided by the logarithm of all keys",
+                    "Each row has been divided by the same number, the logarithm of "
+                    "all keys. A query that sees three keys can spread over three at "
+                    "most.",
+                    wrong=lambda weights, visible: entropies(
+                        weights, visible, True, 1, by=weights.shape[-1]
+                    ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "queries that see one key counted",
+                    "Queries that see a single key have been counted with a spread of "
+                    "zero. They have no choice, so they say nothing about the head.",
+                    wrong=lambda weights, visible: entropies(weights, visible, True, 1),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "zero times the logarithm of zero",
+                    "There are entries that are not numbers. A weight of zero adds "
+                    "nothing to an entropy, but 0 * log(0) is not a number; and a "
+                    "query that sees a single key divides by log(1), which is zero.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].kind == "float"
+                        and bool((seen["result"].values != seen["result"].values).any())
+                    ),
+                    read=SCORE,
+                ),
+            ),
+        ),
+        Check(
+            "both leave padding out, and every query of the batch weighs the same",
+            1,
+            inputs=_padded,
+            ask=lambda reach, spread, weights, tokens, visible: {
+                "reach": reach(weights, tokens),
+                "spread": spread(weights, visible),
+            },
+            expected=_both(distances, entropies),
+            mistakes=(
+                Mistake(
+                    "padding counted",
+                    "Queries that are padding have been counted, with a zero.",
+                    when=_some_are(
+                        lambda weights, tokens: mean_steps(
+                            weights, tokens, lambda s: s.abs(), counted="all"
+                        ),
+                        lambda weights, visible: entropies(weights, visible, True, 0),
+                    ),
+                    read=PADDING,
+                ),
+                Mistake(
+                    "every sequence weighs the same",
+                    "First each sequence has been averaged and then the sequences. "
+                    "Asked for is the average over all queries of the batch together.",
+                    when=_some_are(_over_batch, _each_alike),
+                    read=SCORE,
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,129 @@
+"""Task 2.1: the weights of a translator."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.patterns.layout import (
+    FLAGS,
+    PADDING,
+    STATE_MISTAKES,
+    flags,
+    layout_mistakes,
+    totals,
+)
+from attncourse.exercises.patterns.models import draw, draw_ids, translator
+from attncourse.exercises.task import Check, Mistake, Task
+
+KINDS = ("encoder", "decoder", "cross")
+
+
+def _read(seed, layers, heads, source, target, kind):
+    """Return the course's own answer, padding included."""
+    model = translator(seed, layers, heads)
+    with torch.no_grad():
+        return torch.stack(model(source, target, need_weights=True)[1][kind])
+
+
+def _rows(source, target, kind):
+    return (source if kind == "encoder" else target) != 0
+
+
+def _ask(weights_of, seed, layers, heads, source, target, kind):
+    return weights_of(translator(seed, layers, heads), source, target, kind)
+
+
+def _sentences(generator):
+    return {
+        "seed": draw(generator, 0, 999),
+        "layers": draw(generator, 2, 3),
+        "heads": draw(generator, 2, 3),
+        "source": draw_ids(generator, 2, 3),
+        "target": draw_ids(generator, 2, 2),
+        "kind": KINDS[draw(generator, 0, 2)],
+    }
+
+
+def _padded_sentences(generator):
+    return {
+        "seed": draw(generator, 0, 999),
+        "layers": 2,
+        "heads": draw(generator, 4, 5),
+        "source": draw_ids(generator, 3, 4, lengths=(2, 4, 3)),
+        "target": draw_ids(generator, 3, 6, lengths=(6, 3, 4)),
+        "kind": KINDS[draw(generator, 0, 2)],
+    }
+
+
+def _padded_expected(seed, layers, heads, source, target, kind):
+    return layers * heads * _rows(source, target, kind).sum(dim=1).float()
+
+
+TRANSLATOR = Task(
+    name="translator",
+    title="The weights of a translator",
+    names=("translator_weights",),
+    difficulty="easy",
+    minutes=10,
+    checks=(
+        Check(
+            "there is one map for each layer, sentence and head, queries in rows",
+            1,
+            inputs=_sentences,
+            ask=_ask,
+            expected=_read,
+            mistakes=(
+                *layout_mistakes(_read),
+                Mistake(
+                    "always the same attention",
+                    "The result does not depend on `kind`: the encoder's weights come "
+                    "back whatever was asked for.",
+                    wrong=lambda kind, **rest: _read(kind="encoder", **rest),
+                    read="chapters/06_seq2seq#which-heads-align",
+                ),
+            ),
+        ),
+        Check(
+            "the model runs in evaluation mode, without gradients, and gets back the "
+            "mode that it came in",
+            0.5,
+            inputs=_sentences,
+            ask=lambda weights_of, seed, layers, heads, source, target, kind: flags(
+                lambda model: weights_of(model, source, target, kind),
+                translator(seed, layers, heads),
+            ),
+            expected=lambda **inputs: FLAGS,
+            mistakes=STATE_MISTAKES,
+        ),
+        Check(
+            "padding asks nothing: its rows are zero, and all others sum to 1",
+            0.5,
+            inputs=_padded_sentences,
+            ask=lambda weights_of, **inputs: totals(_ask(weights_of, **inputs), 3),
+            expected=_padded_expected,
+            mistakes=(
+                Mistake(
+                    "rows of padding kept",
+                    "The rows of padded places are still there. Here is all the weight "
+                    "of each sentence: layers x heads x *tokens* in a right result, as "
+                    "each row sums to 1. An average over such rows mixes in queries "
+                    "that nobody asked.",
+                    wrong=lambda **inputs: totals(_read(**inputs), 3),
+                    read=PADDING,
+                ),
+                Mistake(
+                    "padding of the wrong side",
+                    "The places of padding do not fit the rows. The rows of the "
+                    "encoder are source tokens; those of the decoder and of "
+                    "cross-attention are target tokens.",
+                    when=lambda seen, expected, inputs: (
+                        "size of tensor" in seen["result"].text
+                        or "shape" in seen["result"].text
+                        or "broadcast" in seen["result"].text
+                    ),
+                    read="chapters/06_seq2seq#where-does-the-translator-look",
+                ),
+            ),
+        ),
+    ),
+)
