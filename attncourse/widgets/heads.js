@@ -1,0 +1,198 @@
+// Heads: every head of a small language model, its scores, and a switch for each. The
+// model runs here, in the page.
+
+const MOST = 40; // signs of a sequence
+const NAMES = ["previous", "same", "induction", "first", "own"];
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "heads",
+    question: "Which heads does the model need to continue the sequence?",
+  });
+  const signs = model.get("signs");
+  const network = new LanguageModel(
+    readTensors(fromBase64(model.get("weights"))), { heads: model.get("heads") },
+  );
+  const scores = model.get("scores");
+  const baseline = model.get("baseline");
+  let row = 0; // the chosen row of the large picture
+  let now = null;
+  let whole = null;
+
+  const fieldId = uniqueId("text");
+  const field = el("input", {
+    id: fieldId, type: "text", autocomplete: "off", autocapitalize: "characters",
+    spellcheck: "false", maxlength: 60, oninput: () => save(model, { text: field.value }),
+  });
+  const other = el("button", { type: "button", onclick: () => {
+    const all = model.get("examples");
+    save(model, { text: all[(all.indexOf(model.get("text")) + 1) % all.length] });
+  } }, "Another sequence");
+  const reset = el("button", { type: "button", onclick: () => save(model, { off: [] }) },
+    "All heads on");
+  const say = report();
+  const groups = scores.map((_, layer) => ({
+    legend: `Layer ${layer}`,
+    heads: Array.from({ length: network.heads }, (_, h) => ({
+      name: `layers.${layer}.${h}`, label: `layer ${layer}, head ${h}`, short: `${h}`,
+    })),
+  }));
+  const { root: pictures, tiles } = headTiles({
+    groups,
+    onshow: (head) => save(model, { head }),
+    onswitch: (name, on) => {
+      const off = model.get("off").filter((one) => one !== name);
+      save(model, { off: on ? off : [...off, name].sort() });
+    },
+  });
+  for (const [name, tile] of tiles) {
+    const [, layer, head] = name.split(".");
+    const best = NAMES.slice(0, 3)
+      .map((kind) => [scores[layer][kind][head], kind])
+      .sort((a, b) => b[0] - a[0])[0];
+    tile.note.textContent = `${best[1]} ${number(best[0], 2)}`;
+  }
+  const guesses = el("div", { class: "attn-guesses" });
+  const title = el("p", { class: "attn-heading" });
+  const large = el("div", {});
+  const table = dataTable({
+    summary: "The scores of all heads",
+    caption: "Share of the attention, measured on test sequences with all heads on",
+  });
+  const predictions = dataTable({
+    summary: "The predictions as a table", caption: "The next sign, and what the model expects",
+  });
+  const results = el("div", {},
+    el("p", { class: "attn-heading" }, "The probability of the sign that comes next; framed: "
+      + "it followed the same sign before, so it can be known"),
+    guesses, pictures,
+    el("p", { class: "attn-muted attn-small" }, "Under a picture: its highest score of "
+      + "previous, same and induction. A head that looks everywhere alike has "
+      + NAMES.slice(0, 3).map((kind) => `${kind} ${number(baseline[kind], 2)}`).join(", ") + "."),
+    title, large, predictions.root, table.root);
+  root.append(el("label", { for: fieldId }, "Sequence"), field,
+    el("div", { class: "attn-buttons" }, other, reset), say.root, results);
+  table.update(["head", ...NAMES, "entropy"], [
+    ...scores.flatMap((layer, i) => layer.own.map((_, h) => [
+      `layer ${i}, head ${h}`, ...[...NAMES, "entropy"].map((kind) => number(layer[kind][h], 2)),
+    ])),
+    ["looks everywhere alike", ...[...NAMES, "entropy"].map((kind) => number(baseline[kind], 2))],
+  ]);
+
+  /** Run the model; for each sign but the last, find what it expects next. */
+  const run = (ids, off) => {
+    const { logits, weights } = network.run(ids, { off: new Set(off) });
+    const size = logits.length / ids.length;
+    const steps = ids.slice(0, -1).map((id, i) => {
+      const shares = softmax(Array.from(logits.subarray(i * size, (i + 1) * size)));
+      const right = ids[i + 1];
+      const known = ids.slice(0, i).some((one, j) => one === id && ids[j + 1] === right);
+      const top = shares.indexOf(Math.max(...shares));
+      return { share: shares[right], top, right, known };
+    });
+    return { steps, weights };
+  };
+  const sign = (id) => (id ? signs[id - 1] : "none");
+  const lossOf = ({ steps }) => {
+    const counted = steps.filter(({ known }) => known);
+    const sum = counted.reduce((total, { share }) => total - Math.log(share), 0);
+    return { count: counted.length, loss: sum / counted.length,
+      right: counted.filter(({ top, right }) => top === right).length };
+  };
+
+  const describe = () => {
+    const { count, loss, right } = lossOf(now);
+    const off = model.get("off");
+    const names = off.map((name) => tiles.get(name).label).join("; ");
+    const setting = off.length ? `Without ${names}` : "With all heads";
+    root.dataset.loss = count ? loss.toFixed(4) : "";
+    if (!count) {
+      say.say("No sign follows the same sign twice here, so nothing can be known: write "
+        + "a part of the sequence again.");
+      return;
+    }
+    const before = off.length ? ` With all heads: ${lossOf(whole).right}, ${number(lossOf(whole).loss, 2)} nats.` : "";
+    say.say(`${setting}: ${right} of ${count} signs that can be known are expected; the `
+      + `mean loss is ${number(loss, 2)} nats (guessing: ${number(Math.log(signs.length), 2)}).${before}`);
+  };
+
+  const drawGuesses = (text) => {
+    guesses.replaceChildren(...[...text].map((letter, i) => {
+      const step = i ? now.steps[i - 1] : null;
+      const node = el("span", { class: `attn-guess${step?.known ? " attn-known" : ""}`,
+        "aria-hidden": "true" }, el("b", {}, letter), el("span", {}, step ? number(step.share, 2) : "–"));
+      paint(node, step?.share ?? 0);
+      return node;
+    }));
+    predictions.update(["place", "sign", "probability", "expected", "can be known"],
+      now.steps.map(({ share, top, right, known }, i) =>
+        [String(i + 2), sign(right), number(share, 2), sign(top), known ? "yes" : "no"]));
+  };
+
+  const drawLarge = (text) => {
+    const name = model.get("head");
+    const [, layer, head] = name.split(".").map(Number);
+    const n = text.length;
+    const rows = rowsOf(now.weights[layer], head, n, n);
+    row = Math.min(row, n - 1);
+    const off = model.get("off").includes(name);
+    title.textContent = `Layer ${layer}, head ${head}`
+      + (off ? " (switched off: it looks, but writes nothing)" : "")
+      + ". Weights in per cent; rows look, columns are looked at.";
+    const grid = heatGrid({
+      label: `Weights of layer ${layer}, head ${head}`, rowLabels: [...text],
+      columnLabels: [...text], onselect: (r) => { row = r; },
+    });
+    grid.table.classList.add("attn-dense", "attn-letters");
+    grid.update(rows, (x) => (x < 0.005 ? "" : Math.round(100 * x).toString()),
+      (x, q, k) => `${text[q]}, place ${q + 1}, on ${text[k]}, place ${k + 1}: ${Math.round(100 * x)} per cent`);
+    grid.select(row, rows[row].indexOf(Math.max(...rows[row])));
+    large.replaceChildren(grid.root);
+  };
+
+  const drawTiles = (text) => {
+    for (const [name, tile] of tiles) {
+      const [, layer, head] = name.split(".").map(Number);
+      tile.draw(rowsOf(now.weights[layer], head, text.length, text.length));
+      tile.set({ on: !model.get("off").includes(name), shown: name === model.get("head") });
+    }
+  };
+
+  const refuse = (text) => {
+    results.hidden = true;
+    root.dataset.loss = "";
+    say.say(text);
+  };
+
+  const update = () => {
+    if (field.value !== model.get("text")) field.value = model.get("text");
+    const upper = signs === signs.toUpperCase();
+    const plain = model.get("text").replace(/\s/g, "");
+    const text = upper ? plain.toUpperCase() : plain;
+    const unknown = [...text].find((one) => !signs.includes(one));
+    if (unknown !== undefined) {
+      refuse(`The model does not know “${unknown}”. It knows ${signs[0]} to ${signs.at(-1)}.`);
+    } else if (text.length < 2 || text.length > MOST) {
+      refuse(`Write 2 to ${MOST} signs; these are ${text.length}.`);
+    } else {
+      const ids = [...text].map((one) => 1 + signs.indexOf(one));
+      whole = run(ids, []);
+      now = model.get("off").length ? run(ids, model.get("off")) : whole;
+      results.hidden = false;
+      drawGuesses(text);
+      drawTiles(text);
+      drawLarge(text);
+      describe();
+    }
+  };
+
+  const stops = [
+    watch(model, ["text", "off", "head"], update),
+    onTheme(() => tiles.forEach((tile) => tile.redraw())),
+  ];
+  row = Math.floor(model.get("text").length / 2);
+  update();
+  return () => stops.forEach((stop) => stop());
+}
+
+export default { render };

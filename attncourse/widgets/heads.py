@@ -1,0 +1,147 @@
+"""Heads: every head of a small language model, its scores, and a switch for each."""
+
+import traitlets
+
+from attncourse.widgets import _drawing
+from attncourse.widgets._base import CourseWidget, style_text
+from attncourse.widgets._models import engine_text, pack
+
+SCORES = ("previous", "same", "induction", "first", "own")
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+EXAMPLES = ("KMTBXEKMTBXE", "BANANABANANA", "ATTENTIONATTENTION", "QWERTZUIOPAS")
+
+
+class Heads(CourseWidget):
+    """Show where each head of a `Transformer` looks, and what it is needed for.
+
+    The model runs in the page. Each token is written as one sign.
+
+    Parameters
+    ----------
+    model : Transformer
+        Causal and pre-norm, with rotary positions, or built alike.
+    tokens : torch.Tensor
+        Integers, ``(batch, tokens)``: the sequences that the heads are scored on.
+    signs : str, optional
+        Sign i − 1 stands for token i; the letters A to Z unless given.
+    examples : sequence of str, optional
+        Sequences to choose from.
+    **traits
+        `text`, the sequence that is shown; `off`, the heads that are switched off, such
+        as "layers.0.2" (layer, head); `head`, the one that is shown large.
+
+    Raises
+    ------
+    ValueError
+        If the model is built in a way that the page does not compute.
+    """
+
+    _esm = engine_text("tiles", "heads")
+    _css = style_text("tiles", "heads")
+
+    text = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    off = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    head = traitlets.Unicode("").tag(sync=True)
+    signs = traitlets.Unicode(LETTERS).tag(sync=True)
+    examples = traitlets.List().tag(sync=True)
+    scores = traitlets.List().tag(sync=True)
+    baseline = traitlets.Dict().tag(sync=True)
+    heads = traitlets.Int().tag(sync=True)
+    weights = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, model, tokens, signs=LETTERS, examples=EXAMPLES, **traits):
+        _check(model)
+        scores, baseline = head_table(model, tokens)
+        clearest = max(
+            range(model.num_heads), key=lambda head: scores[-1]["induction"][head]
+        )
+        self._model = model
+        settings = {
+            "head": f"layers.{model.num_layers - 1}.{clearest}",
+            "text": examples[0],
+            **traits,
+        }
+        super().__init__(
+            signs=signs,
+            examples=list(examples),
+            scores=scores,
+            baseline=baseline,
+            heads=model.num_heads,
+            weights=pack(model),
+            **settings,
+        )
+
+    def still(self):
+        """Return the weights of the chosen head as a heat map.
+
+        Returns
+        -------
+        str
+            An SVG image.
+        """
+        import torch
+
+        ids = [1 + self.signs.index(sign) for sign in self.text if sign in self.signs]
+        device = self._model.embedding.weight.device
+        with torch.no_grad():
+            _, weights = self._model(
+                torch.tensor([ids], device=device), need_weights=True
+            )
+        _, layer, head = self.head.split(".")
+        rows = weights[int(layer)][0, int(head)].tolist()
+        parts, width, height = _drawing.heat_map(rows, self.text, self.text)
+        title = f"Where head {head} of layer {layer} looks in “{self.text}”."
+        return _drawing.picture(width, height, parts, title)
+
+
+def head_table(model, tokens):
+    """Score every head of a model, and one that looks everywhere alike.
+
+    Parameters
+    ----------
+    model : Transformer
+    tokens : torch.Tensor
+        Integers, ``(batch, tokens)``.
+
+    Returns
+    -------
+    scores : list of dict
+        For each layer, lists by the names of `head_scores`, one number for a head.
+    baseline : dict of str to float
+    """
+    import torch
+
+    from attncourse.layers.heads import head_scores
+    from attncourse.layers.masks import create_causal_mask
+
+    tokens = tokens.to(model.embedding.weight.device)
+    with torch.no_grad():
+        _, maps = model(tokens, need_weights=True)
+    n = tokens.shape[1]
+    alike = create_causal_mask(n).float()
+    alike = (alike / alike.sum(-1, keepdim=True)).expand(len(tokens), 1, n, n)
+    even = head_scores(alike, tokens.cpu())
+    scores = []
+    for weights in maps:
+        found = head_scores(weights, tokens)
+        scores.append(
+            {k: [round(x, 4) for x in found[k].tolist()] for k in (*SCORES, "entropy")}
+        )
+    return scores, {k: round(even[k].item(), 4) for k in (*SCORES, "entropy")}
+
+
+def _check(model):
+    unlike = None
+    if not model.layers[0].attention.rotary:
+        unlike = "its positions are not rotary"
+    elif not model.causal:
+        unlike = "it is not causal"
+    elif not model.layers[0].norm_first:
+        unlike = "its norms come last"
+    elif model.position_bias is not None:
+        unlike = "it has a position bias"
+    if unlike:
+        raise ValueError(
+            f"the page cannot run this model: {unlike}. Make it with "
+            "Transformer(..., positions='rotary')."
+        )
