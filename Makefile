@@ -46,8 +46,8 @@ test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
 	echo "Tests of the package."
 	$(PY) -m pytest tests --ignore tests/site -q -n $(JOBS) --dist loadfile
-	echo "The chapters print what is stored in them."
-	$(PY) -m pytest --nbval chapters -q -n $(JOBS) --dist loadfile
+	echo "The chapters and the solutions print what is stored in them."
+	$(PY) -m pytest --nbval chapters solutions -q -n $(JOBS) --dist loadfile
 	$(MAKE) book
 	echo "Tests of the site."
 	$(PY) -m pytest tests/site -q
@@ -57,13 +57,24 @@ lint: setup ## check the style of the code and the form of the notebooks
 	echo "Style of the code and form of the notebooks."
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
-	$(PY) tools/notebooks.py check chapters/*.ipynb
+	$(PY) tools/notebooks.py check chapters/*.ipynb solutions/*.ipynb
+
+# Exercises -----------------------------------------------------------------------
+
+.PHONY: exercises
+exercises: setup ## make the exercises from the solutions
+	$(PY) -m attncourse.cli release
+
+.PHONY: grade
+grade: setup ## grade notebooks: make grade FILES="a.ipynb b.ipynb" (OUT=grades)
+	$(PY) -m attncourse.cli grade $(FILES) --out $(or $(OUT),grades) --jobs $(JOBS)
 
 # Keeping ------------------------------------------------------------------------
 
 .PHONY: notebooks
-notebooks: setup ## run every chapter again and store what it prints
-	$(PY) tools/notebooks.py run chapters/*.ipynb
+notebooks: setup ## run every chapter and solution again and store what it prints
+	$(PY) tools/notebooks.py run chapters/*.ipynb solutions/*.ipynb
+	$(MAKE) exercises
 
 .PHONY: record
 record: setup ## make the recorded results again that chapters show; about 30 minutes

@@ -73,7 +73,7 @@ def environment_key() -> str:
 
 def site_key() -> str:
     """Name everything that the site is made from."""
-    sources = files_under("attncourse", "book", "chapters")
+    sources = files_under("attncourse", "book", "chapters", "exercises")
     tops = [ROOT / n for n in ("_config.yml", "_toc.yml", "requirements.txt")]
     words = [platform.python_version(), Path(__file__).read_text(encoding="utf8")]
     for name in ("GITHUB_REPOSITORY", "GITHUB_REF_NAME"):
@@ -82,7 +82,10 @@ def site_key() -> str:
 
 
 def chapters_in_toc() -> list[Path]:
-    """List the notebooks of the table of contents, in its order."""
+    """List the notebooks of the table of contents that are run, in its order.
+
+    The exercises are shown as students get them, without having been run.
+    """
     import yaml
 
     def walk(node):
@@ -98,7 +101,7 @@ def chapters_in_toc() -> list[Path]:
 
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
     found = [ROOT / f"{name}.ipynb" for name in walk(toc)]
-    return [path for path in found if path.exists()]
+    return [p for p in found if p.exists() and p.parent.name != "exercises"]
 
 
 def run_notebook(path: Path) -> tuple[object, float, str | None]:

@@ -10,13 +10,14 @@ bars in stored outputs.
 """
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+
+from attncourse.grading.release import text_of
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -75,12 +76,6 @@ def _text_only(output, count):
     return output
 
 
-def text_of(notebook):
-    """Return the notebook as the text of its file."""
-    plain = nbformat.writes(notebook, version=4)
-    return json.dumps(json.loads(plain), indent=1, ensure_ascii=False) + "\n"
-
-
 def run(path):
     """Execute a notebook from top to bottom and write it back in the normal form."""
     notebook = nbformat.read(path, as_version=4)
@@ -112,6 +107,7 @@ def problems(path):
         if not allowed and any(o.output_type == "error" for o in cell.outputs):
             found.append(f"{cell.id} ended in an error")
         hidden = "hide-cell" in cell.metadata.get("tags", [])
+        hidden = hidden or "answer" in cell.metadata.get("attncourse", {})
         if len(cell.source.splitlines()) > 15 and not hidden:
             found.append(f"{cell.id} has more than 15 lines")
         figure = any("<Figure" in str(o.get("data", "")) for o in cell.outputs)

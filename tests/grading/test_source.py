@@ -1,0 +1,87 @@
+"""The statements of a cell, what they define and what they use."""
+
+import pytest
+
+from attncourse.grading.source import BrokenCell, needed, statements_of
+
+
+def texts(found):
+    return [statement.text for statement in found]
+
+
+def test_each_statement_is_kept_as_it_was_written():
+    function = "@cache\ndef f(a):\n    # inside\n    return a"
+    code = f"import math\n\n# why\nx = 1; y = 2\n\n{function}"
+    assert texts(statements_of(code, 1)) == [
+        "import math",
+        "x = 1",
+        "y = 2",
+        function,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("def f(): pass", {"f"}),
+        ("async def f(): pass", {"f"}),
+        ("class A: pass", {"A"}),
+        ("import torch.nn as nn, math", {"nn", "math"}),
+        ("import torch.nn", {"torch"}),
+        ("from torch import exp as e", {"e"}),
+        ("a, (b, *c) = 1, (2, 3)", {"a", "b", "c"}),
+        ("a: int = 3", {"a"}),
+        ("a += 1", {"a"}),
+        ("table['x'] = 3", {"table"}),
+        ("A.forward = g", {"A"}),
+        ("if True:\n    x = 1\nelse:\n    def y(): pass", {"x", "y"}),
+        ("f = lambda x: x", {"f"}),
+        ("print(x)", set()),
+        ("check('scores', f)", set()),
+    ],
+)
+def test_what_a_statement_binds(code, names):
+    (statement,) = statements_of(code, 1)
+    assert statement.binds - {"self"} == names
+
+
+def test_what_a_statement_uses():
+    (one,) = statements_of("from torch.nn.functional import softmax as s", 1)
+    assert "softmax" in one.uses
+    (two,) = statements_of("def f(x): return F.softmax(g(x))", 1)
+    assert {"F", "softmax", "g"} <= two.uses
+
+
+def test_magics_and_shell_commands_are_no_syntax_errors():
+    code = "%matplotlib inline\n!pip install x\nx = %time 3\nhelp?\ny = 4"
+    found = statements_of(code, 1)
+    assert "y = 4" in texts(found)
+    assert [s for s in statements_of("%%time\nz = 1", 1) if s.binds == {"z"}]
+
+
+def test_commands_to_nbval_are_disarmed():
+    (statement,) = statements_of("def f():\n    # NBVAL_SKIP\n    return 1", 1)
+    assert "# NBVAL_SKIP" not in statement.text
+
+
+@pytest.mark.parametrize("code", ["def f(:", "x = = 1", "'open", "\0", "(" * 5000])
+def test_a_cell_that_is_no_python_is_broken_and_says_where(code):
+    found = statements_of(code, 7)
+    assert isinstance(found, BrokenCell)
+    assert found.cell == 7
+    assert found.error
+
+
+def test_a_cell_that_nobody_typed_is_not_parsed():
+    assert isinstance(statements_of("x = 1\n" * 100_000, 1), BrokenCell)
+
+
+def test_only_what_is_needed_is_taken_and_in_its_order():
+    code = "a = 1\nb = 2\ndef g(): return a\nx = train()\ndef f(): return g()"
+    found = needed({"f"}, statements_of(code, 1))
+    assert texts(found) == ["a = 1", "def g(): return a", "def f(): return g()"]
+
+
+def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts():
+    found = needed({"f"}, statements_of("f = 1\nf = 2", 1))
+    assert texts(found) == ["f = 1", "f = 2"]
