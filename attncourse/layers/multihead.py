@@ -93,27 +93,48 @@ class MultiHeadAttention(nn.Module):
     rotary : bool, default False
         Whether queries and keys are turned by their positions, counted from 0, as
         `apply_rotary` does; scores then depend on distances.
+    num_kv_heads : int, optional
+        Number of heads of keys and values, by default `num_heads`; has to divide it.
+        With fewer, groups of query heads share keys and values (grouped-query
+        attention; with one, multi-query attention), and a cache is that much smaller.
 
     Raises
     ------
     ValueError
-        If `num_heads` does not divide `d_model`, or `dropout` is not in [0, 1).
+        If `num_heads` does not divide `d_model`, or `num_kv_heads` does not divide
+        `num_heads`, or `dropout` is not in [0, 1).
 
     References
     ----------
     Vaswani et al. (2017), "Attention is all you need", section 3.2.2.
+    Ainslie et al. (2023), "GQA: training generalized multi-query transformer models
+    from multi-head checkpoints", section 2.2.
     """
 
-    def __init__(self, d_model, num_heads, dropout=0.0, *, bias=True, rotary=False):
+    def __init__(
+        self,
+        d_model,
+        num_heads,
+        dropout=0.0,
+        *,
+        bias=True,
+        rotary=False,
+        num_kv_heads=None,
+    ):
         super().__init__()
         self.d_model = _checks.positive_int("d_model", d_model)
         self.num_heads = _checks.positive_int("num_heads", num_heads)
         self.d_head = _checks.divisible_heads(d_model, num_heads)
         self.dropout = _checks.probability("dropout", dropout)
         self.rotary = rotary
+        kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        self.num_kv_heads = _checks.positive_int("num_kv_heads", kv_heads)
+        self.group = _checks.divisible_heads(
+            num_heads, kv_heads, model="num_heads", heads="num_kv_heads"
+        )
         self.query_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.key_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.value_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.key_proj = nn.Linear(d_model, kv_heads * self.d_head, bias=bias)
+        self.value_proj = nn.Linear(d_model, kv_heads * self.d_head, bias=bias)
         self.output_proj = nn.Linear(d_model, d_model, bias=bias)
 
     def forward(self, query, key, value, mask=None, *, need_weights=True, bias=None):
@@ -166,7 +187,7 @@ class MultiHeadAttention(nn.Module):
         Returns
         -------
         tuple of torch.Tensor
-            Keys and values, each ``(batch, heads, keys, d_head)``.
+            Keys and values, each ``(batch, num_kv_heads, keys, d_head)``.
         """
         key = self._split(self.key_proj(key))
         value = self._split(self.value_proj(value))
@@ -182,7 +203,7 @@ class MultiHeadAttention(nn.Module):
         query : torch.Tensor
             Floating point, ``(batch, queries, d_model)``.
         projected : tuple of torch.Tensor
-            Keys and values, each ``(batch, heads, keys, d_head)``.
+            Keys and values, each ``(batch, num_kv_heads, keys, d_head)``.
         start : int, default 0
             The position of the first query; it matters with rotary positions only.
         mask, need_weights, bias
@@ -195,6 +216,8 @@ class MultiHeadAttention(nn.Module):
         query = self._split(self.query_proj(query))
         if self.rotary:
             query = self._turn(query, start)
+        if self.group > 1:  # each head of keys and values serves a group of queries
+            projected = [x.repeat_interleave(self.group, dim=1) for x in projected]
         rate = self.dropout if self.training else 0.0
         if need_weights:
             heads, weights = scaled_dot_product_attention(
@@ -213,7 +236,7 @@ class MultiHeadAttention(nn.Module):
 
     def _split(self, projected):
         # (batch, tokens, heads * d_head) -> (batch, heads, tokens, d_head)
-        return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(1, 2)
+        return projected.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def _check(self, query, key, value, mask):
         for name, x in (("query", query), ("key", key), ("value", value)):

@@ -270,3 +270,34 @@ def test_bad_input_to_a_causal_layer_is_named(x, error, message):
 def test_bad_input_to_self_attention_is_named(x, error, message):
     with pytest.raises(error, match=message):
         SelfAttention(D_HEAD)(x)
+
+
+def test_grouped_queries_equal_full_heads_with_repeated_keys_and_values(rng):
+    grouped = MultiHeadAttention(12, 6, num_kv_heads=2)
+    full = MultiHeadAttention(12, 6)
+    full.query_proj.load_state_dict(grouped.query_proj.state_dict())
+    full.output_proj.load_state_dict(grouped.output_proj.state_dict())
+    for name in ("key_proj", "value_proj"):
+        small, large = getattr(grouped, name), getattr(full, name)
+        for part in ("weight", "bias"):
+            blocks = getattr(small, part).detach().unflatten(0, (2, 2))
+            repeated = blocks.repeat_interleave(3, dim=0).flatten(0, 1)
+            getattr(large, part).data.copy_(repeated)
+    x = torch.randn(3, 5, 12, generator=rng)
+    for need_weights in (True, False):
+        ours, own = grouped(x, x, x, need_weights=need_weights)
+        theirs, their_own = full(x, x, x, need_weights=need_weights)
+        torch.testing.assert_close(ours, theirs)
+        if need_weights:
+            torch.testing.assert_close(own, their_own)
+
+
+def test_grouped_queries_keep_fewer_keys_and_values():
+    layer = MultiHeadAttention(12, 6, num_kv_heads=2)
+    key, value = layer.project(torch.zeros(3, 5, 12), torch.zeros(3, 5, 12))
+    assert key.shape == value.shape == (3, 2, 5, 2)
+
+
+def test_groups_have_to_be_equal():
+    with pytest.raises(ValueError, match="num_heads must be divisible by num_kv_heads"):
+        MultiHeadAttention(12, 6, num_kv_heads=4)
