@@ -70,6 +70,7 @@ function render({ model, el: place }) {
   const chosen = () => pointed ?? { side: model.get("side"), word: model.get("word") };
 
   const nextWrong = () => {
+    pointed = null;
     const count = current().pairs.length;
     const from = model.get("sentence");
     for (let step = 0; step <= count; step++) {
@@ -197,8 +198,13 @@ function render({ model, el: place }) {
           const same = model.get("side") === side && model.get("word") === i;
           save(model, { side, word: same ? -1 : i });
         },
-        onpointerenter: (event) => event.pointerType === "mouse" && point(side, i),
-        onpointerleave: () => point(null),
+        onpointermove: (event) => {
+          // A page that scrolls under a pointer that lies still does not count.
+          const moved = event.movementX || event.movementY;
+          const there = pointed?.side === side && pointed.word === i;
+          if (event.pointerType === "mouse" && moved && !there) point(side, i);
+        },
+        onpointerleave: () => pointed && point(null),
       }, el("span", {}, mark + text), el("span", { class: "attn-share" }));
     };
     buttons = { source: source.map(make("source")), target: target.map(make("target")) };
@@ -214,6 +220,7 @@ function render({ model, el: place }) {
         const across = { ArrowLeft: "source", ArrowRight: "target" }[event.key];
         if (to === undefined && across === undefined) return;
         event.preventDefault();
+        pointed = null; // the keys count more than a pointer that lies still
         const goal = across === undefined || across === side ? side : across;
         let word = to ?? at;
         if (goal !== side) {
