@@ -3,6 +3,7 @@
     python experiments/applications.py                  everything that is not yet there
     python experiments/applications.py --seeds 0        one seed only
     python experiments/applications.py --only reader    one group only
+    python experiments/applications.py --again          every run, also those there
     python experiments/applications.py --models         the readers that are shipped
 
 Each run is written to attncourse/recorded/applications.json when it has ended, and runs
@@ -29,7 +30,7 @@ from attncourse.data import (
 from attncourse.data.facts import MEN, MONTHS, WOMEN
 from attncourse.models.qa import span_loss
 from attncourse.models.summary import salience_loss
-from attncourse.recorded import load
+from attncourse.recorded import load, load_model
 from attncourse.recorded.writing import provenance, save, save_model
 from attncourse.training import train
 from attncourse.training.applications import (
@@ -85,7 +86,9 @@ def counterexamples(seed):
     return [example for example in found if misleading(example)]
 
 
-def train_reader(seed, rate, *, random_start=False, more=(), steps=None, **options):
+def train_reader(
+    seed, rate, *, random_start=False, more=(), steps=None, progress=False, **options
+):
     """Return a reader, its vocabulary and the CPU seconds of its training."""
     examples = [*drawn(seed), *more]
     vocabulary = Vocabulary.build([e.context + e.question for e in examples])
@@ -104,7 +107,7 @@ def train_reader(seed, rate, *, random_start=False, more=(), steps=None, **optio
         steps=steps or STEPS["reader"],
         learning_rate=rate,
         device="cpu",
-        progress=False,
+        progress=progress,
     )
     return model, vocabulary, time.process_time() - start
 
@@ -284,7 +287,11 @@ def ship(seed):
     """Train a reader and write it as reader_SEED, with its measures."""
     rate = 0.004
     model, vocabulary, seconds = train_reader(
-        seed, rate, more=counterexamples(seed), steps=STEPS["shipped"]
+        seed,
+        rate,
+        more=counterexamples(seed),
+        steps=STEPS["shipped"],
+        progress=True,
     )
     save_model(
         f"reader_{seed}",
@@ -339,24 +346,31 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--only", default="", help="the beginning of a run's name")
+    parser.add_argument("--again", action="store_true", help="runs that exist too")
     parser.add_argument("--models", action="store_true", help="write the readers")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.models:
-        for seed in options.seeds[: len(SHIPPED)]:
-            print(f"reader_{seed}", flush=True)
+        for number, seed in enumerate(SHIPPED, start=1):
+            print(f"{number} of {len(SHIPPED)}: reader_{seed}", flush=True)
             ship(seed)
+            print("  ", load_model(f"reader_{seed}")[1]["measures"]["exact"])
         return
-    for name, seed, make in plan(options.seeds):
-        done = _recorded()
-        known = any(r["name"] == name and r["seed"] == seed for r in done)
-        if known or not name.startswith(options.only):
-            continue
-        print(f"{name}, seed {seed}", flush=True)
+    there = set() if options.again else {(r["name"], r["seed"]) for r in _recorded()}
+    due = [
+        (name, seed, make)
+        for name, seed, make in plan(options.seeds)
+        if name.startswith(options.only) and (name, seed) not in there
+    ]
+    for number, (name, seed, make) in enumerate(due, start=1):
+        print(f"{number} of {len(due)}: {name}, seed {seed}", flush=True)
         found, seconds = make()
         result = {"name": name, "seed": seed, "cpu_seconds": round(seconds, 1), **found}
         print("  ", found.get("exact") or found["rouge"], f"in {seconds:.0f} s")
-        _write([*_recorded(), result])
+        _write(
+            [r for r in _recorded() if (r["name"], r["seed"]) != (name, seed)]
+            + [result]
+        )
 
 
 def _recorded():

@@ -2,6 +2,7 @@
 
     python experiments/checkpoints.py                        those that are missing
     python experiments/checkpoints.py translation_german     this one, again
+    python experiments/checkpoints.py --again                all of them, again
 
 Each becomes attncourse/recorded/NAME.safetensors (half precision) and NAME.json. One
 takes about a minute on one core.
@@ -50,12 +51,14 @@ def main():
     """Make the checkpoints that were named, or those that are missing."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", choices=[*CHECKPOINTS, []])
-    names = parser.parse_args().names
+    parser.add_argument("--again", action="store_true", help="those that exist too")
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    for name in names or CHECKPOINTS:
-        if not names and _present(name):
-            continue
-        print(name, flush=True)
+    due = options.names or [
+        name for name in CHECKPOINTS if options.again or not _present(name)
+    ]
+    for number, name in enumerate(due, start=1):
+        print(f"{number} of {len(due)}: {name}", flush=True)
         make(name)
         print("  ", load_model(name)[1]["measures"]["test"])
 
