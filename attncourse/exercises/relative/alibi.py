@@ -1,0 +1,190 @@
+"""Exercise 4, fifth part: ALiBi."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.relative.distances import DISTANCE, size
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.layers.relative import alibi_bias
+
+READ = "chapters/04_positional_encoding#alibi-a-slope-for-each-head"
+
+
+def _heads(generator):
+    return {"num_heads": 2 ** size(generator, 1, 4)}
+
+
+def _slopes(num_heads, first=1, rate=None):
+    rate = 8 / num_heads if rate is None else rate
+    heads = torch.arange(first, num_heads + first)
+    return {"256 × slopes": 256 * 2.0 ** (-rate * heads)}
+
+
+def _grid(generator):
+    queries = size(generator, 2, 3)
+    offset = size(generator, 1, 2)
+    return {
+        "num_heads": 2 ** size(generator, 1, 2),
+        "queries": queries,
+        "keys": queries + offset,
+        "offset": offset,
+    }
+
+
+def _past(bias, offset):
+    """Return 256 times a bias where the key is not to the right of the query."""
+    return {"256 × bias, keys up to the query": (256 * bias).tril(offset)}
+
+
+def _ask_alibi(_, alibi, num_heads, queries, keys, offset):
+    return _past(alibi(num_heads, queries, keys, offset), offset)
+
+
+def _alibi(num_heads, queries, keys, offset, at=None, sign=1):
+    at = offset if at is None else at
+    return _past(sign * alibi_bias(num_heads, queries, keys, query_offset=at), offset)
+
+
+def _shared(head):
+    """Return what ALiBi gives if all heads have the slope of one of them."""
+    return lambda num_heads, queries, keys, offset: _past(
+        alibi_bias(num_heads, queries, keys, query_offset=offset)[head].expand(
+            num_heads, -1, -1
+        ),
+        offset,
+    )
+
+
+ALIBI = Task(
+    name="alibi",
+    title="ALiBi: a slope for each head",
+    names=("head_slopes", "alibi"),
+    needs=("distances",),
+    difficulty="medium",
+    minutes=10,
+    checks=(
+        Check(
+            "the slopes fall from head to head, down to 1/256",
+            1,
+            inputs=_heads,
+            ask=lambda slopes, _, num_heads: {"256 × slopes": 256 * slopes(num_heads)},
+            expected=_slopes,
+            mistakes=(
+                Mistake(
+                    "heads counted from 0",
+                    "The first head has a slope of 1: the heads are counted from 0. "
+                    "The formula counts from 1 to n.",
+                    wrong=lambda num_heads: _slopes(num_heads, first=0),
+                    read=READ,
+                ),
+                Mistake(
+                    "slopes independent of the number of heads",
+                    "Each slope is half of the one before, whatever the number of "
+                    "heads is. The last one should always be 1/256.",
+                    wrong=lambda num_heads: _slopes(num_heads, rate=1),
+                    read=READ,
+                ),
+                Mistake(
+                    "one slope for all heads",
+                    "All heads have the same slope, and see equally far. With slopes "
+                    "of their own, one head can look near and another far.",
+                    when=lambda seen, expected, inputs: (
+                        seen["256 × slopes"].values.std() < 1e-6
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "slopes in the opposite order",
+                    "The right slopes in the opposite order: the first head should be "
+                    "the steepest.",
+                    wrong=lambda num_heads: {
+                        "256 × slopes": _slopes(num_heads)["256 × slopes"].flip(0)
+                    },
+                    read=READ,
+                ),
+                Mistake(
+                    "slopes growing",
+                    "The slopes are larger than 1: the sign of the exponent is lost.",
+                    wrong=lambda num_heads: _slopes(num_heads, rate=-8 / num_heads),
+                    read=READ,
+                ),
+                Mistake(
+                    "slopes on a straight line",
+                    "The slopes fall by equal steps. They should fall by equal "
+                    "factors.",
+                    wrong=lambda num_heads: {
+                        "256 × slopes": 256
+                        * torch.arange(1, num_heads + 1).flip(0)
+                        / num_heads
+                    },
+                    read=READ,
+                ),
+                Mistake(
+                    "slopes negative",
+                    "The slopes are negative. The sign belongs to the bias.",
+                    wrong=lambda num_heads: {
+                        "256 × slopes": -_slopes(num_heads)["256 × slopes"]
+                    },
+                    read=READ,
+                ),
+            ),
+        ),
+        Check(
+            "each head loses its slope times the distance",
+            1,
+            inputs=_grid,
+            ask=_ask_alibi,
+            expected=_alibi,
+            mistakes=(
+                Mistake(
+                    "distance rewarded",
+                    "The further away a key is, the larger its bias: far keys are made "
+                    "attractive. Distance has to cost.",
+                    wrong=lambda **inputs: _alibi(sign=-1, **inputs),
+                    read=READ,
+                ),
+                *(
+                    Mistake(
+                        "one slope for all heads",
+                        "All heads have the same slope, and see equally far. With "
+                        "slopes of their own, one head can look near, another far.",
+                        wrong=_shared(head),
+                        read=READ,
+                    )
+                    for head in (0, -1)
+                ),
+                Mistake(
+                    "slopes of the wrong order",
+                    "The right numbers in the wrong heads: the first head should be "
+                    "the steepest.",
+                    wrong=lambda num_heads, queries, keys, offset: _past(
+                        alibi_bias(num_heads, queries, keys, query_offset=offset).flip(
+                            0
+                        ),
+                        offset,
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "offset ignored",
+                    "The first query is taken to stand at position 0, whatever the "
+                    "offset is. It then pays for keys beside it, and the keys at its "
+                    "own place cost something.",
+                    wrong=lambda **inputs: _alibi(at=0, **inputs),
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "slopes along the wrong axis",
+                    "The slopes do not vary from head to head but along queries or "
+                    "keys. Give them axes of length 1 before they meet the distances.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].kind == "error"
+                        and "size of tensor" in seen["result"].text
+                    ),
+                    read=READ,
+                ),
+            ),
+        ),
+    ),
+)

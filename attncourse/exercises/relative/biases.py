@@ -1,0 +1,298 @@
+"""Exercise 4, third part: a bias that is added to the scores."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from attncourse.exercises.relative.distances import T5, size
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.layers.relative import relative_positions
+
+COLUMNS = "chapters/02_attention_types#seven-lines-and-two-faults-in-circulation"
+SCALE = "chapters/02_attention_types#why-divide-by-d-k"
+MULTIPLIED = "chapters/05_masking#case-2-the-keys-that-were-multiplied-away"
+MASK = "chapters/05_masking#what-does-a-mask-do"
+WRONG_HALF = "chapters/05_masking#case-1-the-mask-that-hid-the-wrong-half"
+
+
+def _vectors(generator):
+    """Draw vectors and a bias; as many heads as texts, so that axes can be mixed up."""
+    queries, width = size(generator, 2, 3), size(generator, 3, 5)
+    keys = queries + 1
+    return {
+        "query": 2 * torch.randn(2, 2, queries, width, generator=generator),
+        "key": torch.randn(2, 2, keys, width, generator=generator),
+        "value": torch.randn(2, 2, keys, 2, generator=generator),
+        "bias": 2 * torch.randn(2, queries, keys, generator=generator),
+    }
+
+
+def _vectors_and_mask(generator):
+    inputs = _vectors(generator)
+    mask = relative_positions(*inputs["bias"].shape[1:], query_offset=1) <= 0
+    return {**inputs, "mask": mask}
+
+
+def attention(query, key, value, bias=0, mask=None):
+    """Return output and weights of attention with a bias: the reference.
+
+    Parameters
+    ----------
+    query, key, value : torch.Tensor
+        ``(..., tokens, width)``.
+    bias : torch.Tensor or 0
+        Added to the scaled scores.
+    mask : torch.Tensor of bool, optional
+        True = may attend.
+    """
+    return _read(_scaled(query, key) + bias, value, mask)
+
+
+def _scaled(query, key):
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+
+
+def _read(scores, value, mask=None, axis=-1):
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim=axis)
+    return {"weights": weights, "output": weights @ value}
+
+
+def _ask_attention(answer, query, key, value, bias):
+    output, weights = answer(query, key, value, bias)
+    return {"weights": weights, "output": output}
+
+
+def _ask_masked(answer, query, key, value, bias, mask):
+    both = answer(query, key, value, bias, mask)[1]
+    alone = answer(query, key, value, None, mask)[1]
+    return {"weights": both, "weights without a bias": alone}
+
+
+def _masked(query, key, value, bias, mask):
+    return _two_weights(
+        attention(query, key, value, bias, mask),
+        attention(query, key, value, 0, mask),
+    )
+
+
+def _two_weights(both, alone):
+    return {"weights": both["weights"], "weights without a bias": alone["weights"]}
+
+
+def _after_softmax(query, key, value, bias):
+    weights = attention(query, key, value)["weights"] + bias
+    return {"weights": weights, "output": weights @ value}
+
+
+def _multiplied_mask(query, key, value, bias, mask):
+    return _two_weights(
+        _read((_scaled(query, key) + bias) * mask, value),
+        _read(_scaled(query, key) * mask, value),
+    )
+
+
+def _mask_after(query, key, value, bias, mask):
+    one, two = (attention(query, key, value, b) for b in (bias, 0))
+    return {
+        "weights": one["weights"] * mask,
+        "weights without a bias": two["weights"] * mask,
+    }
+
+
+BIAS = Task(
+    name="bias",
+    title="A bias on the scores",
+    names=("biased_attention",),
+    difficulty="easy",
+    minutes=10,
+    checks=(
+        Check(
+            "each head's bias is added to its scaled scores, before the softmax",
+            1,
+            inputs=_vectors,
+            ask=_ask_attention,
+            expected=attention,
+            pure=True,
+            mistakes=(
+                Mistake(
+                    "bias ignored",
+                    "The weights are those without a bias.",
+                    wrong=lambda query, key, value, bias: attention(query, key, value),
+                    read=T5,
+                ),
+                Mistake(
+                    "bias after the softmax",
+                    "The bias is added to the weights, and the rows no longer sum to "
+                    "1. It belongs to the scores.",
+                    wrong=_after_softmax,
+                    read=T5,
+                ),
+                Mistake(
+                    "bias divided by the root of d_k",
+                    "The bias is divided by the root of d_k together with the dot "
+                    "products. It is a number of its own: only the products need "
+                    "scaling.",
+                    wrong=lambda query, key, value, bias: attention(
+                        query, key, value, bias / math.sqrt(query.shape[-1])
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "no scaling",
+                    "The dot products are not divided by the root of d_k before the "
+                    "bias is added.",
+                    wrong=lambda query, key, value, bias: _read(
+                        query @ key.transpose(-2, -1) + bias, value
+                    ),
+                    read=SCALE,
+                ),
+                Mistake(
+                    "bias multiplied",
+                    "The scores are multiplied by the bias instead of shifted by it.",
+                    wrong=lambda query, key, value, bias: _read(
+                        _scaled(query, key) * bias, value
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "bias subtracted",
+                    "The bias is subtracted. A positive number should make a key more "
+                    "attractive.",
+                    wrong=lambda query, key, value, bias: attention(
+                        query, key, value, -bias
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "texts and heads mixed up",
+                    "Each text has its own bias, the same for all its heads. The bias "
+                    "has one matrix for each head, the same for all texts. With as "
+                    "many texts as heads, as here, no error tells.",
+                    wrong=lambda query, key, value, bias: attention(
+                        query, key, value, bias[:, None]
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "one bias for all heads",
+                    "All heads get the bias of one of them.",
+                    wrong=lambda query, key, value, bias: attention(
+                        query, key, value, bias[0]
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "one bias for all heads",
+                    "All heads get the mean of the biases of all heads.",
+                    wrong=lambda query, key, value, bias: attention(
+                        query, key, value, bias.mean(dim=0)
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "softmax over the queries",
+                    "The columns of the weights sum to 1, the rows do not: the softmax "
+                    "runs over the queries.",
+                    wrong=lambda query, key, value, bias: _read(
+                        _scaled(query, key) + bias, value, axis=-2
+                    ),
+                    read=COLUMNS,
+                ),
+                Mistake(
+                    "weights and output exchanged",
+                    "The function returns the weights first. First comes the output.",
+                    when=lambda seen, expected, inputs: (
+                        seen["weights"].shape == expected["output"].shape
+                        and seen["output"].shape == expected["weights"].shape
+                    ),
+                ),
+            ),
+        ),
+        Check(
+            "a mask hides its keys, with a bias and without",
+            1,
+            inputs=_vectors_and_mask,
+            ask=_ask_masked,
+            expected=_masked,
+            mistakes=(
+                Mistake(
+                    "mask lost where there is a bias",
+                    "Without a bias the mask is obeyed. With one, hidden keys are "
+                    "seen: the masked scores are not the ones that the bias is added "
+                    "to.",
+                    wrong=lambda query, key, value, bias, mask: _two_weights(
+                        attention(query, key, value, bias),
+                        attention(query, key, value, 0, mask),
+                    ),
+                    read=MASK,
+                ),
+                Mistake(
+                    "bias lost where there is a mask",
+                    "The weights are those of the mask alone: with a mask, the bias "
+                    "does nothing.",
+                    wrong=lambda query, key, value, bias, mask: _two_weights(
+                        attention(query, key, value, 0, mask),
+                        attention(query, key, value, 0, mask),
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "mask ignored",
+                    "Hidden keys get a weight: the mask has no effect.",
+                    wrong=lambda query, key, value, bias, mask: _two_weights(
+                        attention(query, key, value, bias),
+                        attention(query, key, value),
+                    ),
+                    read=MASK,
+                ),
+                Mistake(
+                    "mask inverted",
+                    "The keys that may be seen are hidden, and the others seen. True "
+                    "means: may attend.",
+                    wrong=lambda query, key, value, bias, mask: _two_weights(
+                        attention(query, key, value, bias, ~mask),
+                        attention(query, key, value, 0, ~mask),
+                    ),
+                    read=WRONG_HALF,
+                ),
+                Mistake(
+                    "mask by multiplication",
+                    "Hidden scores are multiplied by 0. A score of 0 is an ordinary "
+                    "score, and its key gets a weight.",
+                    wrong=_multiplied_mask,
+                    read=MULTIPLIED,
+                ),
+                Mistake(
+                    "mask after the softmax",
+                    "Hidden weights are set to 0 after the softmax, and the rows no "
+                    "longer sum to 1.",
+                    wrong=_mask_after,
+                    read=MASK,
+                ),
+                Mistake(
+                    "boolean mask added as a number",
+                    "The mask is added to the scores as 0 and 1. A visible key gains "
+                    "a little, a hidden one is not hidden.",
+                    wrong=lambda query, key, value, bias, mask: _two_weights(
+                        attention(query, key, value, bias + mask.float()),
+                        attention(query, key, value, mask.float()),
+                    ),
+                    read=MASK,
+                ),
+                Mistake(
+                    "a missing bias is an error",
+                    "The call without a bias fails. `bias=None` means that nothing is "
+                    "added.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].kind == "error"
+                        and "NoneType" in seen["result"].text
+                    ),
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,288 @@
+"""Exercise 4, eighth part: the loss at each position, and at each length."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attncourse.exercises.relative.distances import size
+from attncourse.exercises.task import Check, Mistake, Task
+
+LENGTHS_READ = "chapters/04_positional_encoding#what-happens-beyond-the-trained-length"
+PADDING = "chapters/05_masking#case-6-the-sentence-that-changed-in-company"
+FUTURE = "chapters/05_masking#case-5-the-impossible-loss"
+SYMBOLS = 5  # of which 0 is padding
+
+
+class KnownModel(nn.Module):
+    """A language model whose logits are known: they grow with the position.
+
+    Parameters
+    ----------
+    logits : torch.Tensor
+        ``(symbols, symbols)``; row s is what follows symbol s at the first position.
+    """
+
+    def __init__(self, logits):
+        super().__init__()
+        self.logits = nn.Parameter(logits.clone())
+        self.dropout = nn.Dropout(0.5)
+        self.read_in_training = False
+
+    def forward(self, tokens):
+        """Return the logits of each next token."""
+        self.read_in_training |= self.training
+        growth = 1 + 0.25 * torch.arange(tokens.shape[1])[:, None]
+        return self.dropout(self.logits[tokens] * growth)
+
+
+def _padded(generator):
+    texts, longest = size(generator, 2, 3), size(generator, 4, 5)
+    tokens = torch.randint(1, SYMBOLS, (texts, longest), generator=generator)
+    for text in range(1, texts):
+        tokens[text, size(generator, 2, longest - 1) :] = 0
+    return {"tokens": tokens, "logits": _logits(generator)}
+
+
+def _logits(generator):
+    return torch.randn(SYMBOLS, SYMBOLS, generator=generator)
+
+
+def _ask_positions(loss_by_position, _, tokens, logits):
+    model = KnownModel(logits).train()
+    loss = loss_by_position(model, tokens)
+    return {"loss": loss, "read in training mode": model.read_in_training}
+
+
+def _losses(tokens, logits, inputs=slice(-1), targets=slice(1, None), soft=False):
+    """Return the loss of every token, and which of them count."""
+    scores = KnownModel(logits).eval()(tokens).detach()[:, inputs]
+    if soft:
+        scores = scores.softmax(dim=-1)
+    wanted = tokens[:, targets]
+    loss = F.cross_entropy(scores.transpose(1, 2), wanted, reduction="none")
+    return loss, (wanted != 0).float()
+
+
+def _found(loss):
+    return {"loss": loss, "read in training mode": False}
+
+
+def _by_position(tokens, logits, **changes):
+    loss, counted = _losses(tokens, logits, **changes)
+    return _found((loss * counted).sum(dim=0) / counted.sum(dim=0))
+
+
+def _with_padding(tokens, logits):
+    return _found(_losses(tokens, logits)[0].mean(dim=0))
+
+
+def _divided_by_all(tokens, logits):
+    loss, counted = _losses(tokens, logits)
+    return _found((loss * counted).mean(dim=0))
+
+
+def _mixed_axes(tokens, logits):
+    """Read (batch, tokens, symbols) as (batch, symbols, tokens) without a transpose."""
+    scores = KnownModel(logits).eval()(tokens).detach()[:, :-1]
+    scores = scores.reshape(len(tokens), SYMBOLS, -1)
+    loss = F.cross_entropy(scores, tokens[:, 1:], reduction="none")
+    counted = (tokens[:, 1:] != 0).float()
+    return _found((loss * counted).sum(dim=0) / counted.sum(dim=0))
+
+
+# --- at several lengths --------------------------------------------------------------
+
+
+def _two_tests(generator):
+    short, last = size(generator, 5, 6), size(generator, 2, 3)
+    lengths = short, short + size(generator, 2, 4)
+    texts = (torch.randint(1, SYMBOLS, (2, n), generator=generator) for n in lengths)
+    return {
+        **dict(zip(("short_texts", "long_texts"), texts, strict=True)),
+        "last": last,
+        "logits": _logits(generator),
+    }
+
+
+def _ask_lengths(_, loss_at_lengths, short_texts, long_texts, last, logits):
+    model = KnownModel(logits)
+    tests = {texts.shape[1]: texts for texts in (short_texts, long_texts)}
+    found = loss_at_lengths(model, tests, last)
+    if not isinstance(found, dict):
+        return {"type": type(found).__name__}
+    return dict(zip(NAMES, (float(found[length]) for length in tests), strict=True))
+
+
+NAMES = "loss of the short texts", "loss of the long texts"
+
+
+def _at_lengths(short_texts, long_texts, last, logits, summary=None, cut=None):
+    """Return the mean loss over the last positions, or another summary of it."""
+    found = []
+    for texts in (short_texts, long_texts):
+        texts = texts if cut is None else cut(texts, last)
+        loss = _by_position(texts, logits)["loss"]
+        found.append(loss[-last:].mean() if summary is None else summary(loss, last))
+    return dict(zip(NAMES, found, strict=True))
+
+
+def _summary(summary):
+    return lambda **inputs: _at_lengths(**inputs, summary=summary)
+
+
+EVALUATION = Task(
+    name="evaluation",
+    title="The loss at each position",
+    names=("loss_by_position", "loss_at_lengths"),
+    difficulty="medium",
+    minutes=15,
+    checks=(
+        Check(
+            "each position has the mean loss of the tokens that are predicted there",
+            1,
+            inputs=_padded,
+            ask=_ask_positions,
+            expected=_by_position,
+            mistakes=(
+                Mistake(
+                    "model in training mode",
+                    "The model is read in training mode: its dropout is at work, and "
+                    "each call gives another loss.",
+                    when=lambda seen, expected, inputs: (
+                        seen["read in training mode"].values[0] == 1
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "targets not shifted",
+                    "Each logit is compared with the token that the model has just "
+                    "read. It is a guess at the token after that.",
+                    wrong=lambda **inputs: _by_position(**inputs, targets=slice(-1)),
+                    read=FUTURE,
+                ),
+                Mistake(
+                    "targets shifted the wrong way",
+                    "Each logit is compared with the token *before* the one that the "
+                    "model has just read.",
+                    wrong=lambda **inputs: _by_position(
+                        **inputs, inputs=slice(1, None), targets=slice(-1)
+                    ),
+                    read=FUTURE,
+                ),
+                Mistake(
+                    "padding counted as a target",
+                    "Padding is treated as a token to predict. No text goes on there: "
+                    "these positions say nothing about the model.",
+                    wrong=_with_padding,
+                    read=PADDING,
+                ),
+                Mistake(
+                    "divided by all texts",
+                    "Padding adds no loss, but it is still counted: where texts have "
+                    "ended, the sum is divided by too large a number, and the loss "
+                    "looks too small.",
+                    wrong=_divided_by_all,
+                    read=PADDING,
+                ),
+                Mistake(
+                    "probabilities instead of logits",
+                    "The logits go through a softmax twice: `cross_entropy` has its "
+                    "own.",
+                    wrong=lambda **inputs: _by_position(**inputs, soft=True),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "axes mixed up",
+                    "The logits are reshaped where two axes should change places: "
+                    "numbers of different tokens get mixed.",
+                    wrong=_mixed_axes,
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "sign of the loss lost",
+                    "The loss is negative: it is minus the logarithm of a probability.",
+                    wrong=lambda **inputs: _found(-_by_position(**inputs)["loss"]),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "one number for all positions",
+                    "The result is one number. There should be one for each position, "
+                    "or nothing can be seen of the length.",
+                    when=lambda seen, expected, inputs: seen["loss"].shape == (),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "mean over the positions",
+                    "There is one number for each text: the mean runs over the "
+                    "positions. It should run over the texts.",
+                    when=lambda seen, expected, inputs: (
+                        seen["loss"].shape == inputs["tokens"].shape[:1]
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "one position too many",
+                    "There is a loss for each token. A text of n tokens has n − 1 that "
+                    "are predicted: the first one follows nothing.",
+                    when=lambda seen, expected, inputs: (
+                        seen["loss"].shape == inputs["tokens"].shape[1:]
+                    ),
+                    read=LENGTHS_READ,
+                ),
+            ),
+        ),
+        Check(
+            "long texts are read whole, and judged on their last predictions",
+            1,
+            inputs=_two_tests,
+            ask=_ask_lengths,
+            expected=_at_lengths,
+            mistakes=(
+                Mistake(
+                    "only the first positions",
+                    "The loss is that of the *first* predictions of each text. There "
+                    "a model stands where it stood in training, however long the text "
+                    "is.",
+                    wrong=_summary(lambda loss, last: loss[:last].mean()),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "mean over all positions",
+                    "The loss is the mean over all predictions of a text. The early "
+                    "ones are as in training, and hide what happens at the end.",
+                    wrong=_summary(lambda loss, last: loss.mean()),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "texts cut before they are read",
+                    "The end of each text is cut off and read alone. The model then "
+                    "meets no long text at all: its positions start again at 0.",
+                    wrong=lambda **inputs: _at_lengths(
+                        **inputs, cut=lambda texts, last: texts[:, -last - 1 :]
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "one position only",
+                    "The loss is that of the last prediction alone: few tokens, and a "
+                    "noisy number.",
+                    wrong=_summary(lambda loss, last: loss[-1]),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "sum instead of mean",
+                    "The losses are added up. The mean is asked for.",
+                    wrong=_summary(lambda loss, last: loss[-last:].sum()),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "not a dictionary",
+                    "The result should be a dictionary: the loss for each length.",
+                    when=lambda seen, expected, inputs: "type" in seen,
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,114 @@
+"""The language and the language model of exercise 4: its attention is the student's."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from attncourse.data.markov import markov_recall_batch, markov_recall_floor
+from attncourse.layers.positions import sinusoidal_encoding
+
+VOCABULARY = 19  # padding, 16 letters, and the two marks
+LANGUAGE = {"num_symbols": 16, "noise": 0.1, "event_rate": 0.25}
+LEAST_LOSS = markov_recall_floor(**LANGUAGE)["per_token"]  # nats
+
+
+def draw(batch, length, seed):
+    """Draw texts of the language: a Markov chain with recall of a marked letter.
+
+    Parameters
+    ----------
+    batch, length : int
+        Texts, and tokens in each.
+    seed : int
+        Draws the texts; the rules of the language are always the same.
+
+    Returns
+    -------
+    torch.Tensor
+        int64, ``(batch, length)``, from 1 to 18; 0 is free for padding.
+    """
+    return markov_recall_batch(batch, length, seed=seed, **LANGUAGE)[0]
+
+
+class LanguageModel(nn.Module):
+    r"""A small decoder-only Transformer around an attention function that it is given.
+
+    Parameters
+    ----------
+    attend : callable
+        ``attend(query, key, value, scheme, learned)`` returns the output of causal
+        attention, ``(batch, heads, tokens, d_head)``, the shape of its first three
+        arguments; or a pair of which this is the first.
+    scheme : str
+        Handed to `attend`. With "sinusoidal", sinusoids are added to the token vectors
+        and `attend` is told "none".
+    learned : callable, optional
+        Handed to `attend`; if it is a module, it is trained with the model.
+    d_model, num_heads, num_layers, d_hidden : int, optional
+        Width, heads, layers, and width inside the feed-forward networks.
+    """
+
+    def __init__(
+        self,
+        attend,
+        scheme,
+        learned=None,
+        *,
+        d_model=48,
+        num_heads=4,
+        num_layers=2,
+        d_hidden=96,
+    ):
+        super().__init__()
+        self.attend, self.scheme, self.learned = attend, scheme, learned
+        self.num_heads = num_heads
+        self.embedding = nn.Embedding(VOCABULARY, d_model)
+        self.layers = nn.ModuleList(
+            nn.ModuleDict(
+                {
+                    "attention_norm": nn.LayerNorm(d_model),
+                    "to_heads": nn.Linear(d_model, 3 * d_model),
+                    "from_heads": nn.Linear(d_model, d_model),
+                    "feedforward": nn.Sequential(
+                        nn.LayerNorm(d_model),
+                        nn.Linear(d_model, d_hidden),
+                        nn.ReLU(),
+                        nn.Linear(d_hidden, d_model),
+                    ),
+                }
+            )
+            for _ in range(num_layers)
+        )
+        self.to_logits = nn.Sequential(
+            nn.LayerNorm(d_model), nn.Linear(d_model, VOCABULARY)
+        )
+
+    def forward(self, tokens):
+        """Return the logits of each next token.
+
+        Parameters
+        ----------
+        tokens : torch.Tensor
+            int64, ``(batch, tokens)``.
+
+        Returns
+        -------
+        torch.Tensor
+            ``(batch, tokens, 19)``.
+        """
+        x = self.embedding(tokens)
+        if self.scheme == "sinusoidal":
+            x = x + sinusoidal_encoding(*x.shape[1:]).to(x)
+        for layer in self.layers:
+            heads = layer["to_heads"](layer["attention_norm"](x))
+            x = x + layer["from_heads"](self._read(heads))
+            x = x + layer["feedforward"](x)
+        return self.to_logits(x)
+
+    def _read(self, heads):
+        heads = heads.unflatten(-1, (3, self.num_heads, -1)).permute(2, 0, 3, 1, 4)
+        scheme = "none" if self.scheme == "sinusoidal" else self.scheme
+        output = self.attend(*heads, scheme, self.learned)
+        if isinstance(output, tuple):
+            output = output[0]
+        return output.transpose(1, 2).flatten(2)

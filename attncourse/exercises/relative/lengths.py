@@ -1,0 +1,290 @@
+"""Exercise 4, ninth part: trained on short texts, tested on long ones."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+
+from attncourse.exercises.relative.distances import size
+from attncourse.exercises.relative.evaluation import LENGTHS_READ
+from attncourse.exercises.relative.language import VOCABULARY
+from attncourse.exercises.task import Check, Mistake, Task
+
+SIX_MODELS = "chapters/04_positional_encoding#six-models-three-seeds"
+
+
+# --- training short, testing long ----------------------------------------------------
+
+
+class WatchedModel(nn.Module):
+    """A model that learns nothing, has a known loss, and notes what it is shown."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+        self.shown = []
+
+    def forward(self, tokens):
+        """Return logits under which a token at position p costs ln(18 + exp(p/4))."""
+        note = {"tokens": tokens.detach().cpu(), "learned": False}
+        note["training"] = self.training
+        self.shown.append(note)
+        logits = torch.zeros(*tokens.shape, VOCABULARY, device=tokens.device)
+        logits[..., 0] = 0.25 * torch.arange(tokens.shape[1])
+        logits = logits + self.weight
+        if logits.requires_grad:
+            logits.register_hook(lambda gradient: note.update(learned=True))
+        return logits
+
+
+def _few_steps(generator):
+    trained = size(generator, 9, 12)
+    return {
+        "steps": size(generator, 3, 5),
+        "trained": trained,
+        "lengths": [trained, 2 * trained, 3 * trained + 1],
+    }
+
+
+def _random_texts(batch, length, seed):
+    generator = torch.Generator().manual_seed(int(seed))
+    return torch.randint(1, VOCABULARY, (batch, length), generator=generator)
+
+
+def _ask_protocol(train_and_test, _, steps, trained, lengths):
+    model = WatchedModel()
+    found = train_and_test(model, _random_texts, steps, lengths, trained)
+    learned = [note for note in model.shown if note["learned"]]
+    tested = [note for note in model.shown if not note["learned"]]
+    longest = max((note["tokens"].shape[1] for note in learned), default=0)
+    texts = [_texts(notes, trained) for notes in (learned, tested)]
+    return {
+        "longest text learned from": trained if longest == trained - 1 else longest,
+        "steps": len(learned),
+        "different batches": len({str(n["tokens"].tolist()) for n in learned}),
+        "test texts that were learned from": len(texts[0] & texts[1]),
+        "tested in training mode": any(note["training"] for note in tested),
+        "losses": torch.tensor([float(found[length]) for length in lengths]),
+    }
+
+
+def _texts(notes, trained):
+    """Return the texts of the trained length, without their last token."""
+    return {
+        tuple(text[: trained - 1])
+        for note in notes
+        if note["tokens"].shape[1] <= trained
+        for text in note["tokens"].tolist()
+    }
+
+
+def _protocol(steps, trained, lengths, over=None):
+    """Return what a right run shows; `over` says which positions its losses mean."""
+    losses = [math.log(18 + math.exp(0.25 * p)) for p in range(max(lengths) - 1)]
+    over = over or (lambda length: slice(length - trained, length - 1))
+    means = [torch.tensor(losses[over(length)]).mean() for length in lengths]
+    return {
+        "longest text learned from": trained,
+        "steps": steps,
+        "different batches": steps,
+        "test texts that were learned from": 0,
+        "tested in training mode": False,
+        "losses": torch.stack(means),
+    }
+
+
+def _number(seen, name):
+    return seen[name].values[0]
+
+
+# --- which schemes hold --------------------------------------------------------------
+
+RISES = {
+    "level": (0.0, 0.02, 0.05),
+    "rising": (0.0, 0.3, 0.8),
+    "rising and falling": (0.0, 0.5, 0.1),
+    "falling": (0.0, -0.1, -0.3),
+    "bad from the start": (0.9, 0.95, 1.0),
+    "just too much": (0.1, 0.2, 0.33),
+}
+
+
+def _results(generator):
+    return {
+        "start": 1 + torch.rand((), generator=generator).item(),
+        "lengths": [n * size(generator, 4, 9) for n in (1, 10, 100)],
+    }
+
+
+def _ask_holds(_, holds, start, lengths):
+    losses = {
+        scheme: {n: start + rise for n, rise in zip(lengths, rises, strict=True)}
+        for scheme, rises in RISES.items()
+    }
+    found = set(holds(losses))
+    return {f"holds: {scheme}": scheme in found for scheme in RISES}
+
+
+def _those(rule):
+    return lambda start, lengths: {
+        f"holds: {scheme}": bool(rule(rises)) for scheme, rises in RISES.items()
+    }
+
+
+LENGTHS = Task(
+    name="lengths",
+    title="Train short, test long",
+    names=("train_and_test", "holds"),
+    needs=("evaluation",),
+    difficulty="medium",
+    minutes=15,
+    checks=(
+        Check(
+            "short texts train the model, and new texts of every length test it",
+            1,
+            inputs=_few_steps,
+            ask=_ask_protocol,
+            expected=_protocol,
+            mistakes=(
+                Mistake(
+                    "trained on the test length",
+                    "The model learns from texts longer than the trained length. What "
+                    "it does at lengths that it has never met can no longer be seen.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "longest text learned from") > inputs["trained"]
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "nothing learned",
+                    "No step of training was seen: no gradient came back to the model.",
+                    when=lambda seen, expected, inputs: _number(seen, "steps") == 0,
+                    read=SIX_MODELS,
+                ),
+                Mistake(
+                    "shorter texts than asked for",
+                    "The model learns from texts shorter than the trained length.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "longest text learned from") < inputs["trained"]
+                    ),
+                    read=SIX_MODELS,
+                ),
+                Mistake(
+                    "another number of steps",
+                    "The number of training steps is not the one asked for.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "steps") != inputs["steps"]
+                    ),
+                ),
+                Mistake(
+                    "one batch over and over",
+                    "Every step learns from the same texts. The model will know them "
+                    "by heart, and not the rules behind them.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "different batches") < inputs["steps"]
+                    ),
+                    read=SIX_MODELS,
+                ),
+                Mistake(
+                    "tested on texts of the training",
+                    "Texts of the test were learned from before. A seed that has drawn "
+                    "texts for the training draws the same ones again.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "test texts that were learned from") > 0
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "tested in training mode",
+                    "The model is in training mode when it is tested.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "tested in training mode") == 1
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "only the first positions",
+                    "The loss at each length is that of the first predictions, where "
+                    "the model stands as in training.",
+                    wrong=lambda trained, **inputs: _protocol(
+                        trained=trained, **inputs, over=lambda n: slice(trained - 1)
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "mean over all positions",
+                    "The loss at each length is the mean over all predictions. The "
+                    "early ones are as in training, and hide what happens at the end.",
+                    wrong=lambda **inputs: _protocol(
+                        **inputs, over=lambda n: slice(n - 1)
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                *(
+                    Mistake(
+                        "another number of predictions",
+                        "The loss at each length is the mean of another number of "
+                        "predictions. A text of the trained length has one prediction "
+                        "less than it has tokens; as many are judged at each length.",
+                        wrong=lambda trained, count=count, **inputs: _protocol(
+                            trained=trained,
+                            **inputs,
+                            over=lambda n: slice(max(0, n - 1 - count(trained)), n - 1),
+                        ),
+                        read=LENGTHS_READ,
+                    )
+                    for count in (lambda n: n, lambda n: n - 2, lambda n: 31)
+                ),
+            ),
+        ),
+        Check(
+            "a scheme holds if no longer text is much worse than its own short ones",
+            1,
+            inputs=_results,
+            ask=_ask_holds,
+            expected=_those(lambda rise: max(rise) - rise[0] <= 0.2),
+            mistakes=(
+                Mistake(
+                    "longest text only",
+                    "Only the longest length is looked at. A scheme that fails in "
+                    "between does not hold.",
+                    wrong=_those(lambda rise: rise[-1] - rise[0] <= 0.2),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "compared with the best scheme",
+                    "Each scheme is compared with the best one at the short length. It "
+                    "should be compared with itself: one that is poor everywhere may "
+                    "still hold.",
+                    wrong=_those(lambda rise: max(rise) <= 0.2),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "better counts as worse",
+                    "A scheme whose loss *falls* with the length is said not to hold.",
+                    wrong=_those(
+                        lambda rise: max(abs(r - rise[0]) for r in rise) <= 0.2
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "step by step",
+                    "Each length is compared with the one before it. A loss that "
+                    "rises a little at every step is high in the end.",
+                    wrong=_those(
+                        lambda rise: max(rise[1] - rise[0], rise[2] - rise[1]) <= 0.2
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "those that do not hold",
+                    "The schemes that do not hold are returned instead of those that "
+                    "do.",
+                    wrong=_those(lambda rise: max(rise) - rise[0] > 0.2),
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,325 @@
+"""Exercise 4, sixth part: queries and keys that are turned."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from attncourse.exercises.relative.distances import size
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.layers.rotary import apply_rotary
+
+READ = "chapters/04_positional_encoding#rotary-turn-then-compare"
+
+
+def _vectors(generator):
+    heads, tokens, width = (size(generator, *ends) for ends in ((1, 2), (3, 4), (2, 3)))
+    return {"x": torch.randn(heads, tokens, 2 * width, generator=generator)}
+
+
+def _turned(x, first=0, base=10000.0, unit=1.0, rates=None):
+    """Return x with each pair turned by a position times a rate: the reference."""
+    tokens, width = x.shape[-2:]
+    pairs = torch.arange(width // 2, dtype=torch.float64)
+    rates = base ** (-2 * pairs / width) if rates is None else rates(pairs, width)
+    angles = unit * (first + torch.arange(tokens).double())[:, None] * rates
+    complex_pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)))
+    turned = complex_pairs * torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(turned).flatten(-2).float()
+
+
+def _halves(x, **changes):
+    """Turn feature i with feature i + d/2, the other convention."""
+    interleaved = x.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
+    turned = _turned(interleaved.contiguous(), **changes)
+    return turned.unflatten(-1, (-1, 2)).transpose(-2, -1).flatten(-2)
+
+
+def _overwritten(x):
+    """Turn in place: the second feature of a pair sees the first one turned."""
+    sin, cos = _sinusoids(x).unflatten(-1, (-1, 2)).unbind(-1)
+    first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
+    first = first * cos - second * sin
+    second = first * sin + second * cos
+    return torch.stack([first, second], dim=-1).flatten(-2)
+
+
+def _sinusoids(x):
+    """Return what the sinusoidal encoding would add."""
+    return _turned(torch.tensor([0.0, 1.0]).repeat(x.shape[-1] // 2).expand_as(x)) * (
+        torch.tensor([-1.0, 1.0]).repeat(x.shape[-1] // 2)
+    )
+
+
+def _same_angle(pairs, width):
+    return torch.ones_like(pairs)
+
+
+# --- what a turn leaves as it is -----------------------------------------------------
+
+LENGTHS = "length of the turned query, in lengths of the query"
+SCORES = "scores at 3 distances from 3 starts, less those from start 0"
+
+
+def _two_vectors(generator):
+    start = size(generator, 5, 90)
+    return {
+        "query": torch.randn(1, 4, generator=generator),
+        "key": torch.randn(1, 4, generator=generator),
+        "starts": [0, start, start + 400],
+        "base": float(size(generator, 20, 200)),
+    }
+
+
+def _ask_distance(rotate, query, key, starts, base):
+    """Return facts that hold in both conventions of pairs, and in both directions."""
+    scores, lengths = [], []
+    for start in starts:
+        turned = rotate(query, torch.tensor([start]), base)
+        lengths.append(turned.norm() / query.norm())
+        for distance in (0, 2, 5):
+            other = rotate(key, torch.tensor([start + distance]), base)
+            scores.append((turned * other).sum())
+    scores = torch.stack(scores).reshape(len(starts), 3)
+    usual = rotate(query, torch.tensor([7]), 10000.0)
+    return {
+        LENGTHS: torch.stack(lengths),
+        SCORES: scores - scores[0],
+        "other scores at other distances": bool((scores - scores[:, :1]).any()),
+        "another turn with another base": bool(
+            (usual - rotate(query, torch.tensor([7]), base)).any()
+        ),
+    }
+
+
+def _kept(query, key, starts, base):
+    return {
+        LENGTHS: torch.ones(3),
+        SCORES: torch.zeros(3, 3),
+        "other scores at other distances": True,
+        "another turn with another base": True,
+    }
+
+
+# --- far positions in half precision -------------------------------------------------
+
+
+def _far_away(generator):
+    return {
+        "x": torch.randn(3, 8, generator=generator).half(),
+        "positions": torch.randint(3000, 9000, (3,), generator=generator),
+    }
+
+
+def _ask_half(rotate, x, positions):
+    turned = rotate(x, positions)
+    exact = apply_rotary(x.double(), positions)
+    return {
+        "every error below 0.02": bool((turned - exact).abs().max() < 0.02),
+        "precision": str(turned.dtype).removeprefix("torch."),
+    }
+
+
+ROTARY = Task(
+    name="rotary",
+    title="Rotary: turn, then compare",
+    names=("rotate",),
+    difficulty="medium",
+    minutes=20,
+    checks=(
+        Check(
+            "features 0 and 1, 2 and 3, ... turn together, each pair at its own rate",
+            1,
+            inputs=_vectors,
+            ask=lambda rotate, x: rotate(x),
+            expected=_turned,
+            pure=True,
+            mistakes=(
+                Mistake(
+                    "pairs of halves",
+                    "Feature i is paired with feature i + d/2. Much code does so, and "
+                    "it works as well; but it is the other convention, and weights "
+                    "trained with one do not fit the other. Here features 0 and 1 are "
+                    "a pair, 2 and 3 the next.",
+                    wrong=_halves,
+                    read=READ,
+                ),
+                Mistake(
+                    "turned the other way",
+                    "The pairs turn clockwise: the signs of the sines are the wrong "
+                    "way round. Scores would still depend on the distance, but "
+                    "the result is not that of the formula.",
+                    wrong=lambda x: _turned(x, unit=-1.0),
+                    read=READ,
+                ),
+                Mistake(
+                    "angles in degrees",
+                    "The pairs turn by degrees instead of radians: some sixty times "
+                    "too slowly.",
+                    wrong=lambda x: _turned(x, unit=math.pi / 180),
+                    read=READ,
+                ),
+                Mistake(
+                    "positions counted from 1",
+                    "The first token is turned already. Its position is 0, and a turn "
+                    "by 0 leaves it as it is.",
+                    wrong=lambda x: _turned(x, first=1),
+                    read=READ,
+                ),
+                Mistake(
+                    "all pairs at one rate",
+                    "All pairs turn by the same angle. The rate falls from pair to "
+                    "pair.",
+                    wrong=lambda x: _turned(x, rates=_same_angle),
+                    read=READ,
+                ),
+                *(
+                    Mistake(
+                        "rates fall at the wrong pace",
+                        "The first pair turns at the right rate, the others do not. "
+                        "Pair i begins at feature 2i: is the exponent counted in pairs "
+                        "or in features, and divided by d?",
+                        wrong=lambda x, pace=pace: _turned(
+                            x, rates=lambda i, d: 10000.0 ** (-pace(i, d))
+                        ),
+                        read=READ,
+                    )
+                    for pace in (
+                        lambda i, d: i / d,
+                        lambda i, d: 4 * i / d,
+                        lambda i, d: i / (d // 2 - 1),
+                        lambda i, d: i,
+                        lambda i, d: 2 * i,
+                    )
+                ),
+                Mistake(
+                    "rates growing",
+                    "The second pair turns faster than the first: the sign of the "
+                    "exponent is lost.",
+                    wrong=lambda x: _turned(
+                        x, rates=lambda i, d: 10000.0 ** (2 * i / d)
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "wrong base",
+                    "The first pair turns at the right rate, the others too fast: the "
+                    "base is not 10000.",
+                    wrong=lambda x: _turned(x, base=1000.0),
+                    read=READ,
+                ),
+                Mistake(
+                    "half of a pair overwritten",
+                    "The second feature of a pair is made from the first one *after* "
+                    "it was turned. Keep both old values until both new ones are "
+                    "made.",
+                    wrong=_overwritten,
+                    read=READ,
+                ),
+                Mistake(
+                    "features of a pair torn apart",
+                    "The numbers are right but lie in the wrong places: all first "
+                    "features of the pairs come before all second ones. Each pair has "
+                    "to go back to where it came from.",
+                    wrong=lambda x: (
+                        _turned(x).unflatten(-1, (-1, 2)).transpose(-2, -1).flatten(-2)
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "position added instead of turned",
+                    "Sines and cosines are added to the features, as the sinusoidal "
+                    "encoding does. Here each pair is turned.",
+                    wrong=lambda x: x + _sinusoids(x),
+                    read=READ,
+                ),
+                Mistake(
+                    "turned along the heads",
+                    "All tokens of a head are turned alike: the positions run along "
+                    "the wrong axis. Tokens are on the second axis from the end.",
+                    wrong=lambda x: _turned(x.transpose(0, 1)).transpose(0, 1),
+                    read=READ,
+                ),
+            ),
+        ),
+        Check(
+            "a score depends on the distance alone, at any place, and lengths are kept",
+            1,
+            inputs=_two_vectors,
+            ask=_ask_distance,
+            expected=_kept,
+            tolerance=2e-3,
+            mistakes=(
+                Mistake(
+                    "lengths change",
+                    "A vector that is turned keeps its length; here it grows or "
+                    "shrinks. Is it a rotation: cosine, minus sine, sine, cosine, of "
+                    "one angle?",
+                    when=lambda seen, expected, inputs: (
+                        abs(seen[LENGTHS].values - 1).max() > 2e-3
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "positions ignored",
+                    "The positions that are given have no effect: every token is taken "
+                    "to stand at its place in the tensor. A query that comes alone, "
+                    "after others, would be turned as if it were the first.",
+                    when=lambda seen, expected, inputs: (
+                        not seen["other scores at other distances"].values[0]
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "scores depend on the place",
+                    "The same query and key, at the same distance, get different "
+                    "scores at different places.",
+                    when=lambda seen, expected, inputs: (
+                        abs(seen[SCORES].values).max() > 2e-3
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "base ignored",
+                    "The base that is given has no effect.",
+                    when=lambda seen, expected, inputs: (
+                        not seen["another turn with another base"].values[0]
+                    ),
+                    read=READ,
+                ),
+            ),
+        ),
+        Check(
+            "half precision comes out as it came in, and far positions stay exact",
+            1,
+            inputs=_far_away,
+            ask=_ask_half,
+            expected=lambda x, positions: {
+                "every error below 0.02": True,
+                "precision": "float16",
+            },
+            mistakes=(
+                Mistake(
+                    "angles in half precision",
+                    "At positions of some thousands the result is far off. Half "
+                    "precision holds whole numbers up to 2048 only, and angles worse: "
+                    "in which precision are positions and angles computed?",
+                    when=lambda seen, expected, inputs: (
+                        seen["every error below 0.02"].values[0] == 0
+                    ),
+                    read=READ,
+                ),
+                Mistake(
+                    "another precision comes out",
+                    "What came in as float16 comes out in another precision, and the "
+                    "next product with a value in float16 fails.",
+                    when=lambda seen, expected, inputs: (
+                        seen["precision"].text != "float16"
+                    ),
+                    read=READ,
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,353 @@
+"""Exercise 4, seventh part: one attention for all schemes."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.relative.biases import WRONG_HALF, attention
+from attncourse.exercises.relative.distances import DISTANCE, size
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.layers.relative import alibi_bias, relative_positions
+from attncourse.layers.rotary import apply_rotary
+
+ALIBI = "chapters/04_positional_encoding#alibi-a-slope-for-each-head"
+ROTARY = "chapters/04_positional_encoding#rotary-turn-then-compare"
+BIASED = ("none", "alibi", "table")
+
+
+class KnownBias:
+    """Stands for a `LearnedBias`: it has one number for each head and distance.
+
+    Parameters
+    ----------
+    numbers : torch.Tensor
+        ``(heads, distances)``; entry d is for a distance of d into the past.
+    """
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __call__(self, queries, keys, offset=0):
+        """Return the bias, ``(heads, queries, keys)``."""
+        past = -relative_positions(queries, keys, query_offset=offset)
+        return self.numbers[:, past.clamp(0, self.numbers.shape[1] - 1)]
+
+
+def _heads(generator, later=0):
+    queries, heads = size(generator, 2, 3), 2
+    keys = queries + later
+    return {
+        "query": 2 * torch.randn(1, heads, queries, 4, generator=generator),
+        "key": 2 * torch.randn(1, heads, keys, 4, generator=generator),
+        "value": torch.randn(1, heads, keys, 4, generator=generator),
+        "numbers": 2 * torch.randn(heads, 6, generator=generator),
+    }
+
+
+def _later_queries(generator):
+    return _heads(generator, later=size(generator, 1, 2))
+
+
+def _ask(*schemes):
+    def ask(attend, query, key, value, numbers):
+        learned = KnownBias(numbers)
+        return {
+            scheme: _output(attend(query, key, value, scheme, learned))
+            for scheme in schemes
+        }
+
+    return ask
+
+
+def _output(result):
+    return result[0] if isinstance(result, tuple) else result
+
+
+def _reference(
+    query, key, value, numbers, scheme, *, at=None, masked=True, bias=True, turn="qk"
+):
+    """Return the output of causal attention with a scheme, or with a fault in it."""
+    queries, keys = query.shape[-2], key.shape[-2]
+    at = keys - queries if at is None else at
+    distances = relative_positions(queries, keys, query_offset=at)
+    added = 0
+    if scheme == "alibi" and bias:
+        added = alibi_bias(query.shape[1], queries, keys, query_offset=at)
+    if scheme == "table" and bias:
+        added = KnownBias(numbers)(queries, keys, at)
+    if scheme == "rotary":
+        query = (
+            apply_rotary(query, at + torch.arange(queries)) if "q" in turn else query
+        )
+        key = apply_rotary(key) if "k" in turn else key
+        value = apply_rotary(value) if "v" in turn else value
+    mask = distances <= 0 if masked else None
+    return attention(query, key, value, added, mask)["output"]
+
+
+def _all(*schemes, **changes):
+    """Return what `_ask` would see for an answer with these changes."""
+
+    def expected(**inputs):
+        return {s: _reference(**inputs, scheme=s, **changes) for s in schemes}
+
+    return expected
+
+
+def _mask_lost(**inputs):
+    return {
+        scheme: _reference(**inputs, scheme=scheme, masked=scheme == "none")
+        for scheme in BIASED
+    }
+
+
+def _bias_lost(which):
+    def wrong(**inputs):
+        return {s: _reference(**inputs, scheme=s, bias=s not in which) for s in BIASED}
+
+    return wrong
+
+
+LATER = ("alibi", "table", "rotary")
+
+
+def _mask_from_first(query, key, value, numbers):
+    """Put the queries where they are, but count the mask from the first key."""
+    return _later(query, key, value, numbers, places=None, mask_at=0)
+
+
+def _scheme_from_first(query, key, value, numbers):
+    """Mask rightly, but count the queries of the schemes from the first key."""
+    return _later(query, key, value, numbers, places=0, mask_at=None)
+
+
+def _later(query, key, value, numbers, places, mask_at):
+    queries, keys = query.shape[-2], key.shape[-2]
+    places = keys - queries if places is None else places
+    mask_at = keys - queries if mask_at is None else mask_at
+    mask = relative_positions(queries, keys, query_offset=mask_at) <= 0
+    alibi = alibi_bias(query.shape[1], queries, keys, query_offset=places)
+    table = KnownBias(numbers)(queries, keys, places)
+    turned = apply_rotary(query, places + torch.arange(queries))
+    return {
+        "alibi": attention(query, key, value, alibi, mask)["output"],
+        "table": attention(query, key, value, table, mask)["output"],
+        "rotary": attention(turned, apply_rotary(key), value, 0, mask)["output"],
+    }
+
+
+def _only(scheme):
+    """Return an answer in which one scheme counts from the first key."""
+    return lambda **inputs: {
+        **_all(*LATER)(**inputs),
+        scheme: _scheme_from_first(**inputs)[scheme],
+    }
+
+
+def _with_alibi(query, key, value, numbers, scheme):
+    """Add the bias of ALiBi, and the scheme's own."""
+    tokens = query.shape[-2]
+    bias = alibi_bias(query.shape[1], tokens, tokens)
+    if scheme == "table":
+        bias = bias + KnownBias(numbers)(tokens, tokens)
+    mask = relative_positions(tokens, tokens) <= 0
+    return attention(query, key, value, bias, mask)["output"]
+
+
+def _apart(query, key, value, numbers, by):
+    """Turn the keys as if they stood `by` places further on than they do."""
+    tokens = query.shape[-2]
+    turned = apply_rotary(key, torch.arange(tokens) + by)
+    mask = relative_positions(tokens, tokens) <= 0
+    return attention(apply_rotary(query), turned, value, 0, mask)["output"]
+
+
+MASK_LOST = Mistake(
+    "mask lost where there is a bias",
+    "Without a scheme the mask hides the future. With a bias, the future is seen: a "
+    "language model that reads its answer will learn nothing else.",
+    wrong=_mask_lost,
+    read=WRONG_HALF,
+)
+
+SCHEMES = Task(
+    name="schemes",
+    title="One attention, four schemes",
+    names=("attend",),
+    needs=("distances", "bias", "alibi", "rotary"),
+    difficulty="medium",
+    minutes=15,
+    checks=(
+        Check(
+            "causal attention with no positions, with ALiBi and with a learned table",
+            0.5,
+            inputs=_heads,
+            ask=_ask(*BIASED),
+            expected=_all(*BIASED),
+            mistakes=(
+                MASK_LOST,
+                Mistake(
+                    "no causal mask",
+                    "Queries see keys to their right. A language model must not read "
+                    "the tokens that it is to predict.",
+                    wrong=_all(*BIASED, masked=False),
+                    read=WRONG_HALF,
+                ),
+                Mistake(
+                    "learned table not used",
+                    'With the scheme "table" the output is that without positions.',
+                    wrong=_bias_lost(("table",)),
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "ALiBi not used",
+                    'With the scheme "alibi" the output is that without positions.',
+                    wrong=_bias_lost(("alibi",)),
+                    read=ALIBI,
+                ),
+                Mistake(
+                    "no bias at all",
+                    'With the schemes "alibi" and "table" the output is that without '
+                    "positions.",
+                    wrong=_bias_lost(("alibi", "table")),
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "ALiBi added whatever the scheme",
+                    "The bias of ALiBi is added in other schemes too.",
+                    wrong=lambda **inputs: {
+                        s: _with_alibi(**inputs, scheme=s) for s in BIASED
+                    },
+                    read=ALIBI,
+                ),
+            ),
+        ),
+        Check(
+            "rotary turns queries and keys, and leaves the values alone",
+            0.5,
+            inputs=_heads,
+            ask=_ask("rotary"),
+            expected=_all("rotary"),
+            mistakes=(
+                Mistake(
+                    "values turned too",
+                    "The values are turned as well. A value is compared with nothing: "
+                    "turned, it carries its place into the output.",
+                    wrong=_all("rotary", turn="qkv"),
+                    read=ROTARY,
+                ),
+                Mistake(
+                    "only the keys turned",
+                    "The keys are turned and the queries are not. It is the two turns "
+                    "together that leave the distance.",
+                    wrong=_all("rotary", turn="k"),
+                    read=ROTARY,
+                ),
+                Mistake(
+                    "only the queries turned",
+                    "The queries are turned and the keys are not. It is the two turns "
+                    "together that leave the distance.",
+                    wrong=_all("rotary", turn="q"),
+                    read=ROTARY,
+                ),
+                Mistake(
+                    "rotary not used",
+                    'With the scheme "rotary" the output is that without positions.',
+                    wrong=_all("rotary", turn=""),
+                    read=ROTARY,
+                ),
+                Mistake(
+                    "no causal mask",
+                    "Queries see keys to their right. A language model must not read "
+                    "the tokens that it is to predict.",
+                    wrong=_all("rotary", masked=False),
+                    read=WRONG_HALF,
+                ),
+                Mistake(
+                    "queries and keys counted from different numbers",
+                    "Queries and keys are counted from different numbers: a token has "
+                    "a distance of 1 to itself.",
+                    wrong=lambda **inputs: {
+                        "rotary": _apart(**inputs, by=1),
+                    },
+                    read=ROTARY,
+                ),
+                Mistake(
+                    "queries and keys counted from different numbers",
+                    "Queries and keys are counted from different numbers: a token has "
+                    "a distance of 1 to itself.",
+                    wrong=lambda **inputs: {
+                        "rotary": _apart(**inputs, by=-1),
+                    },
+                    read=ROTARY,
+                ),
+            ),
+        ),
+        Check(
+            "fewer queries than keys: the queries are the last of the tokens",
+            1,
+            inputs=_later_queries,
+            ask=_ask(*LATER),
+            expected=_all(*LATER),
+            mistakes=(
+                Mistake(
+                    "queries counted from the first key",
+                    "Mask and scheme take the first query to stand at position 0. With "
+                    "more keys than queries, the keys before it were read earlier: the "
+                    "last query stands where the last key stands.",
+                    wrong=_all(*LATER, at=0),
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "mask counted from the first key",
+                    "The distances are right, but the mask is that of a square matrix: "
+                    "the first query sees the first key only. The last query should "
+                    "see all keys.",
+                    wrong=_mask_from_first,
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "scheme counted from the first key",
+                    "The mask is right, but the schemes take the first query to stand "
+                    "at position 0.",
+                    wrong=_scheme_from_first,
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "rotary queries counted from the first key",
+                    "The biases are right. Rotary takes the first query to stand at "
+                    "position 0, so it is turned too little.",
+                    wrong=_only("rotary"),
+                    read=ROTARY,
+                ),
+                *(
+                    Mistake(
+                        "bias counted from the first key",
+                        f'The bias of the scheme "{scheme}" takes the first query to '
+                        "stand at position 0; mask and the other schemes do not.",
+                        wrong=_only(scheme),
+                        read=DISTANCE,
+                    )
+                    for scheme in ("alibi", "table")
+                ),
+                Mistake(
+                    "values turned too",
+                    "The values are turned as well. A value is compared with nothing: "
+                    "turned, it carries its place into the output.",
+                    wrong=_all(*LATER, turn="qkv"),
+                    read=ROTARY,
+                ),
+                Mistake(
+                    "sizes do not fit",
+                    "The call fails with more keys than queries: something is made for "
+                    "as many queries as keys.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].kind == "error"
+                        and "NotImplementedError" not in seen["result"].text
+                    ),
+                    read=DISTANCE,
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,222 @@
+"""Exercise 4, fourth part: a learned table of distances."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.relative.distances import DISTANCE, T5, size
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.layers.relative import relative_positions, t5_buckets
+
+SIX_MODELS = "chapters/04_positional_encoding#six-models-three-seeds"
+
+
+# --- a learned table -----------------------------------------------------------------
+
+
+def _table(generator):
+    queries = size(generator, 2, 3)
+    return {
+        "queries": queries,
+        "keys": queries + 2,
+        "offset": 2,
+        "max_distance": 4,
+        "scale": float(size(generator, 2, 5)),
+        "table": torch.randn(4, size(generator, 2, 3), generator=generator),
+    }
+
+
+def _filled(LearnedBias, table, max_distance, scale):
+    """Make the student's module and set its numbers, whichever way they lie."""
+    module = LearnedBias(table.shape[1], table.shape[0], max_distance, scale)
+    start = list(module.parameters())
+    if len(start) == 1:
+        fits = start[0].shape == table.shape
+        with torch.no_grad():
+            if start[0].shape in (table.shape, table.T.shape):
+                start[0].copy_(table if fits else table.T)
+    return module, sum(parameter.numel() for parameter in start)
+
+
+def _ask_table(LearnedBias, queries, keys, offset, max_distance, scale, table):
+    module, count = _filled(LearnedBias, table, max_distance, scale)
+    return {"trained numbers": count, "bias": module(queries, keys, offset)}
+
+
+def _learned(queries, keys, offset, max_distance, scale, table, turn=1, causal=True):
+    distances = turn * relative_positions(queries, keys, query_offset=offset)
+    rows = t5_buckets(distances, len(table), max_distance, bidirectional=not causal)
+    bias = scale * table[rows].permute(2, 0, 1)
+    return {"trained numbers": table.numel(), "bias": bias}
+
+
+def _other(**changes):
+    """Return what the module gives if some of its arguments were other ones."""
+    return lambda **inputs: _learned(**{**inputs, **changes})
+
+
+def _one_for_all(table, **inputs):
+    return _learned(table=table[:, :1].expand_as(table), **inputs)
+
+
+def _ask_learning(LearnedBias, queries, keys, offset, max_distance, scale, table):
+    module = LearnedBias(table.shape[1], table.shape[0], max_distance, scale)
+    bias = module(queries, keys, offset)
+    start = float(bias.detach().abs().max())
+    (bias * _upstream(bias)).sum().backward()
+    (gradient,) = (parameter.grad for parameter in module.parameters())
+    if gradient.shape != table.shape:
+        gradient = gradient.T
+    return {"largest number at the start": start, "gradient": gradient}
+
+
+def _upstream(bias):
+    """Return numbers that stand for the gradient that comes from the attention."""
+    return torch.linspace(-1, 1, bias.numel()).reshape(bias.shape)
+
+
+def _learning(table, **inputs):
+    table = torch.zeros_like(table).requires_grad_()
+    bias = _learned(table=table, **inputs)["bias"]
+    (bias * _upstream(bias)).sum().backward()
+    return {"largest number at the start": 0.0, "gradient": table.grad}
+
+
+NOT_TRAINED = Mistake(
+    "not a parameter",
+    "The module has no parameters: an optimiser would not find the table. A plain "
+    "tensor is not enough.",
+    when=lambda seen, expected, inputs: seen["trained numbers"].values[0] == 0,
+    read=T5,
+)
+
+TABLE = Task(
+    name="table",
+    title="A learned table of distances",
+    names=("LearnedBias",),
+    needs=("distances", "buckets"),
+    difficulty="medium",
+    minutes=10,
+    checks=(
+        Check(
+            "each head adds its own number for the bucket of each distance",
+            1,
+            inputs=_table,
+            ask=_ask_table,
+            expected=_learned,
+            mistakes=(
+                NOT_TRAINED,
+                Mistake(
+                    "one bias for all heads",
+                    "There is one number for each bucket, and all heads share it. Each "
+                    "head has its own, so that one can look near and another far.",
+                    when=lambda seen, expected, inputs: (
+                        seen["trained numbers"].values[0] == len(inputs["table"])
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "one bias for all heads",
+                    "All heads get the numbers of the first.",
+                    wrong=_one_for_all,
+                    read=T5,
+                ),
+                Mistake(
+                    "scale forgotten",
+                    "The numbers of the table come out as they are: `scale` does not "
+                    "multiply them.",
+                    wrong=_other(scale=1.0),
+                    read=SIX_MODELS,
+                ),
+                Mistake(
+                    "offset ignored",
+                    "The first query is taken to stand at position 0, whatever the "
+                    "offset is.",
+                    wrong=_other(offset=0),
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "wrong sign",
+                    "The buckets are those of the distances with the opposite sign: "
+                    "keys in the past share one number.",
+                    wrong=_other(turn=-1),
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "two-sided buckets in a causal model",
+                    "Half of the table is kept for keys to the right, which a causal "
+                    "model never sees.",
+                    wrong=_other(causal=False),
+                    read=T5,
+                ),
+                Mistake(
+                    "distances as rows",
+                    "A distance is used as the row of the table, without a bucket. "
+                    "Negative distances then count from the end of the table.",
+                    wrong=lambda queries, keys, offset, max_distance, scale, table: {
+                        "trained numbers": table.numel(),
+                        "bias": scale
+                        * table[
+                            relative_positions(queries, keys, query_offset=offset)
+                            % len(table)
+                        ].permute(2, 0, 1),
+                    },
+                    read=T5,
+                ),
+                Mistake(
+                    "distances as rows",
+                    "A distance is used as the row of the table, without a bucket, and "
+                    "the table has no row for it.",
+                    when=lambda seen, expected, inputs: seen["result"].text.startswith(
+                        "IndexError"
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "heads on the last axis",
+                    "The bias has its heads last. Scores have them before queries and "
+                    "keys, and the two are added.",
+                    when=lambda seen, expected, inputs: (
+                        seen["bias"].shape
+                        == expected["bias"].shape[1:] + expected["bias"].shape[:1]
+                    ),
+                    read=T5,
+                ),
+            ),
+        ),
+        Check(
+            "the table starts at zero and every use of a number reaches its gradient",
+            1,
+            inputs=_table,
+            ask=_ask_learning,
+            expected=_learning,
+            mistakes=(
+                Mistake(
+                    "random start",
+                    "The table starts with random numbers. At zero the layer begins "
+                    "without an opinion on positions.",
+                    when=lambda seen, expected, inputs: (
+                        seen["largest number at the start"].values[0] > 0
+                    ),
+                    read=SIX_MODELS,
+                ),
+                Mistake(
+                    "gradient cut off",
+                    "No gradient reaches the table: it would never learn. Something "
+                    "takes its numbers out of the computation, such as `.data`, "
+                    "`.detach()`, `.item()` or `torch.tensor(...)`.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].text.startswith("RuntimeError")
+                        and "grad" in seen["result"].text
+                    ),
+                ),
+                Mistake(
+                    "scale forgotten",
+                    "The gradient lacks the factor `scale`.",
+                    wrong=lambda scale, **inputs: _learning(scale=1.0, **inputs),
+                    read=SIX_MODELS,
+                ),
+            ),
+        ),
+    ),
+)
