@@ -78,7 +78,13 @@ notebooks: setup ## run every chapter and solution again and store what it print
 
 .PHONY: record
 record: setup ## make the recorded results again that chapters show; about 30 minutes
-	set -e; for script in experiments/*.py; do echo "$$script"; $(PY) "$$script"; done
+	$(PY) experiments/translation.py --again
+	$(PY) experiments/applications.py --again
+
+.PHONY: checkpoints
+checkpoints: setup ## train the models again that the course ships; about 10 minutes
+	$(PY) experiments/checkpoints.py --again
+	$(PY) experiments/applications.py --models
 
 .PHONY: bench
 bench: setup ## measure local attention against full attention on this machine
