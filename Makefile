@@ -87,8 +87,9 @@ checkpoints: setup ## train the models again that the course ships; about 10 min
 	$(PY) experiments/applications.py --models
 
 .PHONY: bench
-bench: setup ## measure local attention against full attention on this machine
-	$(PY) benchmarks/local_attention.py
+bench: setup ## measure speed and memory against PyTorch's own; keeps the figures
+	$(PY) benchmarks/everyday.py --record
+	$(PY) benchmarks/local_attention.py --record
 
 .PHONY: lock
 lock: setup ## work out requirements.txt again from requirements.in

@@ -6,17 +6,15 @@ memory is that of fresh processes. Run ``python benchmarks/local_attention.py --
 """
 
 import argparse
-import json
 import os
-import platform
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from measuring import record as keep
+from measuring import seconds, spread
 
 from attncourse.layers.core import scaled_dot_product_attention
 from attncourse.layers.local import local_attention, local_attention_in_blocks
@@ -25,7 +23,6 @@ HEADS, D_HEAD, WINDOW = 8, 64, 64
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384]
 MEMORY_LENGTHS = [2048, 4096, 8192]
 MATMUL = 1024  # size of the square product that measures the rate of the machine
-LEAST_SECONDS = 0.05  # shorter calls are repeated within a round
 
 
 def band_mask(tokens, window):
@@ -72,17 +69,6 @@ def make_inputs(tokens, requires_grad=False):
     return [t.requires_grad_(requires_grad) for t in inputs]
 
 
-def seconds(call):
-    """Return the shortest time of one call, repeated to fill LEAST_SECONDS."""
-    best, spent = float("inf"), 0.0
-    while spent < LEAST_SECONDS:
-        start = time.perf_counter()
-        call()
-        elapsed = time.perf_counter() - start
-        best, spent = min(best, elapsed), spent + elapsed
-    return best
-
-
 def floating_point_operations(tokens, window, backward):
     """Return what the products inside the band need, without any recomputation.
 
@@ -110,11 +96,6 @@ def time_round(tokens, windows, backward):
         times[f"band {window}"] = seconds(call(band, window))
         times[f"blocks {window}"] = seconds(call(blocks, window))
     return times
-
-
-def spread(values):
-    """Return median and range."""
-    return {"median": statistics.median(values), "range": [min(values), max(values)]}
 
 
 def measure_time(lengths, windows, rounds, backward):
@@ -216,27 +197,6 @@ def measure_memory(lengths, window, threads, naive_up_to):
     return records
 
 
-def machine():
-    """Describe the machine."""
-    model = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    return {
-        "processor": model,
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "load_at_start": os.getloadavg()[0],
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "date": time.strftime("%Y-%m-%d"),
-    }
-
-
 def main():
     """Measure, print the tables, and keep the figures as JSON if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -246,7 +206,7 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--memory", type=int, nargs="*", default=MEMORY_LENGTHS)
     parser.add_argument("--naive-up-to", type=int, default=4096, help="tokens")
-    parser.add_argument("--json", type=Path, help="where to write the figures")
+    parser.add_argument("--record", action="store_true", help="keep the figures")
     parser.add_argument("--peak", nargs=5, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peak:
@@ -255,9 +215,8 @@ def main():
         print(peak_of_this_process(name, int(tokens), int(window), backward == "1"))
         return
     torch.set_num_threads(args.threads)
-    result = {"machine": machine(), "heads": HEADS, "d_head": D_HEAD, "time": []}
-    print("  ".join(f"{key}: {value}" for key, value in result["machine"].items()))
-    print("\nTime: median of the rounds (smallest to largest)")
+    result = {"heads": HEADS, "d_head": D_HEAD, "time": []}
+    print("Time: median of the rounds (smallest to largest)")
     for backward in (False, True):
         result["time"] += measure_time(
             args.lengths, args.windows, args.rounds, backward
@@ -266,8 +225,8 @@ def main():
     result["memory"] = measure_memory(
         args.memory, args.windows[0], args.threads, args.naive_up_to
     )
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=1) + "\n")
+    if args.record:
+        keep("benchmark_local", result)
 
 
 if __name__ == "__main__":
