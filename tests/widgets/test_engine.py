@@ -1,8 +1,6 @@
 """The models in the page compute what PyTorch computes."""
 
 import base64
-import os
-import shutil
 from copy import deepcopy
 
 import numpy as np
@@ -35,26 +33,13 @@ TRANSLATE = """({coded, sentences, how}) => {
 
 
 @pytest.fixture(scope="module")
-def tab():
+def tab(chromium):
     """Open an empty page with the engine in it."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        remedy = "no Chromium was found: install it, e.g. 'sudo apt install chromium'"
-        if os.environ.get("CI") == "true":
-            pytest.fail(remedy)
-        pytest.skip(remedy)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox"]
-        )
-        page = chromium.new_page()
-        page.add_script_tag(content=module_text("transformer") + OPEN, type="module")
-        page.wait_for_function("window.engine")
-        yield page
-        chromium.close()
+    page = chromium.new_page()
+    page.add_script_tag(content=module_text("transformer") + OPEN, type="module")
+    page.wait_for_function("window.engine")
+    yield page
+    page.close()
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
