@@ -73,17 +73,30 @@ def example(verdict) -> list[str]:
     case = verdict.case
     first = next(iter(case.seen.values()))
     if first.kind == "error":
-        return []
-    lines = ["For example, with"]
-    for name, value in case.inputs.items():
-        lines += _assignment(name, value)
+        message = first.text.partition(": ")[2]
+        if message in verdict.says:
+            return []
+        return [*_given(case.inputs, shapes=True), *textwrap.wrap(first.text, WIDTH)]
     for name, wanted in case.expected.items():
         seen = case.seen.get(name)
         if seen is None or name == INPUTS_AFTER or _equal(seen, wanted):
             continue
         label = "" if name == "result" else f" {name}"
-        lines += _side_by_side(f"expected{label}", wanted, "received", seen)
-        break
+        lines = _given(case.inputs, shapes=seen.shape != wanted.shape)
+        return lines + _side_by_side(f"expected{label}", wanted, "received", seen)
+    return _given(case.inputs, shapes=True)
+
+
+def _given(inputs: dict, *, shapes: bool) -> list[str]:
+    """Return the lines that say what was put in: where that is enough, its shapes."""
+    lines = ["For example, with"] if inputs else []
+    for name, value in inputs.items():
+        shape = getattr(value, "shape", ())
+        lines += (
+            [f"  {name}, shape {tuple(shape)}"]
+            if shapes and shape
+            else _assignment(name, value)
+        )
     return lines
 
 

@@ -1,5 +1,10 @@
 """Exercise 1: attention from scratch, without any attention function of PyTorch."""
 
+from attncourse.exercises.from_scratch.copying import COPYING
+from attncourse.exercises.from_scratch.forward import ATTENTION
+from attncourse.exercises.from_scratch.gradients import GRADIENT
+from attncourse.exercises.from_scratch.masked import MASKED
+from attncourse.exercises.from_scratch.masks import MASKS
 from attncourse.exercises.from_scratch.scores import SCORES
 from attncourse.exercises.from_scratch.weights import WEIGHTS
 from attncourse.exercises.task import Exercise
@@ -38,12 +43,18 @@ FORBIDDEN = {
         "attncourse.layers.masks",
         "attncourse.layers.multihead",
     )
+} | {
+    name: (
+        f"The answer uses `{name}`. Here the gradient is written down in closed form: "
+        "matrix products and sums, and no automatic differentiation."
+    )
+    for name in ("autograd", "backward", "grad", "jacobian", "jacrev", "vjp")
 }
 
 EXERCISE = Exercise(
     "1_attention_from_scratch",
     "Attention from scratch",
-    (SCORES, WEIGHTS),
+    (SCORES, WEIGHTS, ATTENTION, MASKS, MASKED, GRADIENT, COPYING),
     FORBIDDEN,
 )
 check, probe, report = EXERCISE.check, EXERCISE.probe, EXERCISE.report

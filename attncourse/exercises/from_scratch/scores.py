@@ -5,43 +5,22 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from attncourse.exercises.from_scratch.common import (
+    HEADS,
+    SCALE,
+    draw_sizes,
+    failed,
+    products,
+    scaled,
+)
 from attncourse.exercises.task import Check, Mistake, Task
 
 PRODUCT = "chapters/02_attention_types#a-question-is-a-dot-product"
-SCALE = "chapters/02_attention_types#why-divide-by-d-k"
-HEADS = "chapters/03_multi_head#the-same-in-pytorch-shape-by-shape"
-
-
-def draw_sizes(generator, *bounds):
-    """Draw a whole number between each pair of bounds, both included."""
-    return [
-        torch.randint(low, high + 1, (), generator=generator).item()
-        for low, high in bounds
-    ]
-
-
-def failed(seen, *words):
-    """Say whether the call ended in an error, with one of some words in its text."""
-    first = next(iter(seen.values()))
-    return (
-        first.kind == "error"
-        and not first.text.startswith("NotImplementedError")
-        and (not words or any(word in first.text for word in words))
-    )
-
-
-def products(query, key):
-    """Return the plain dot products."""
-    return query @ key.transpose(-2, -1)
-
-
-def scaled(query, key):
-    """Return the scaled scores: the reference."""
-    return products(query, key) / query.shape[-1] ** 0.5
 
 
 def _one_axis(generator):
-    queries, keys, width = draw_sizes(generator, (2, 3), (4, 5), (2, 6))
+    queries, more, width = draw_sizes(generator, (2, 3), (1, 2), (2, 6))
+    keys = queries + more  # another number, so that swapped axes cannot pass
     query = 1.5 * torch.randn(2, queries, width, generator=generator)
     key = 1.5 * torch.randn(2, keys, width, generator=generator)
     return {"query": query, "key": key}

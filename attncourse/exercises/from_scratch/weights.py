@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from attncourse.exercises.from_scratch.scores import draw_sizes, failed
+from attncourse.exercises.from_scratch.common import draw_sizes, failed
 from attncourse.exercises.task import Check, Mistake, Task
 
 SOFTMAX = "chapters/02_attention_types#a-question-is-a-dot-product"
@@ -13,8 +13,9 @@ ROWS = "chapters/02_attention_types#three-maps-ask-be-found-hand-over"
 
 
 def _scores(generator):
-    heads, queries, keys = draw_sizes(generator, (2, 3), (2, 3), (4, 5))
-    return {"scores": 1.5 * torch.randn(1, heads, queries, keys, generator=generator)}
+    queries, more = draw_sizes(generator, (2, 3), (1, 2))
+    size = (1, 2, queries, queries + more)
+    return {"scores": 1.5 * torch.randn(size, generator=generator)}
 
 
 def _large_scores(generator):
