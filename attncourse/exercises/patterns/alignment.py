@@ -48,7 +48,7 @@ def _several_links(generator):
     weights = _maps(generator, 2, heads, 6, 7)
     weights[1, :, 4:] = 0  # padding of the second sentence
     links = [
-        [(1, 0), (2, 0), (0, 2), (5, 3), (4, 5), (6, 5)],
+        [(1, 0), (2, 0), (3, 0), (0, 2), (5, 3), (4, 5), (6, 5)],
         [(2, 0), (0, 1), (1, 1), (3, 3)],
     ]
     shift = draw(generator, 0, 1)

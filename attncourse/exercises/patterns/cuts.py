@@ -84,12 +84,6 @@ def rows_for_columns(attention, own, heads, head):
     attention.output_proj.weight[own] = 0
 
 
-def rows_and_bias_for_columns(attention, own, heads, head):
-    """Clear rows and bias of the output projection."""
-    attention.output_proj.weight[own] = 0
-    attention.output_proj.bias[own] = 0
-
-
 def value_bias_left(attention, own, heads, head):
     """Clear the matrix of the values, but not its bias."""
     attention.value_proj.weight[own] = 0

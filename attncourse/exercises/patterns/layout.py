@@ -11,6 +11,15 @@ DROPOUT = "chapters/03_multi_head#the-layer-you-would-use"
 PADDING = "chapters/06_seq2seq#fault-4-padding-that-is-read"
 
 
+def _cut_as_batch_first(weights):
+    layers, batch = weights.shape[:2]
+    return weights.flatten(0, 1).unflatten(0, (batch, layers)).transpose(0, 1)
+
+
+def _cut_as_layers_first(weights):
+    return weights.transpose(0, 1).reshape(weights.shape)
+
+
 def layout_mistakes(reference):
     """Return what can be wrong with the axes of (layers, batch, heads, ...).
 
@@ -46,19 +55,16 @@ def layout_mistakes(reference):
             wrong=spoilt(lambda w: w.permute(1, 2, 0, 3, 4)),
             read=SHAPES,
         ),
-        Mistake(
-            "batch and layers mixed",
-            "The shape is right, but the maps are in wrong places: some that are said "
-            "to belong to one layer or sentence belong to another. `reshape` and "
-            "`view` cut the numbers up anew; they do not move axes.",
-            wrong=spoilt(
-                lambda w: (
-                    w.flatten(0, 1)
-                    .unflatten(0, (w.shape[1], w.shape[0]))
-                    .transpose(0, 1)
-                )
-            ),
-            read=SHAPES,
+        *(
+            Mistake(
+                "batch and layers mixed",
+                "The shape is right, but the maps are in wrong places: some that are "
+                "said to belong to one layer or sentence belong to another. `reshape` "
+                "and `view` cut the numbers up anew; they do not move axes.",
+                wrong=spoilt(mix),
+                read=SHAPES,
+            )
+            for mix in (_cut_as_batch_first, _cut_as_layers_first)
         ),
         Mistake(
             "maps transposed",

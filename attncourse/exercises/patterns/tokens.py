@@ -12,6 +12,7 @@ from attncourse.exercises.patterns.shares import (
     both,
     draw_batch,
     draw_padded_batch,
+    each_sequence_alike,
     heads_averaged,
     padding_mistakes,
     pooled,
@@ -123,6 +124,14 @@ TOKEN = Task(
                     wrong=batch_averaged(same),
                     read=SCORE,
                 ),
+                Mistake(
+                    "every sequence weighs the same",
+                    "First each sequence has been averaged and then the sequences. "
+                    "Asked for is the average over all queries of the batch together; "
+                    "some sequences have more queries that count than others.",
+                    wrong=each_sequence_alike(same),
+                    read=SCORE,
+                ),
                 heads_averaged(same),
             ),
         ),
@@ -196,6 +205,14 @@ TOKEN = Task(
                     "compared. Sequences repeat in different places, so such a mean "
                     "belongs to none of them.",
                     wrong=batch_averaged(after),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "every sequence weighs the same",
+                    "First each sequence has been averaged and then the sequences. "
+                    "Asked for is the average over all queries of the batch together; "
+                    "some sequences have more queries that count than others.",
+                    wrong=each_sequence_alike(after),
                     read=SCORE,
                 ),
                 heads_averaged(after),

@@ -59,6 +59,21 @@ def _padded_expected(seed, layers, heads, source, target, kind):
     return layers * heads * _rows(source, target, kind).sum(dim=1).float()
 
 
+WRONG_SIDE = Mistake(
+    "padding of the wrong side",
+    "The places of padding do not fit the rows. The rows of the "
+    "encoder are source tokens; those of the decoder and of "
+    "cross-attention are target tokens.",
+    when=lambda seen, expected, inputs: (
+        seen["result"].kind == "error"
+        and any(
+            words in seen["result"].text
+            for words in ("size of tensor", "shape", "broadcast")
+        )
+    ),
+    read="chapters/06_seq2seq#where-does-the-translator-look",
+)
+
 TRANSLATOR = Task(
     name="translator",
     title="The weights of a translator",
@@ -74,6 +89,7 @@ TRANSLATOR = Task(
             expected=_read,
             mistakes=(
                 *layout_mistakes(_read),
+                WRONG_SIDE,
                 Mistake(
                     "always the same attention",
                     "The result does not depend on `kind`: the encoder's weights come "
@@ -111,18 +127,7 @@ TRANSLATOR = Task(
                     wrong=lambda **inputs: totals(_read(**inputs), 3),
                     read=PADDING,
                 ),
-                Mistake(
-                    "padding of the wrong side",
-                    "The places of padding do not fit the rows. The rows of the "
-                    "encoder are source tokens; those of the decoder and of "
-                    "cross-attention are target tokens.",
-                    when=lambda seen, expected, inputs: (
-                        "size of tensor" in seen["result"].text
-                        or "shape" in seen["result"].text
-                        or "broadcast" in seen["result"].text
-                    ),
-                    read="chapters/06_seq2seq#where-does-the-translator-look",
-                ),
+                WRONG_SIDE,
             ),
         ),
     ),

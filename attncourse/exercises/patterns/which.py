@@ -8,28 +8,30 @@ from attncourse.exercises.patterns.models import draw
 from attncourse.exercises.patterns.shares import SCORE
 from attncourse.exercises.task import Check, Mistake, Task
 
+ALIKE = {"previous": 0.12, "first": 0.2, "induction": 0.3}
 
-def _scores(generator, standing_out):
+
+def _scores(generator, above):
+    """Draw scores whose highest lies so far above the half way; None: below alike."""
     layers, heads = draw(generator, 2, 3), draw(generator, 4, 5)
-    names = ("previous", "induction")
-    alike = {"previous": 0.12, "induction": 0.3}
     scores = {}
-    for name, out in zip(names, standing_out, strict=True):
-        low = alike[name] * torch.rand(layers, heads, generator=generator)
+    for (name, alike), far in zip(ALIKE.items(), above, strict=True):
+        table = alike * torch.rand(layers, heads, generator=generator)
         layer, head = draw(generator, 0, layers - 1), draw(generator, 0, heads - 1)
-        edge = (1 + alike[name]) / 2
-        low[layer, head] = edge + (0.2 if out else -0.08)
-        scores[name] = low
-    return {"scores": scores, "alike": alike}
+        if far is not None:
+            table[layer, head] = (1 + alike) / 2 + far
+        scores[name] = table
+    return {"scores": scores, "alike": dict(ALIKE)}
 
 
-def _scores_of_two(generator):
-    return _scores(generator, (True, True))
+def _all_stand_out(generator):
+    return _scores(generator, (0.2, 0.3, 0.1))
 
 
-def _scores_of_one(generator):
-    chance = draw(generator, 0, 1)
-    return _scores(generator, (bool(chance), not chance))
+def _one_stands_out(generator):
+    above = (0.2, -0.08, None)
+    order = torch.randperm(3, generator=generator).tolist()
+    return _scores(generator, [above[i] for i in order])
 
 
 def places(scores, alike):
@@ -77,7 +79,7 @@ WHICH = Task(
         Check(
             "the place of the highest score is given as (layer, head)",
             0.5,
-            inputs=_scores_of_two,
+            inputs=_all_stand_out,
             ask=lambda find_heads, scores, alike: _text(find_heads(scores, alike)),
             expected=lambda scores, alike: _text(places(scores, alike)),
             mistakes=(
@@ -114,7 +116,7 @@ WHICH = Task(
         Check(
             "None where no head comes at least halfway from `alike` to 1",
             0.5,
-            inputs=_scores_of_one,
+            inputs=_one_stands_out,
             ask=lambda find_heads, scores, alike: _text(find_heads(scores, alike)),
             expected=lambda scores, alike: _text(places(scores, alike)),
             mistakes=(
