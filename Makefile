@@ -39,6 +39,10 @@ serve: book ## show the site on http://localhost:8000 (PORT=... for another port
 	echo "Showing _build/html on http://localhost:$(PORT). Ctrl-C ends it."
 	$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html || true
 
+.PHONY: site-zip
+site-zip: book ## pack the site into one file for reading offline
+	$(PY) tools/site_zip.py
+
 # Checking -----------------------------------------------------------------------
 
 .PHONY: test
@@ -90,6 +94,10 @@ checkpoints: setup ## train the models again that the course ships; about 10 min
 bench: setup ## measure speed and memory against PyTorch's own; keeps the figures
 	$(PY) benchmarks/everyday.py --record
 	$(PY) benchmarks/local_attention.py --record
+
+.PHONY: bench-site
+bench-site: book ## measure what the pages transfer, where from, and how fast they are
+	$(PY) benchmarks/site.py
 
 .PHONY: lock
 lock: setup ## work out requirements.txt again from requirements.in

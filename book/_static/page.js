@@ -1,6 +1,8 @@
-// What is wider than its column scrolls, and who has no mouse must be able to reach it.
+// Two things that neither the theme nor a style sheet can do.
 (function () {
   "use strict";
+
+  // What is wider than its column scrolls, and who has no mouse must be able to reach it.
   function mark() {
     document.querySelectorAll(
       "div.math > math, div.cell_output, .attn-scroll"
@@ -11,4 +13,9 @@
   }
   window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
+
+  // Opened from a folder, a page may not read another one, as the search does to quote it.
+  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS === "object") {
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  }
 })();
