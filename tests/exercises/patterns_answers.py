@@ -2,7 +2,7 @@
 
 from textwrap import dedent
 
-from tests.exercises.answers import Wrong
+from tests.exercises.answers import Right, Wrong
 
 STACK = "return torch.stack(weights[kind]) * real"
 
@@ -1231,4 +1231,1005 @@ WRONG = [
     *WRONG_MEASURES,
     *WRONG_LANGUAGES,
 ]
-RIGHT = []
+
+RIGHT_TRANSLATOR = [
+    Right(
+        "translator",
+        "the solution",
+        change=("def translator_weights", "def translator_weights"),
+    ),
+    Right(
+        "translator",
+        "a decorator and a mask from the model's padding id",
+        code=_code(
+            """
+            @torch.no_grad()
+            def translator_weights(model, source, target, kind):
+                mode = model.training
+                try:
+                    maps = model.eval()(source, target, need_weights=True)[1][kind]
+                finally:
+                    model.train(mode)
+                ids = {"encoder": source, "decoder": target, "cross": target}[kind]
+                rows = ids.ne(model.pad_idx).unsqueeze(1).unsqueeze(-1)
+                return torch.stack([one * rows for one in maps], dim=0)
+            """
+        ),
+    ),
+    Right(
+        "translator",
+        "einsum and detach",
+        code=_code(
+            """
+            def translator_weights(model, source, target, kind):
+                training = model.training
+                model.eval()
+                logits, maps = model(source, target, need_weights=True)
+                if training:
+                    model.train()
+                asked = source if kind == "encoder" else target
+                real = (asked > 0).float()
+                found = torch.stack(tuple(maps[kind])).detach()
+                return torch.einsum("lbhqk,bq->lbhqk", found, real)
+            """
+        ),
+    ),
+    Right(
+        "translator",
+        "a loop that writes zeros",
+        code=_code(
+            """
+            def translator_weights(model, source, target, kind):
+                modes = {m: m.training for m in model.modules()}
+                for m in modes:
+                    m.training = False
+                with torch.inference_mode():
+                    maps = model(source, target, need_weights=True)[1][kind]
+                    shape = (len(maps), *maps[0].shape)
+                    result = torch.empty(shape)
+                    for layer, one in enumerate(maps):
+                        result[layer] = one
+                    ids = source if kind == "encoder" else target
+                    for b in range(len(ids)):
+                        for i in range(ids.shape[1]):
+                            if ids[b, i] == 0:
+                                result[:, b, :, i] = 0
+                for m, mode in modes.items():
+                    m.training = mode
+                return result
+            """
+        ),
+    ),
+    Right(
+        "translator",
+        "a class and helpers, in double precision",
+        helpers=(
+            _code(
+                """
+                class Evaluation:
+                    def __init__(self, model):
+                        self.model = model
+
+                    def __enter__(self):
+                        self.mode = self.model.training
+                        self.model.eval()
+
+                    def __exit__(self, *error):
+                        self.model.train(self.mode)
+                """
+            ),
+        ),
+        code=_code(
+            """
+            class Extractor:
+                def __call__(self, model, source, target, kind):
+                    with Evaluation(model), torch.no_grad():
+                        maps = model(source, target, need_weights=True)[1][kind]
+                    ids = source if kind == "encoder" else target
+                    hidden = (ids == 0)[None, :, None, :, None]
+                    return torch.stack(maps).double().masked_fill(hidden, 0.0)
+
+
+            translator_weights = Extractor()
+            """
+        ),
+    ),
+]
+
+RIGHT_HUGGING_FACE = [
+    Right(
+        "hugging_face",
+        "the solution",
+        change=("def hugging_face_weights", "def hugging_face_weights"),
+    ),
+    Right(
+        "hugging_face",
+        "a decorator, the output as a dict, masked_fill",
+        code=_code(
+            """
+            @torch.no_grad()
+            def hugging_face_weights(model, ids, mask):
+                mode = model.training
+                model.eval().set_attn_implementation("eager")
+                options = {"output_attentions": True, "return_dict": True}
+                found = model(ids, attention_mask=mask, **options)["attentions"]
+                model.train(mode)
+                rows = mask.bool()[:, None, :, None]
+                return torch.stack([one.masked_fill(~rows, 0) for one in found])
+            """
+        ),
+    ),
+    Right(
+        "hugging_face",
+        "asked through the configuration",
+        code=_code(
+            """
+            def hugging_face_weights(model, ids, mask):
+                mode = model.training
+                model.eval()
+                model.set_attn_implementation("eager")
+                model.config.output_attentions = True
+                with torch.inference_mode():
+                    found = model(input_ids=ids, attention_mask=mask).attentions
+                model.config.output_attentions = False
+                model.train(mode)
+                real = mask.to(torch.get_default_dtype())
+                return torch.einsum("lbhqk,bq->lbhqk", torch.stack(found), real)
+            """
+        ),
+    ),
+    Right(
+        "hugging_face",
+        "the implementation put back, columns cleared too",
+        code=_code(
+            """
+            def hugging_face_weights(model, ids, mask):
+                mode = model.training
+                before = model.config._attn_implementation
+                model.set_attn_implementation("eager")
+                try:
+                    model.eval()
+                    with torch.no_grad():
+                        output = model(ids, attention_mask=mask, output_attentions=True)
+                finally:
+                    model.train(mode)
+                    model.set_attn_implementation(before)
+                real = mask[:, None, :, None] * mask[:, None, None, :]
+                return torch.stack(list(output.attentions)) * real
+            """
+        ),
+    ),
+    Right(
+        "hugging_face",
+        "the weights caught by hooks on a copy",
+        helpers=("import copy\n",),
+        code=_code(
+            """
+            def hugging_face_weights(model, ids, mask):
+                caught = []
+                twin = copy.deepcopy(model).eval()
+                twin.set_attn_implementation("eager")
+
+                def catch(module, inputs, output):
+                    caught.append(output[1].detach())
+
+                for name, module in twin.named_modules():
+                    last = name.split(".")[-1]
+                    if last == "attn" or name.endswith("attention.self"):
+                        module.register_forward_hook(catch)
+                with torch.no_grad():
+                    twin(input_ids=ids, attention_mask=mask, output_attentions=True)
+                return torch.stack(caught) * mask[:, None, :, None]
+            """
+        ),
+    ),
+]
+
+RIGHT_PICTURES = [
+    Right("pictures", "the solution", change=("def draw_heads", "def draw_heads")),
+    Right(
+        "pictures",
+        "matshow in a loop of add_subplot",
+        code=_code(
+            """
+            def draw_heads(weights, queries, keys):
+                figure = plt.figure(figsize=(9, 3))
+                found = []
+                for i in range(weights.shape[0]):
+                    ax = figure.add_subplot(1, weights.shape[0], i + 1)
+                    ax.matshow(weights[i].numpy(), vmin=0.0, vmax=1.0)
+                    ax.set_xticks(list(range(len(keys))))
+                    ax.set_xticklabels(keys, rotation=45)
+                    ax.set_yticks(list(range(len(queries))))
+                    ax.set_yticklabels(queries)
+                    ax.set(title=f"Head {i} of the layer", xlabel="key")
+                    found.append(ax)
+                return found
+            """
+        ),
+    ),
+    Right(
+        "pictures",
+        "pcolormesh with the axis turned round",
+        code=_code(
+            """
+            def draw_heads(weights, queries, keys):
+                figure, axes = plt.subplots(1, len(weights), squeeze=False)
+                for i, (head, ax) in enumerate(zip(weights, axes.flat)):
+                    mesh = ax.pcolormesh(head, vmin=0, vmax=1, edgecolor="white")
+                    ax.invert_yaxis()
+                    ax.set_xticks([j + 0.5 for j in range(len(keys))], keys)
+                    ax.set_yticks([j + 0.5 for j in range(len(queries))], queries)
+                    ax.set_title(str(i))
+                figure.colorbar(mesh, ax=list(axes.flat))
+                return axes.ravel()
+            """
+        ),
+    ),
+    Right(
+        "pictures",
+        "set_clim, and shared labels on the left",
+        code=_code(
+            """
+            def draw_heads(weights, queries, keys):
+                columns = 2
+                rows = -(-len(weights) // columns)
+                figure, grid = plt.subplots(
+                    rows, columns, sharex=True, sharey=True, squeeze=False
+                )
+                grid[0, 0].set_xticks(range(len(keys)), labels=keys)
+                grid[0, 0].set_yticks(range(len(queries)), labels=queries)
+                axes = grid.ravel().tolist()
+                for ax in axes[len(weights) :]:
+                    ax.remove()
+                for number, ax in enumerate(axes[: len(weights)]):
+                    ax.imshow(weights[number], aspect="auto").set_clim(0, 1)
+                    ax.set_title("head %d" % number, loc="left")
+                return axes[: len(weights)]
+            """
+        ),
+    ),
+    Right(
+        "pictures",
+        "a norm, and helpers",
+        helpers=(
+            _code(
+                """
+                from matplotlib.colors import Normalize
+
+
+                def one_head(ax, matrix, queries, keys):
+                    picture = ax.imshow(matrix, norm=Normalize(0, 1), cmap="magma")
+                    ax.set_xticks(ticks=range(matrix.shape[1]), labels=keys)
+                    ax.set_yticks(ticks=range(matrix.shape[0]), labels=queries)
+                    return picture
+                """
+            ),
+        ),
+        code=_code(
+            """
+            def draw_heads(weights, queries, keys):
+                figure = plt.figure(layout="constrained")
+                axes = figure.subplots(1, len(weights), squeeze=False)[0]
+                for i in range(len(weights)):
+                    one_head(axes[i], weights[i].double(), queries, keys)
+                    axes[i].set_title(f"attention of head number {i}")
+                return tuple(axes)
+            """
+        ),
+    ),
+]
+
+RIGHT_PLACE = [
+    Right("place", "the solution", change=("def looks_back", "def looks_back")),
+    Right(
+        "place",
+        "loops over the batch",
+        code=_code(
+            """
+            def looks_back(weights, tokens):
+                found = []
+                for w, t in zip(weights, tokens):
+                    for i in range(1, int((t != 0).sum())):
+                        found.append(w[:, i, i - 1])
+                return torch.stack(found).mean(0)
+
+
+            def looks_first(weights, tokens):
+                found = []
+                for w, t in zip(weights, tokens):
+                    found += [w[:, i, 0] for i in range(1, int((t != 0).sum()))]
+                return sum(found) / len(found)
+            """
+        ),
+    ),
+    Right(
+        "place",
+        "boolean indexing",
+        code=_code(
+            """
+            def looks_back(weights, tokens):
+                real = tokens[:, 1:] != 0
+                line = torch.diagonal(weights[:, :, 1:, :-1], dim1=2, dim2=3)
+                return line.transpose(1, 2)[real].mean(dim=0)
+
+
+            def looks_first(weights, tokens):
+                real = tokens[:, 1:] != 0
+                return weights[..., 0].transpose(1, 2)[:, 1:][real].mean(dim=0)
+            """
+        ),
+    ),
+    Right(
+        "place",
+        "einsum with a table, in double precision",
+        code=_code(
+            """
+            def looks_back(weights, tokens):
+                n = tokens.shape[1]
+                table = torch.diag(torch.ones(n - 1), -1).double()
+                real = (tokens != 0).double()
+                real[:, 0] = 0
+                total = torch.einsum("bhqk,qk,bq->h", weights.double(), table, real)
+                return total / real.sum()
+
+
+            def looks_first(weights, tokens):
+                real = (tokens != 0).double()
+                real[:, 0] = 0
+                first = weights.double()[..., 0]
+                return torch.einsum("bhq,bq->h", first, real) / real.sum()
+            """
+        ),
+    ),
+    Right(
+        "place",
+        "a shared helper in another cell, gather",
+        helpers=(
+            _code(
+                """
+                def average(shares, tokens):
+                    counted = (tokens != 0) & (torch.arange(tokens.shape[1]) > 0)
+                    shares = shares.masked_fill(~counted[:, None], 0)
+                    return shares.sum((0, 2)).div(counted.sum())
+                """
+            ),
+        ),
+        code=_code(
+            """
+            def looks_back(weights, tokens):
+                places = (torch.arange(weights.shape[-1]) - 1).clamp(min=0)
+                places = places[:, None].expand(*weights.shape[:3], 1)
+                return average(weights.gather(-1, places).squeeze(-1), tokens)
+
+
+            looks_first = lambda weights, tokens: average(weights[:, :, :, 0], tokens)
+            """
+        ),
+    ),
+]
+
+RIGHT_TOKEN = [
+    Right("token", "the solution", change=("def looks_same", "def looks_same")),
+    Right(
+        "token",
+        "three loops",
+        code=_code(
+            """
+            def looks_same(weights, tokens):
+                found = []
+                for w, t in zip(weights, tokens.tolist()):
+                    for i in range(len(t)):
+                        keys = [j for j in range(i) if t[j] == t[i] != 0]
+                        if keys:
+                            found.append(w[:, i, keys].sum(-1))
+                return torch.stack(found).mean(0)
+
+
+            def looks_after(weights, tokens):
+                found = []
+                for w, t in zip(weights, tokens.tolist()):
+                    for i in range(len(t)):
+                        keys = [j for j in range(1, i + 1) if t[j - 1] == t[i] != 0]
+                        if keys:
+                            found.append(w[:, i, keys].sum(-1))
+                return torch.stack(found).mean(0)
+            """
+        ),
+    ),
+    Right(
+        "token",
+        "einsum, and one table made from the other",
+        code=_code(
+            """
+            def table(tokens):
+                real = tokens != 0
+                equal = tokens.unsqueeze(2).eq(tokens.unsqueeze(1))
+                return torch.tril(equal & real.unsqueeze(2) & real.unsqueeze(1), -1)
+
+
+            def mean_share(weights, wanted):
+                total = torch.einsum("bhqk,bqk->h", weights, wanted.to(weights))
+                return total / wanted.any(-1).sum()
+
+
+            def looks_same(weights, tokens):
+                return mean_share(weights, table(tokens))
+
+
+            def looks_after(weights, tokens):
+                return mean_share(weights, F.pad(table(tokens), (1, 0))[:, :, :-1])
+            """
+        ),
+    ),
+    Right(
+        "token",
+        "roll, with the first column cleared",
+        code=_code(
+            """
+            def _score(weights, wanted):
+                share = (weights * wanted.unsqueeze(1)).sum(-1).movedim(1, -1)
+                return share[wanted.any(-1)].mean(0)
+
+
+            def looks_same(weights, tokens):
+                n = tokens.shape[-1]
+                past = torch.arange(n)[:, None] > torch.arange(n)
+                equal = tokens[:, :, None] == tokens[:, None]
+                return _score(weights, equal & past & tokens.ne(0)[:, :, None])
+
+
+            def looks_after(weights, tokens):
+                n = tokens.shape[-1]
+                past = torch.arange(n)[:, None] >= torch.arange(n)
+                equal = (tokens[:, :, None] == tokens[:, None]).roll(1, -1)
+                equal[..., 0] = False
+                return _score(weights, equal & past & tokens.ne(0)[:, :, None])
+            """
+        ),
+    ),
+    Right(
+        "token",
+        "one class for both, in double precision",
+        code=_code(
+            """
+            class Looks:
+                def __init__(self, step):
+                    self.step = step
+
+                def __call__(self, weights, tokens):
+                    n = tokens.shape[1]
+                    total, count = torch.zeros(weights.shape[1]).double(), 0
+                    for w, t in zip(weights.double(), tokens):
+                        for i in range(n):
+                            if t[i] == 0:
+                                continue
+                            copies = (t[:i] == t[i]).nonzero().flatten()
+                            if len(copies):
+                                total += w[:, i, copies + self.step].sum(1)
+                                count += 1
+                    return total / count
+
+
+            looks_same, looks_after = Looks(0), Looks(1)
+            """
+        ),
+    ),
+    Right(
+        "token",
+        "embedding by one-hot vectors and a matrix product",
+        code=_code(
+            """
+            def looks_same(weights, tokens):
+                one_hot = F.one_hot(tokens)[..., 1:].float()
+                wanted = (one_hot @ one_hot.mT).tril(-1)
+                has = (wanted.sum(-1) > 0).float()
+                return (weights * wanted[:, None]).sum((0, 2, 3)) / has.sum()
+
+
+            def looks_after(weights, tokens):
+                one_hot = F.one_hot(tokens)[..., 1:].float()
+                before = torch.zeros_like(one_hot)
+                before[:, 1:] = one_hot[:, :-1]
+                wanted = (one_hot @ before.mT).tril()
+                has = (wanted.sum(-1) > 0).float()
+                return (weights * wanted[:, None]).sum((0, 2, 3)) / has.sum()
+            """
+        ),
+    ),
+]
+
+RIGHT_ALIGNMENT = [
+    Right(
+        "alignment", "the solution", change=("def alignment_hits", "def alignment_hits")
+    ),
+    Right(
+        "alignment",
+        "a table of gold links and gather",
+        code=_code(
+            """
+            def alignment_hits(weights, links):
+                gold = torch.zeros_like(weights[:, 0])
+                for b, pairs in enumerate(links):
+                    for s, t in pairs:
+                        gold[b, t, s] = 1
+                best = weights.argmax(-1, keepdim=True)
+                hit = gold[:, None].expand_as(weights).gather(-1, best).squeeze(-1)
+                linked = gold.sum(-1).gt(0)
+                return (hit * linked[:, None]).sum((0, 2)) / linked.sum()
+            """
+        ),
+    ),
+    Right(
+        "alignment",
+        "plain Python",
+        code=_code(
+            """
+            def alignment_hits(weights, links):
+                heads = weights.shape[1]
+                right, count = [0] * heads, 0
+                for sentence, pairs in zip(weights.tolist(), links):
+                    sources = {}
+                    for s, t in pairs:
+                        sources.setdefault(t, []).append(s)
+                    count += len(sources)
+                    for t, wanted in sources.items():
+                        for head in range(heads):
+                            row = sentence[head][t]
+                            right[head] += row.index(max(row)) in wanted
+                return torch.tensor([r / count for r in right])
+            """
+        ),
+    ),
+    Right(
+        "alignment",
+        "one-hot of the largest, einsum",
+        code=_code(
+            """
+            def alignment_hits(weights, links):
+                chosen = F.one_hot(weights.argmax(-1), weights.shape[-1]).double()
+                gold = torch.zeros(weights[:, 0].shape, dtype=torch.float64)
+                for table, pairs in zip(gold, links):
+                    if len(pairs):
+                        s, t = zip(*pairs)
+                        table[list(t), list(s)] = 1.0
+                hits = torch.einsum("bhts,bts->h", chosen, gold)
+                return hits / (gold.sum(-1) > 0).sum()
+            """
+        ),
+    ),
+    Right(
+        "alignment",
+        "links as a set, rows first",
+        helpers=(
+            "def places_of(pairs):\n"
+            "    return sorted(set(target for source, target in pairs))\n",
+        ),
+        code=_code(
+            """
+            def alignment_hits(weights, links):
+                rows = []
+                for b in range(len(links)):
+                    gold = {(int(s), int(t)) for s, t in links[b]}
+                    for t in places_of(gold):
+                        best = weights[b, :, t].max(dim=-1).indices.tolist()
+                        rows.append([float((s, t) in gold) for s in best])
+                return torch.tensor(rows).mean(dim=0)
+            """
+        ),
+    ),
+]
+
+RIGHT_WHICH = [
+    Right("which", "the solution", change=("def find_heads", "def find_heads")),
+    Right(
+        "which",
+        "unravel_index",
+        code=_code(
+            """
+            def find_heads(scores, alike):
+                result = {}
+                for name in scores:
+                    best = scores[name].max()
+                    table = scores[name]
+                    place = torch.unravel_index(table.argmax(), table.shape)
+                    halfway = alike[name] + 0.5 * (1 - alike[name])
+                    result[name] = tuple(map(int, place)) if best >= halfway else None
+                return result
+            """
+        ),
+    ),
+    Right(
+        "which",
+        "a comparison of everything with the highest",
+        code=_code(
+            """
+            def find_heads(scores, alike):
+                def place(table, baseline):
+                    if table.max() < (1 + baseline) / 2:
+                        return None
+                    return tuple((table == table.max()).nonzero()[0].tolist())
+
+                return {name: place(scores[name], alike[name]) for name in scores}
+            """
+        ),
+    ),
+    Right(
+        "which",
+        "loops that keep the best",
+        code=_code(
+            """
+            def find_heads(scores, alike):
+                places = {}
+                for name, table in scores.items():
+                    places[name] = None
+                    best = (1 + alike[name]) / 2
+                    for layer, row in enumerate(table.tolist()):
+                        for head, score in enumerate(row):
+                            if score >= best:
+                                best, places[name] = score, (layer, head)
+                return places
+            """
+        ),
+    ),
+    Right(
+        "which",
+        "first the layer, then the head, rescaled scores",
+        code=_code(
+            """
+            def find_heads(scores, alike):
+                found = dict.fromkeys(scores)
+                for name, table in scores.items():
+                    above = (table.double() - alike[name]) / (1 - alike[name])
+                    layer = above.amax(dim=1).argmax()
+                    head = above[layer].argmax()
+                    if above[layer, head] >= 0.5:
+                        found[name] = (layer, head)
+                return found
+            """
+        ),
+    ),
+]
+
+RISE = """
+
+def rise(model, tokens, layer, head, loss_of):
+    with torch.no_grad():
+        before = float(loss_of(model, tokens))
+        with ablated(model, layer, head):
+            after = float(loss_of(model, tokens))
+    return after - before
+"""
+
+RIGHT_ABLATION = [
+    Right("ablation", "the solution", change=("def ablated", "def ablated")),
+    Right(
+        "ablation",
+        "the model's own switch, put before its forward method",
+        code=_code(
+            """
+            @contextmanager
+            def ablated(model, layer, head):
+                active = torch.ones(
+                    model.num_layers, model.num_heads, dtype=torch.bool
+                )
+                active[layer, head] = False
+                whole = model.forward
+
+                def without(tokens, *arguments, **options):
+                    return whole(tokens, *arguments, active_heads=active, **options)
+
+                model.forward = without
+                try:
+                    yield model
+                finally:
+                    del model.forward
+            """
+        )
+        + RISE,
+    ),
+    Right(
+        "ablation",
+        "columns of the output projection, kept and put back",
+        code=_code(
+            """
+            @contextmanager
+            def ablated(model, layer, head):
+                attention = model.layers[layer].attention
+                columns = torch.arange(attention.d_model) // attention.d_head == head
+                matrix = attention.output_proj.weight.data
+                kept = matrix[:, columns].clone()
+                matrix[:, columns] = 0
+                try:
+                    yield
+                finally:
+                    matrix[:, columns] = kept
+            """
+        )
+        + RISE,
+    ),
+    Right(
+        "ablation",
+        "values and their bias, in a class",
+        code=_code(
+            """
+            class ablated:
+                def __init__(self, model, layer, head):
+                    attention = model.layers[layer].attention
+                    d = attention.d_head
+                    value = attention.value_proj
+                    self.parts = [
+                        value.weight.data[d * head : d * head + d],
+                        value.bias.data[d * head : d * head + d],
+                    ]
+
+                def __enter__(self):
+                    self.kept = [part.clone() for part in self.parts]
+                    for part in self.parts:
+                        part.zero_()
+
+                def __exit__(self, *error):
+                    for part, kept in zip(self.parts, self.kept):
+                        part.copy_(kept)
+            """
+        )
+        + RISE,
+    ),
+    Right(
+        "ablation",
+        "the switch as a hook with keyword arguments",
+        code=_code(
+            """
+            def switched_off(head, heads):
+                def hook(module, inputs, options):
+                    active = torch.arange(heads) != head
+                    return inputs, {**options, "active_heads": active}
+
+                return hook
+
+
+            @contextmanager
+            def ablated(model, layer, head):
+                place = model.layers[layer]
+                handle = place.register_forward_pre_hook(
+                    switched_off(head, model.num_heads), with_kwargs=True
+                )
+                with handle:
+                    yield
+            """
+        )
+        + RISE,
+    ),
+    Right(
+        "ablation",
+        "a factor for each number, contextlib's ExitStack",
+        helpers=("from contextlib import ExitStack\n",),
+        code=_code(
+            """
+            def ablated(model, layer, head):
+                attention = model.layers[layer].attention
+                factor = torch.ones(attention.num_heads, attention.d_head)
+                factor[head] = 0
+                stack = ExitStack()
+                handle = attention.output_proj.register_forward_pre_hook(
+                    lambda module, inputs: inputs[0] * factor.flatten()
+                )
+                stack.callback(handle.remove)
+                return stack
+            """
+        )
+        + RISE,
+    ),
+]
+
+RIGHT_MEASURES = [
+    Right("measures", "the solution", change=("def reach", "def reach")),
+    Right(
+        "measures",
+        "loops",
+        code=_code(
+            """
+            def reach(weights, tokens):
+                found = []
+                for w, t in zip(weights, tokens):
+                    for i in range(len(t)):
+                        if t[i] != 0:
+                            steps = [abs(i - j) for j in range(w.shape[-1])]
+                            found.append(w[:, i] @ torch.tensor(steps).float())
+                return torch.stack(found).mean(0)
+
+
+            def spread(weights, visible):
+                found = []
+                for w, table in zip(weights, visible):
+                    for i in range(table.shape[0]):
+                        seen = table[i]
+                        if seen.sum() >= 2:
+                            p = w[:, i, seen].clamp(min=1e-30)
+                            most = torch.log(seen.sum().float())
+                            found.append(-(p * p.log()).sum(-1) / most)
+                return torch.stack(found).mean(0)
+            """
+        ),
+    ),
+    Right(
+        "measures",
+        "einsum and cdist, bits for nats",
+        code=_code(
+            """
+            def reach(weights, tokens):
+                q = torch.arange(weights.shape[2]).float()[:, None]
+                k = torch.arange(weights.shape[3]).float()[:, None]
+                real = (tokens != 0).float()
+                steps = torch.cdist(q, k, p=1)
+                return torch.einsum("bhqk,qk,bq->h", weights, steps, real) / real.sum()
+
+
+            def spread(weights, visible):
+                keys = visible.sum(-1)
+                bits = torch.where(weights > 0, -weights * weights.log2(), 0.0).sum(-1)
+                bits = bits.transpose(1, 2)[keys > 1]
+                return (bits / keys[keys > 1].log2()[:, None]).mean(0)
+            """
+        ),
+    ),
+    Right(
+        "measures",
+        "xlogy, boolean indexing, double precision",
+        code=_code(
+            """
+            def reach(weights, tokens):
+                rows = torch.arange(weights.size(-2)).view(-1, 1)
+                steps = (torch.arange(weights.size(-1)) - rows).abs().double()
+                far = (weights.double() * steps).sum(-1)
+                return far.permute(0, 2, 1)[tokens.bool()].mean(0)
+
+
+            def spread(weights, visible):
+                choice = visible.sum(-1)
+                wide = -torch.special.xlogy(weights, weights).sum(-1).double()
+                share = wide / choice.double().log()[:, None]
+                return share.permute(0, 2, 1)[choice > 1].mean(0)
+            """
+        ),
+    ),
+    Right(
+        "measures",
+        "a shared helper, the smallest number added",
+        helpers=(
+            _code(
+                """
+                def mean_over(values, counted):
+                    values = values.masked_fill(~counted[:, None], 0)
+                    return values.sum((0, 2)) / counted.sum()
+                """
+            ),
+        ),
+        code=_code(
+            """
+            def reach(weights, tokens):
+                q, k = weights.shape[-2:]
+                steps = torch.tensor([[abs(i - j) for j in range(k)] for i in range(q)])
+                return mean_over((weights * steps).sum(-1), tokens.ne(0))
+
+
+            def spread(weights, visible):
+                tiny = torch.finfo(weights.dtype).tiny
+                entropy = -(weights * (weights + tiny).log()).sum(-1)
+                keys = visible.sum(-1)
+                return mean_over(entropy / keys.log()[:, None], keys > 1)
+            """
+        ),
+    ),
+]
+
+RIGHT_LANGUAGES = [
+    Right(
+        "languages",
+        "the solution",
+        change=("def reach_of_languages", "def reach_of_languages"),
+    ),
+    Right(
+        "languages",
+        "a comprehension and a helper",
+        helpers=(
+            _code(
+                """
+                def cross_and_ids(model, words, pairs):
+                    ids = translation_tensors(pairs, words["source"], words["target"])
+                    return translator_weights(model, *ids, "cross")[-1], ids[1]
+                """
+            ),
+        ),
+        code=_code(
+            """
+            def reach_of_languages(translators, corpus):
+                def one(language):
+                    pairs = corpus[language]
+                    weights, ids = cross_and_ids(*translators[language], pairs)
+                    hits = alignment_hits(weights, [p.alignment for p in pairs])
+                    return float(reach(weights, ids)[int(hits.argmax())])
+
+                return {language: one(language) for language in translators}
+            """
+        ),
+    ),
+    Right(
+        "languages",
+        "the head taken out first",
+        code=_code(
+            """
+            def reach_of_languages(translators, corpus):
+                result = {}
+                for name, (model, vocabularies) in translators.items():
+                    src, tgt = translation_tensors(
+                        corpus[name], vocabularies["source"], vocabularies["target"]
+                    )
+                    w = translator_weights(model, src, tgt, "cross")[-1]
+                    h = alignment_hits(w, [p.alignment for p in corpus[name]])
+                    head = h.topk(1).indices
+                    result[name] = reach(w[:, head], tgt)[0]
+                return result
+            """
+        ),
+    ),
+    Right(
+        "languages",
+        "sentence by sentence, without padding",
+        code=_code(
+            """
+            def reach_of_languages(translators, corpus):
+                result = {}
+                for name, pairs in corpus.items():
+                    model, words = translators[name]
+                    steps, rows, right, linked = 0, 0, 0, 0
+                    for pair in pairs:
+                        ids = translation_tensors([pair], *words.values())
+                        w = translator_weights(model, *ids, "cross")[-1]
+                        length = ids[1].shape[1]
+                        steps = steps + reach(w, ids[1]) * length
+                        rows += length
+                        targets = len({t for _, t in pair.alignment})
+                        right = right + alignment_hits(w, [pair.alignment]) * targets
+                        linked += targets
+                    result[name] = (steps / rows)[(right / linked).argmax()].item()
+                return result
+            """
+        ),
+    ),
+    Right(
+        "languages",
+        "sorted heads, NumPy numbers",
+        code=_code(
+            """
+            def reach_of_languages(translators, corpus):
+                result = dict.fromkeys(corpus, 0.0)
+                for name in result:
+                    model, words = translators[name]
+                    links = [pair.alignment for pair in corpus[name]]
+                    ids = translation_tensors(
+                        corpus[name], words["source"], words["target"]
+                    )
+                    cross = translator_weights(model, *ids, kind="cross")
+                    last = cross[len(cross) - 1]
+                    hits = alignment_hits(last, links).tolist()
+                    order = sorted(range(last.shape[1]), key=hits.__getitem__)
+                    result[name] = reach(last, ids[1]).numpy()[order[-1]]
+                return result
+            """
+        ),
+    ),
+]
+
+RIGHT = [
+    *RIGHT_TRANSLATOR,
+    *RIGHT_HUGGING_FACE,
+    *RIGHT_PICTURES,
+    *RIGHT_PLACE,
+    *RIGHT_TOKEN,
+    *RIGHT_ALIGNMENT,
+    *RIGHT_WHICH,
+    *RIGHT_ABLATION,
+    *RIGHT_MEASURES,
+    *RIGHT_LANGUAGES,
+]
