@@ -1,0 +1,53 @@
+"""Exercise 3: five scores compared, in one translation model."""
+
+from attncourse.exercises.task import Exercise
+from attncourse.exercises.variants.alignment import ALIGNMENT
+from attncourse.exercises.variants.intervals import INTERVAL, T975
+from attncourse.exercises.variants.networks import CONVERSION, NETWORKS
+from attncourse.exercises.variants.products import PRODUCTS
+from attncourse.exercises.variants.quality import BLEU_TASK
+from attncourse.exercises.variants.reading import ATTEND
+from attncourse.exercises.variants.speed import SPEED
+from attncourse.exercises.variants.translator import Translator, fit, small_corpus
+from attncourse.exercises.variants.trials import EXPERIMENT
+
+__all__ = [
+    "EXERCISE",
+    "T975",
+    "Translator",
+    "check",
+    "fit",
+    "probe",
+    "report",
+    "small_corpus",
+]
+
+_BY_HAND = "The answer uses `{}`. Here you write it yourself."
+_NAMES = (
+    "AdditiveAttention",
+    "MultiplicativeAttention",
+    "MultiheadAttention",
+    "scaled_dot_product_attention",
+    "masked_softmax",
+    "bleu",
+    "alignment_error_rate",
+    "time_side_by_side",
+)
+
+EXERCISE = Exercise(
+    "3_attention_variants",
+    "Attention variants",
+    (
+        PRODUCTS,
+        NETWORKS,
+        CONVERSION,
+        ATTEND,
+        SPEED,
+        BLEU_TASK,
+        ALIGNMENT,
+        EXPERIMENT,
+        INTERVAL,
+    ),
+    {name: _BY_HAND.format(name) for name in _NAMES},
+)
+check, probe, report = EXERCISE.check, EXERCISE.probe, EXERCISE.report

@@ -1,0 +1,219 @@
+"""Task alignment: attention compared with gold word alignments."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.training.metrics import alignment_error_rate
+
+ALIGN = "chapters/06_seq2seq#where-does-the-translator-look"
+
+
+def _links_of(generator, targets, sources):
+    """Draw gold links: none, one or two for a target word."""
+    counts = torch.randint(0, 3, (targets,), generator=generator).tolist()
+    counts[0], counts[-1] = 1, 2
+    links = []
+    for target, count in enumerate(counts):
+        chosen = torch.randperm(sources, generator=generator)[:count].tolist()
+        links += [(source, target) for source in sorted(chosen)]
+    return links
+
+
+def _weights_of(generator, links, targets, sources):
+    """Draw weights of which many, not all, agree with the links."""
+    scores = torch.randn(targets, sources, generator=generator)
+    for source, target in links:
+        scores[target, source] += 3 * (torch.rand((), generator=generator) < 0.7)
+    return scores.softmax(dim=-1)
+
+
+def _plain_maps(generator):
+    targets, sources = (
+        torch.randint(low, low + 2, (), generator=generator).item() for low in (3, 4)
+    )
+    links = _links_of(generator, targets, sources)
+    weights = _weights_of(generator, links, targets, sources)
+    return {
+        "weights": weights[None],
+        "lengths": [(targets, sources)],
+        "gold": [links],
+    }
+
+
+def _padded_maps(generator):
+    sizes = torch.randint(3, 9, (6, 2), generator=generator).tolist()
+    rows, columns = (max(s[axis] for s in sizes) + 1 for axis in (0, 1))
+    weights = torch.zeros(len(sizes), rows, columns)
+    gold = []
+    for number, (targets, sources) in enumerate(sizes):
+        links = _links_of(generator, targets, sources)
+        own = _weights_of(generator, links, targets, sources + 1)
+        own[torch.randint(targets, (), generator=generator), sources] += 1.5  # <eos>
+        rest = torch.rand(rows - targets, sources + 1, generator=generator)
+        both = torch.cat([own, rest])
+        weights[number, :, : sources + 1] = both / both.sum(dim=-1, keepdim=True)
+        gold.append(links)
+    return {"weights": weights, "lengths": [tuple(s) for s in sizes], "gold": gold}
+
+
+def _own_links(weights, lengths, *, row=None, column=None, shift=0, by_source=False):
+    """Return each sentence's links, or what an answer with a mistake takes for them."""
+    found = []
+    for matrix, (targets, sources) in zip(weights, lengths, strict=True):
+        rows = targets if row is None else targets + row
+        columns = sources if column is None else sources + column
+        matrix = matrix[: max(rows, 0), :columns]
+        if by_source:
+            best = matrix.argmax(dim=0).tolist()
+            found.append({(s, t) for s, t in enumerate(best)})
+        else:
+            best = matrix.argmax(dim=1).tolist()
+            found.append({(s, t + shift) for t, s in enumerate(best)})
+    return found
+
+
+def _error(weights, lengths, gold, *, kind="aer", turned=False, **options):
+    ours = _own_links(weights, lengths, **options)
+    theirs = [{(t, s) if turned else (s, t) for s, t in links} for links in gold]
+    both = [len(a & b) for a, b in zip(ours, theirs, strict=True)]
+    found, wanted = [len(a) for a in ours], [len(b) for b in theirs]
+    if kind == "precision":
+        return 1 - sum(both) / sum(found)
+    if kind == "recall":
+        return 1 - sum(both) / sum(wanted)
+    if kind == "mean":
+        each = zip(both, found, wanted, strict=True)
+        return sum(1 - 2 * b / (f + w) for b, f, w in each) / len(both)
+    return 1 - 2 * sum(both) / (sum(found) + sum(wanted))
+
+
+def _aer(weights, lengths, gold):
+    maps = [m[:t, :s].numpy() for m, (t, s) in zip(weights, lengths, strict=True)]
+    return alignment_error_rate(maps, gold)
+
+
+def _misread(name, says, **options):
+    return Mistake(
+        name, says, wrong=lambda **given: _error(**given, **options), read=ALIGN
+    )
+
+
+PARTIAL = (
+    _misread(
+        "precision only",
+        "This is the share of the model's links that are not gold. A gold link that "
+        "the model does not find costs nothing here; in the error rate it does.",
+        kind="precision",
+    ),
+    _misread(
+        "recall only",
+        "This is the share of the gold links that are not found. A link of the model "
+        "that is not gold costs nothing here; in the error rate it does.",
+        kind="recall",
+    ),
+    Mistake(
+        "agreement for error",
+        "This is the share that agrees. The error rate is what is missing from 1.",
+        wrong=lambda **given: 1 - _aer(**given),
+        read=ALIGN,
+    ),
+    _misread(
+        "links turned round",
+        "Source and target of the gold links have changed places. A gold link is "
+        "(source index, target index); a row of the weights is a target word.",
+        turned=True,
+    ),
+    _misread(
+        "row shifted down by one",
+        "Each row is taken for the word after it. Row i of the weights belongs to "
+        "target word i: it is where the model looks to write that word.",
+        shift=1,
+    ),
+    _misread(
+        "row shifted up by one",
+        "Each row is taken for the word before it. Row i of the weights belongs to "
+        "target word i: it is where the model looks to write that word.",
+        shift=-1,
+    ),
+    _misread(
+        "links of the source words",
+        "There is one link for each source word, from the largest weight of a column. "
+        "It is the target words that look: one link for each row.",
+        by_source=True,
+    ),
+)
+
+ALIGNMENT = Task(
+    name="alignment",
+    title="Where did it look?",
+    names=("alignment_error",),
+    difficulty="medium",
+    minutes=15,
+    checks=(
+        Check(
+            "the links of one sentence are compared with the gold links, both ways",
+            1,
+            inputs=_plain_maps,
+            ask=lambda alignment_error, **given: alignment_error(**given),
+            expected=_aer,
+            mistakes=PARTIAL,
+            digits=3,
+        ),
+        Check(
+            "<eos> and padding take no part, and all sentences are counted together",
+            1,
+            inputs=_padded_maps,
+            ask=lambda alignment_error, **given: alignment_error(**given),
+            expected=_aer,
+            mistakes=(
+                _misread(
+                    "padding included",
+                    "The rows of <eos> and of padding have made links too. Only the "
+                    "first rows belong to target words.",
+                    row=99,
+                ),
+                _misread(
+                    "padding and <eos> included",
+                    "The rows and the columns of <eos> and of padding take part. Only "
+                    "the first rows and columns belong to words.",
+                    row=99,
+                    column=99,
+                ),
+                _misread(
+                    "<eos> included",
+                    "The row and the column of <eos> take part. It is no word, and no "
+                    "gold link can reach it.",
+                    row=1,
+                    column=1,
+                ),
+                _misread(
+                    "row of <eos> included",
+                    "The row of <eos> has made a link too. It is no word.",
+                    row=1,
+                ),
+                _misread(
+                    "column of <eos> included",
+                    "Some words are linked to the column of <eos>. Look for the "
+                    "largest weight among the words of the source.",
+                    column=1,
+                ),
+                _misread(
+                    "columns of padding included",
+                    "Some words are linked to columns behind the last source word. "
+                    "Look for the largest weight among the words of the source.",
+                    column=99,
+                ),
+                _misread(
+                    "mean of sentences",
+                    "This is the mean of the error rates of single sentences. That of "
+                    "a test set adds up the links of all sentences first.",
+                    kind="mean",
+                ),
+                *PARTIAL,
+            ),
+            digits=3,
+        ),
+    ),
+)

@@ -1,0 +1,164 @@
+"""What the tasks about scores share: formulas, inputs, and mistakes of any score."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.task import Mistake
+
+BETWEEN = "chapters/02_attention_types#attention-between-two-sequences"
+DIVIDE = "chapters/02_attention_types#why-divide-by-d-k"
+OTHER = "other parameters: "
+
+
+def fill(module, weights):
+    """Write weights into the parameters of the same shapes; say if they do not fit.
+
+    A parameter may be the transpose of its weight, and a vector may have axes of size 1
+    more: how it is kept is the answer's own affair.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        The answer's module.
+    weights : list of torch.Tensor
+        Of different shapes.
+
+    Returns
+    -------
+    str
+        "" if every parameter has its weight, else what is wrong.
+    """
+    left = list(weights)
+    for parameter in module.parameters():
+        shape = _plain(parameter.shape)
+        for place, weight in enumerate(left):
+            if shape in (_plain(weight.shape), _plain(weight.shape)[::-1]):
+                turned = weight if shape == _plain(weight.shape) else weight.T
+                parameter.data.copy_(turned.reshape(parameter.shape))
+                del left[place]
+                break
+        else:
+            return f"{OTHER}one of shape {tuple(parameter.shape)} is in no formula"
+    return f"{OTHER}none of shape {tuple(left[0].shape)}" if left else ""
+
+
+def _plain(shape):
+    return tuple(size for size in shape if size != 1)
+
+
+def filled(make, sizes, weights, *inputs):
+    """Return the scores of a module with the given weights, or why there are none."""
+    module = make(*sizes)
+    return fill(module, weights) or module(*inputs)
+
+
+def product(query, key):
+    """Return every dot product of a query and a key."""
+    return query @ key.transpose(1, 2)
+
+
+def general(query, key, weight):
+    """Return Luong's general score."""
+    return query @ weight @ key.transpose(1, 2)
+
+
+def hidden_of(query, key, w_query, w_key):
+    """Return what stands inside the tanh of the additive score."""
+    return (query @ w_query.T)[:, :, None] + (key @ w_key.T)[:, None]
+
+
+def additive(query, key, w_query, w_key, v):
+    """Return Bahdanau's score."""
+    return torch.tanh(hidden_of(query, key, w_query, w_key)) @ v
+
+
+def pairs_of(query, key):
+    """Return each query beside each key, (batch, queries, keys, both widths)."""
+    asking = query[:, :, None].expand(-1, -1, key.shape[1], -1)
+    asked = key[:, None].expand(-1, query.shape[1], -1, -1)
+    return torch.cat([asking, asked], dim=-1)
+
+
+def concat(query, key, w, v):
+    """Return Luong's concat score."""
+    return torch.tanh(pairs_of(query, key) @ w.T) @ v
+
+
+def _whole(generator, low, high):
+    return torch.randint(low, high + 1, (), generator=generator).item()
+
+
+def _normal(generator, *shape):
+    return torch.randn(*shape, generator=generator)
+
+
+def _states(generator, query_dim, key_dim):
+    return {
+        "query": _normal(generator, 2, 3, query_dim),
+        "key": _normal(generator, 2, _whole(generator, 4, 5), key_dim),
+    }
+
+
+def one_width(generator):
+    """Draw queries and keys of one width."""
+    width = _whole(generator, 3, 6)
+    return _states(generator, width, width)
+
+
+def with_matrix(generator):
+    """Draw queries and keys of different widths, and a matrix between them."""
+    query_dim, key_dim = _whole(generator, 2, 3), _whole(generator, 4, 5)
+    states = _states(generator, query_dim, key_dim)
+    return {**states, "weight": _normal(generator, query_dim, key_dim)}
+
+
+def with_network(generator):
+    """Draw queries, keys and the weights of the additive score."""
+    hidden, query_dim, key_dim = (_whole(generator, n, n + 1) for n in (2, 4, 6))
+    return {
+        **_states(generator, query_dim, key_dim),
+        "w_query": _normal(generator, hidden, query_dim),
+        "w_key": _normal(generator, hidden, key_dim),
+        "v": _normal(generator, hidden),
+    }
+
+
+def with_pairs(generator):
+    """Draw queries, keys and the weights of the concat score."""
+    drawn = with_network(generator)
+    both = torch.cat([drawn.pop("w_query"), drawn.pop("w_key")], dim=1)
+    return {"query": drawn["query"], "key": drawn["key"], "w": both, "v": drawn["v"]}
+
+
+def _other_parameters(seen, expected, inputs):
+    return seen["result"].kind == "text" and seen["result"].text.startswith(OTHER)
+
+
+def common(right):
+    """Return the mistakes that any score can have."""
+    return (
+        Mistake(
+            "keys times queries",
+            "Rows and columns have changed places. A row belongs to a query, a column "
+            "to a key: (batch, queries, keys).",
+            wrong=lambda **given: right(**given).transpose(1, 2),
+            read=BETWEEN,
+        ),
+        Mistake(
+            "weights instead of scores",
+            "The rows sum to 1: the softmax has been taken already. A score module "
+            "returns scores. What hides the padding needs them, and comes later.",
+            wrong=lambda **given: right(**given).softmax(dim=-1),
+            read=BETWEEN,
+        ),
+    )
+
+
+PARAMETERS = Mistake(
+    "other parameters",
+    "The parameters are not those of the formula: there is one too many, such as a "
+    "bias, or one is missing, or a width is wrong. The constructor is given: keep it.",
+    when=_other_parameters,
+    read=BETWEEN,
+)

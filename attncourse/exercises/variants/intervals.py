@@ -1,0 +1,229 @@
+"""Task interval: intervals, and conclusions that they carry."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import torch
+
+from attncourse.exercises.task import Check, Mistake, Task
+
+LENGTH = "chapters/06_seq2seq#does-it-get-worse-with-length"
+# 97.5 % of Student's distribution lie below this, by degrees of freedom.
+T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
+NORMAL = 1.96
+
+
+def interval(values, *, spread=statistics.stdev, root=True, factor=None, less=1):
+    """Return mean and bounds of the 95 % interval, or of one with a mistake in it."""
+    count, mean = len(values), statistics.fmean(values)
+    factor = T975[count - less] if factor is None else factor
+    reach = factor * spread(values) / (math.sqrt(count) if root else 1)
+    return {"mean": mean, "low": mean - reach, "high": mean + reach}
+
+
+def _values(generator):
+    count = torch.randint(3, 7, (), generator=generator).item()
+    values = 95 + 2 * torch.randn(count, generator=generator)
+    return {"values": [round(v, 2) for v in values.tolist()]}
+
+
+def _parts(mean_and_interval, verdict, values):
+    mean, low, high = mean_and_interval(values)
+    return {"mean": mean, "low": low, "high": high}
+
+
+def _wrong(name, says, **options):
+    return Mistake(
+        name, says, wrong=lambda values: interval(values, **options), read=LENGTH
+    )
+
+
+def _paired(generator):
+    """Draw runs of two variants: better, worse, and open, in an order that is drawn.
+
+    Seeds move both variants together, so that their intervals overlap although their
+    differences are clear.
+    """
+    count = torch.randint(4, 7, (), generator=generator).item()
+    first, second = [], []
+    order = torch.randperm(3, generator=generator).tolist()
+    for kind in order:
+        seed = 2 * torch.randn(count, generator=generator)
+        seed = seed - seed.mean() + torch.linspace(-2, 2, count)
+        noise = 0.1 * torch.rand(count, generator=generator)
+        swing = torch.linspace(-1.5, 2.5, count)[
+            torch.randperm(count, generator=generator)
+        ]
+        difference = (0.8 + noise, -0.8 - noise, swing)[kind]
+        base = 95 + seed
+        first.append(_two_places(base + difference))
+        second.append(_two_places(base))
+    return {"first": first, "second": second}
+
+
+def _two_places(values):
+    return [round(v, 2) for v in values.tolist()]
+
+
+def _verdicts(mean_and_interval, verdict, first, second):
+    return [verdict(a, b) for a, b in zip(first, second, strict=True)]
+
+
+def decide(first, second):
+    """Return 1 or -1 where the interval of the paired differences leaves out 0."""
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    found = interval(differences)
+    return int(found["low"] > 0) - int(found["high"] < 0)
+
+
+def _each(rule):
+    def decided(first, second):
+        return [rule(a, b) for a, b in zip(first, second, strict=True)]
+
+    return decided
+
+
+def _by_means(first, second):
+    return 1 if statistics.fmean(first) > statistics.fmean(second) else -1
+
+
+def _by_overlap(first, second):
+    one, other = interval(first), interval(second)
+    return int(one["low"] > other["high"]) - int(one["high"] < other["low"])
+
+
+INTERVAL = Task(
+    name="interval",
+    title="Intervals and a verdict",
+    names=("mean_and_interval", "verdict"),
+    difficulty="medium",
+    minutes=15,
+    checks=(
+        Check(
+            "the interval of a mean of few runs has 95 % confidence",
+            1,
+            inputs=_values,
+            ask=_parts,
+            expected=interval,
+            pure=True,
+            mistakes=(
+                _wrong(
+                    "population deviation",
+                    "The standard deviation divides by the number of runs. The mean "
+                    "was estimated from the same runs, which uses up one of them. With "
+                    "three runs the interval comes out a fifth too narrow.",
+                    spread=statistics.pstdev,
+                ),
+                _wrong(
+                    "standard deviation for standard error",
+                    "The interval is that of a single run. The mean of n runs is more "
+                    "certain than one run, by the root of n.",
+                    root=False,
+                ),
+                _wrong(
+                    "normal for Student",
+                    "The factor is 1.96, that of the normal distribution. It holds "
+                    "when the deviation is known; here it is estimated from a handful "
+                    "of runs, and the factor for three runs is more than twice that.",
+                    factor=NORMAL,
+                ),
+                _wrong(
+                    "degrees of freedom",
+                    "The factor is that for one run more. The degrees of freedom are "
+                    "fewer than the runs, since the mean was estimated too.",
+                    less=0,
+                ),
+                _wrong(
+                    "no factor",
+                    "The interval reaches one standard error to each side. That covers "
+                    "about two means out of three for many runs, and fewer for few.",
+                    factor=1,
+                ),
+                _wrong(
+                    "two for Student",
+                    "The factor is 2, a rule of thumb for many runs. For a handful of "
+                    "runs it is too small.",
+                    factor=2,
+                ),
+                Mistake(
+                    "lowest and highest",
+                    "These are the lowest and the highest run. That range grows with "
+                    "more runs, while what is known of the mean gets more certain.",
+                    wrong=lambda values: {
+                        "mean": statistics.fmean(values),
+                        "low": min(values),
+                        "high": max(values),
+                    },
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "median for mean",
+                    "The middle of the result is the median of the runs. The interval "
+                    "is one for their mean.",
+                    wrong=lambda values: {
+                        **interval(values),
+                        "mean": statistics.median(values),
+                    },
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "reach for bounds",
+                    "The result should be the mean and the two bounds themselves, not "
+                    "the distance between them and the mean.",
+                    when=lambda seen, expected, inputs: _is_reach(seen, expected),
+                    read=LENGTH,
+                ),
+            ),
+        ),
+        Check(
+            "a verdict is given where the differences, seed by seed, allow it",
+            1,
+            inputs=_paired,
+            ask=_verdicts,
+            expected=_each(decide),
+            pure=True,
+            mistakes=(
+                Mistake(
+                    "the larger mean wins",
+                    "The larger mean always wins. It will be larger by chance alone in "
+                    "half of all comparisons: a verdict needs a difference that the "
+                    "scatter of the runs cannot explain.",
+                    wrong=_each(_by_means),
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "intervals that overlap",
+                    "The two intervals are compared. Both variants ran with the same "
+                    "seeds, and a seed that is bad for one is bad for the other. What "
+                    "the seeds have in common cancels in the difference of each seed.",
+                    wrong=_each(_by_overlap),
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "sign turned round",
+                    "The verdicts are turned round: 1 is for the first, -1 for the "
+                    "second.",
+                    wrong=_each(lambda a, b: -decide(a, b)),
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "never open",
+                    "There is a verdict for every pair, even where the interval of the "
+                    "differences holds 0. Then the runs do not tell.",
+                    when=lambda seen, expected, inputs: bool(
+                        (seen["result"].values != 0).all()
+                    ),
+                    read=LENGTH,
+                ),
+            ),
+        ),
+    ),
+)
+
+
+def _is_reach(seen, expected):
+    low, high = seen["low"].values[0], seen["high"].values[0]
+    reach = expected["high"].values[0] - expected["mean"].values[0]
+    return abs(abs(low) - reach) < 1e-3 and abs(high - reach) < 1e-3

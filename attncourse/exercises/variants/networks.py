@@ -1,0 +1,280 @@
+"""Tasks networks and conversion: scores that are networks, and two that are one."""
+
+from __future__ import annotations
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.formulas import (
+    BETWEEN,
+    PARAMETERS,
+    additive,
+    common,
+    concat,
+    filled,
+    hidden_of,
+    pairs_of,
+    with_network,
+    with_pairs,
+)
+
+
+def _projections(Additive, Concat):
+    """Say whether a forward pass has no more products than the formula needs."""
+    batch, queries, keys, query_dim, key_dim, hidden = 2, 7, 11, 3, 5, 4
+    module = Additive(query_dim, key_dim, hidden)
+    query, key = torch.ones(batch, queries, query_dim), torch.ones(batch, keys, key_dim)
+    with FlopCounterMode(display=False) as counter:
+        module(query, key)
+    once = queries * query_dim + keys * key_dim + queries * keys
+    return bool(counter.get_total_flops() <= 2 * batch * hidden * once)
+
+
+NETWORKS = Task(
+    name="networks",
+    title="Scores that are small networks",
+    names=("Additive", "Concat"),
+    difficulty="medium",
+    minutes=15,
+    checks=(
+        Check(
+            "`Additive` is a network with one hidden layer, applied to every pair",
+            1,
+            inputs=with_network,
+            ask=lambda Additive, Concat, query, key, w_query, w_key, v: filled(
+                Additive,
+                (query.shape[-1], key.shape[-1], len(v)),
+                [w_query, w_key, v],
+                query,
+                key,
+            ),
+            expected=additive,
+            pure=True,
+            mistakes=(
+                PARAMETERS,
+                *common(additive),
+                Mistake(
+                    "no tanh",
+                    "The scores are a sum of one number for the query and one for the "
+                    "key. Such a sum shifts a whole row, which the softmax does not "
+                    "see: every query would look at the same keys. What is between the "
+                    "sum and v?",
+                    wrong=lambda query, key, w_query, w_key, v: (
+                        hidden_of(query, key, w_query, w_key) @ v
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "two tanh, then the sum",
+                    "Query and key go through the tanh apart and are added after it. "
+                    "Then the score is again a sum of one number for each, and every "
+                    "query looks at the same keys.",
+                    wrong=lambda query, key, w_query, w_key, v: (
+                        (
+                            torch.tanh(query @ w_query.T)[:, :, None]
+                            + torch.tanh(key @ w_key.T)[:, None]
+                        )
+                        @ v
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "tanh of the score",
+                    "The tanh is taken of the finished score. It belongs to the hidden "
+                    "layer, before v.",
+                    wrong=lambda query, key, w_query, w_key, v: torch.tanh(
+                        hidden_of(query, key, w_query, w_key) @ v
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "relu for tanh",
+                    "The hidden layer has a ReLU where the formula has a tanh.",
+                    wrong=lambda query, key, w_query, w_key, v: (
+                        torch.relu(hidden_of(query, key, w_query, w_key)) @ v
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "hidden layer returned",
+                    "There is a whole hidden layer for each pair. A score is one "
+                    "number: what does v do?",
+                    wrong=lambda query, key, w_query, w_key, v: torch.tanh(
+                        hidden_of(query, key, w_query, w_key)
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "an axis of size 1 too many",
+                    "The scores have a last axis of size 1, left over from v.",
+                    wrong=lambda **given: additive(**given)[..., None],
+                    read=BETWEEN,
+                ),
+            ),
+        ),
+        Check(
+            "`Additive` projects each query once and each key once",
+            1,
+            ask=_projections,
+            expected=lambda: True,
+            mistakes=(
+                Mistake(
+                    "projected for every pair",
+                    "A key is projected again for every query (or a query for every "
+                    "key). The projection of a key does not depend on the query, so "
+                    "project first, and make pairs afterwards.",
+                    when=lambda seen, expected, inputs: seen["result"].kind == "bool",
+                    read=BETWEEN,
+                ),
+            ),
+            once=True,
+        ),
+        Check(
+            "`Concat` puts each query in front of each key",
+            1,
+            inputs=with_pairs,
+            ask=lambda Additive, Concat, query, key, w, v: filled(
+                Concat, (query.shape[-1], key.shape[-1], len(v)), [w, v], query, key
+            ),
+            expected=concat,
+            pure=True,
+            mistakes=(
+                PARAMETERS,
+                *common(concat),
+                Mistake(
+                    "keys in front of queries",
+                    "The columns of W that belong to the query meet the key. The "
+                    "formula has the query first: [query; key].",
+                    wrong=lambda query, key, w, v: concat(key, query, w, v).transpose(
+                        1, 2
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "no tanh",
+                    "The scores are linear in the query and in the key, so that every "
+                    "query looks at the same keys. What is between W and v?",
+                    wrong=lambda query, key, w, v: pairs_of(query, key) @ w.T @ v,
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "pairs mixed up",
+                    "There are as many pairs as there should be, but not the right "
+                    "ones: rows of the result belong to several queries. `repeat` "
+                    "copies the whole list, a b c a b c; which axis should it be?",
+                    wrong=lambda query, key, w, v: (
+                        torch.tanh(
+                            torch.cat(
+                                [
+                                    query.repeat(1, key.shape[1], 1).view(
+                                        len(query), query.shape[1], key.shape[1], -1
+                                    ),
+                                    pairs_of(query, key)[..., query.shape[-1] :],
+                                ],
+                                dim=-1,
+                            )
+                            @ w.T
+                        )
+                        @ v
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "an axis of size 1 too many",
+                    "The scores have a last axis of size 1, left over from v.",
+                    wrong=lambda **given: concat(**given)[..., None],
+                    read=BETWEEN,
+                ),
+            ),
+        ),
+    ),
+)
+
+
+def _scores_of_joined(join, divide, query, key, w_query, w_key, v):
+    w = join(w_query, w_key)
+    if tuple(w.shape) != (len(v), query.shape[-1] + key.shape[-1]):
+        return f"weight of shape {tuple(w.shape)}"
+    return concat(query, key, w, v)
+
+
+def _scores_of_divided(join, divide, query, key, w, v):
+    w_query, w_key = divide(w, query.shape[-1])
+    for part, states in ((w_query, query), (w_key, key)):
+        if tuple(part.shape) != (len(v), states.shape[-1]):
+            return f"weights of shape {tuple(w_query.shape)} and {tuple(w_key.shape)}"
+    return additive(query, key, w_query, w_key, v)
+
+
+def _wrong_shape(seen, expected, inputs):
+    return seen["result"].text.startswith("weight")
+
+
+def _cannot_stack(seen, expected, inputs):
+    return seen["result"].kind == "error" and "izes of tensors" in seen["result"].text
+
+
+COLUMNS = (
+    "W has a row for each hidden unit; its columns meet the numbers of the query, and "
+    "then those of the key."
+)
+
+CONVERSION = Task(
+    name="conversion",
+    title="One function, two forms",
+    names=("concat_weight", "additive_weights"),
+    difficulty="medium",
+    minutes=10,
+    checks=(
+        Check(
+            "concat with the joined matrix gives the scores of additive",
+            1,
+            inputs=with_network,
+            ask=_scores_of_joined,
+            expected=additive,
+            pure=True,
+            mistakes=(
+                Mistake(
+                    "joined along the wrong axis",
+                    f"The two matrices cannot be joined along this axis. {COLUMNS}",
+                    when=_cannot_stack,
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "a weight of another shape",
+                    f"The joined weight does not fit the pair [query; key]. {COLUMNS}",
+                    when=_wrong_shape,
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "key part first",
+                    "The matrix of the keys stands where the query's should. It meets "
+                    "the wrong numbers without an error, since the sum of the widths "
+                    f"is the same. {COLUMNS}",
+                    wrong=lambda query, key, w_query, w_key, v: concat(
+                        query, key, torch.cat([w_key, w_query], dim=1), v
+                    ),
+                    read=BETWEEN,
+                ),
+            ),
+        ),
+        Check(
+            "additive with the divided matrix gives the scores of concat",
+            1,
+            inputs=with_pairs,
+            ask=_scores_of_divided,
+            expected=concat,
+            pure=True,
+            mistakes=(
+                Mistake(
+                    "cut at the wrong place",
+                    "The two parts do not fit the widths of query and key. They need "
+                    f"not be equally wide. {COLUMNS}",
+                    when=_wrong_shape,
+                    read=BETWEEN,
+                ),
+            ),
+        ),
+    ),
+)

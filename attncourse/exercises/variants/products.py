@@ -1,0 +1,138 @@
+"""Task products: scores that are products."""
+
+from __future__ import annotations
+
+import torch
+
+from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.formulas import (
+    BETWEEN,
+    DIVIDE,
+    PARAMETERS,
+    common,
+    filled,
+    general,
+    one_width,
+    product,
+    with_matrix,
+)
+
+
+def _scaled(query, key):
+    return product(query, key) / query.shape[-1] ** 0.5
+
+
+PRODUCTS = Task(
+    name="products",
+    title="Scores that are products",
+    names=("Dot", "ScaledDot", "General"),
+    difficulty="easy",
+    minutes=10,
+    checks=(
+        Check(
+            "`Dot` multiplies every query with every key",
+            0.5,
+            inputs=one_width,
+            ask=lambda Dot, ScaledDot, General, query, key: Dot()(query, key),
+            expected=product,
+            pure=True,
+            mistakes=(
+                *common(product),
+                Mistake(
+                    "cosine",
+                    "These are cosines: the lengths of the vectors have been divided "
+                    "away. In a dot product a long vector counts for more.",
+                    wrong=lambda query, key: product(
+                        torch.nn.functional.normalize(query, dim=-1),
+                        torch.nn.functional.normalize(key, dim=-1),
+                    ),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "dot is scaled",
+                    "`Dot` is the plain product. The division belongs to `ScaledDot`.",
+                    wrong=_scaled,
+                    read=DIVIDE,
+                ),
+            ),
+        ),
+        Check(
+            "`ScaledDot` keeps the spread of the scores the same for every width",
+            0.5,
+            inputs=one_width,
+            ask=lambda Dot, ScaledDot, General, query, key: ScaledDot()(query, key),
+            expected=_scaled,
+            mistakes=(
+                *common(_scaled),
+                Mistake(
+                    "no scaling",
+                    "These are the plain products. Their spread grows with the width "
+                    "of the vectors.",
+                    wrong=product,
+                    read=DIVIDE,
+                ),
+                Mistake(
+                    "divided by the width",
+                    "The products are divided by the width itself. The spread of a sum "
+                    "of d products grows with the root of d.",
+                    wrong=lambda query, key: product(query, key) / query.shape[-1],
+                    read=DIVIDE,
+                ),
+                Mistake(
+                    "multiplied by the root",
+                    "The products are multiplied by the root of the width, which makes "
+                    "their spread grow faster still.",
+                    wrong=lambda query, key: (
+                        product(query, key) * query.shape[-1] ** 0.5
+                    ),
+                    read=DIVIDE,
+                ),
+                Mistake(
+                    "scaled by the number of keys",
+                    "The products are divided by the root of the number of keys. Their "
+                    "spread depends on how many numbers are added up in one product.",
+                    wrong=lambda query, key: product(query, key) / key.shape[1] ** 0.5,
+                    read=DIVIDE,
+                ),
+            ),
+        ),
+        Check(
+            "`General` compares vectors of different widths through one matrix",
+            1,
+            inputs=with_matrix,
+            ask=lambda Dot, ScaledDot, General, query, key, weight: filled(
+                General, (query.shape[-1], key.shape[-1]), [weight], query, key
+            ),
+            expected=general,
+            pure=True,
+            mistakes=(
+                PARAMETERS,
+                *common(general),
+                Mistake(
+                    "general is scaled",
+                    "The scores are divided by the root of a width. Luong's general "
+                    "score has no such factor: the matrix can learn it.",
+                    when=lambda seen, expected, inputs: _is_multiple(seen, expected),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "general through a tanh",
+                    "The mapped keys go through a tanh. The general score is linear in "
+                    "the query and in the key; the tanh belongs to the additive one.",
+                    wrong=lambda query, key, weight: product(
+                        query, torch.tanh(key @ weight.T)
+                    ),
+                    read=BETWEEN,
+                ),
+            ),
+        ),
+    ),
+)
+
+
+def _is_multiple(seen, expected):
+    ours, wanted = seen["result"].values, expected["result"].values
+    if ours.shape != wanted.shape or abs(wanted).min() < 1e-6:
+        return False
+    ratios = ours / wanted
+    return abs(ratios - ratios[0]).max() < 1e-3 * abs(ratios[0])

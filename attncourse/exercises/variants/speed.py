@@ -1,0 +1,221 @@
+"""Task speed: time as a ratio, measured side by side."""
+
+from __future__ import annotations
+
+import statistics
+
+import torch
+
+from attncourse.exercises.task import Check, Mistake, Task
+
+RACE = "chapters/02_attention_types#how-long-does-it-take"
+FIRST_CALL = 9.0  # seconds more, for the second function twice, for the third ...
+
+
+class Machine:
+    """A clock and functions that take the time they are told, to rehearse a measure.
+
+    Parameters
+    ----------
+    costs : dict of str to float
+        Seconds that a call takes on a quiet machine.
+    busy : list of float
+        By what factor the machine is slower, in each round; a round begins with the
+        first function. The first entry is for the warm-up.
+    breaks : dict of (str, int) to float
+        Seconds more for one call: name of the function, and which of its calls.
+    """
+
+    def __init__(self, costs, busy, breaks=None):
+        self.costs, self.busy, self.breaks = costs, busy, breaks or {}
+        self.now, self.round = 100.0, -1
+        self.called = dict.fromkeys(costs, 0)
+
+    def clock(self):
+        """Return the time in seconds."""
+        return self.now
+
+    def steps(self):
+        """Return the functions by name."""
+        return {name: self._step(name) for name in self.costs}
+
+    def _step(self, name):
+        def step():
+            if name == next(iter(self.costs)):
+                self.round += 1
+            place = min(max(self.round, 0), len(self.busy) - 1)
+            extra = self.breaks.get((name, self.called[name]), 0)
+            if not self.called[name]:
+                extra += FIRST_CALL * (1 + list(self.costs).index(name))
+            self.called[name] += 1
+            self.now += self.costs[name] * self.busy[place] + extra
+
+        return step
+
+
+def compare(
+    machine,
+    rounds,
+    *,
+    warm_up=1,
+    turns=True,
+    middle=statistics.median,
+    inverted=False,
+    ratio=True,
+    restart=True,
+):
+    """Measure as it should be done, or with a mistake."""
+    steps, clock = machine.steps(), machine.clock
+    for step in steps.values():
+        for _ in range(warm_up):
+            step()
+    taken = {name: [] for name in steps}
+    order = [name for _ in range(rounds) for name in steps]
+    if not turns:
+        order = [name for name in steps for _ in range(rounds)]
+    begin = clock()
+    for name in order:
+        if restart:
+            begin = clock()
+        steps[name]()
+        taken[name].append(clock() - begin)
+    first = taken[next(iter(steps))]
+    found = {}
+    for name, seconds in taken.items():
+        values = list(seconds)
+        if ratio:
+            pairs = zip(seconds, first, strict=True)
+            values = [b / a if inverted else a / b for a, b in pairs]
+        found[name] = [middle(values), min(values), max(values)]
+    return found
+
+
+def _costs(generator):
+    drawn = (0.5 + 3 * torch.rand(3, generator=generator)).tolist()
+    names = ("dot", "additive", "concat")
+    costs = {name: round(cost, 2) for name, cost in zip(names, drawn, strict=True)}
+    return {
+        "costs": costs,
+        "rounds": torch.randint(4, 7, (), generator=generator).item(),
+    }
+
+
+def _quiet(generator):
+    drawn = _costs(generator)
+    return {**drawn, "busy": [1.0] * (drawn["rounds"] + 1)}
+
+
+def _busy(generator):
+    drawn = _costs(generator)
+    factors = 1 + 4 * torch.rand(drawn["rounds"], generator=generator)
+    factors = [1.0, *sorted(round(f, 2) for f in factors.tolist())]
+    return {**drawn, "busy": factors}
+
+
+def _interrupted(generator):
+    drawn = _quiet(generator)
+    rounds = drawn["rounds"]
+    place = torch.randint(1, rounds + 1, (), generator=generator).item()
+    return {
+        **drawn,
+        "rounds": rounds + 1 - rounds % 2,
+        "breaks": {("concat", place): 20.0},
+    }
+
+
+def _ask(compare_speed, costs, rounds, busy, breaks=None):
+    machine = Machine(costs, busy, breaks)
+    found = compare_speed(machine.steps(), rounds, machine.clock)
+    return {name: list(found[name]) for name in costs}
+
+
+def _expected(costs, rounds, busy, breaks=None, **options):
+    return compare(Machine(costs, busy, breaks), rounds, **options)
+
+
+def _wrong(name, says, **options):
+    return Mistake(
+        name, says, wrong=lambda **given: _expected(**given, **options), read=RACE
+    )
+
+
+MISTAKES = (
+    _wrong(
+        "first call counted",
+        "The first call of each function is counted. It is slower than all others, "
+        "since caches are filled and memory is fetched: call each once before.",
+        warm_up=0,
+    ),
+    _wrong(
+        "seconds, not ratios",
+        "These are seconds. They say as much about the machine as about the functions: "
+        "divide by the seconds of the first function in the same round.",
+        ratio=False,
+    ),
+    _wrong(
+        "ratio turned round",
+        "The ratios are turned round: they say how many times faster, and should say "
+        "how many times as long.",
+        inverted=True,
+    ),
+    _wrong(
+        "clock not restarted",
+        "The clock is started once, and each measure holds all calls before it too.",
+        restart=False,
+    ),
+    _wrong(
+        "mean for median",
+        "The middle is the mean of the ratios. One round in which something else ran "
+        "on the machine drags it along; it hardly moves the median.",
+        middle=statistics.fmean,
+    ),
+    _wrong(
+        "lowest for median",
+        "The first number is the lowest ratio. The luckiest round is not a typical "
+        "one.",
+        middle=min,
+    ),
+    _wrong(
+        "one after the other",
+        "All rounds of one function come before those of the next. Here the machine "
+        "gets slower meanwhile, and the later functions pay for it. Take turns.",
+        turns=False,
+    ),
+)
+
+SPEED = Task(
+    name="speed",
+    title="How long does a step take?",
+    names=("compare_speed",),
+    difficulty="medium",
+    minutes=10,
+    checks=(
+        Check(
+            "ratios to the first function, without the first call",
+            0.5,
+            inputs=_quiet,
+            ask=_ask,
+            expected=_expected,
+            mistakes=MISTAKES,
+            digits=3,
+        ),
+        Check(
+            "a machine that gets slower does not change the ratios",
+            1,
+            inputs=_busy,
+            ask=_ask,
+            expected=_expected,
+            mistakes=MISTAKES,
+            digits=3,
+        ),
+        Check(
+            "one interruption does not change the middle",
+            0.5,
+            inputs=_interrupted,
+            ask=_ask,
+            expected=_expected,
+            mistakes=MISTAKES,
+            digits=3,
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""Compare five scores in one translator, for exercise 3.
+
+    python experiments/variants.py              five scores, seeds 0 to 4
+    python experiments/variants.py --seeds 0    one seed only
+
+The scores are the course's own layers. The results are written to
+attncourse/recorded/variants.json; all runs together take some minutes on one core.
+"""
+
+import argparse
+import time
+
+import torch
+from torch import nn
+
+from attncourse import AdditiveAttention, MultiplicativeAttention
+from attncourse.exercises.variants.translator import (
+    STEPS,
+    WIDTH,
+    Translator,
+    fit,
+    small_corpus,
+)
+from attncourse.recorded.writing import provenance, save
+from attncourse.training.metrics import alignment_error_rate, bleu
+from attncourse.training.translation import cross_attention_of, translate
+
+NAME = "variants"
+
+
+class ScaledDotAttention(nn.Module):
+    """Dot attention whose scores are divided by the root of the width."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.dot = MultiplicativeAttention(width, width, "dot")
+
+    def forward(self, memory, states, mask):
+        """Return context and weights, like the layers of the course."""
+        return self.dot(memory, states / states.shape[-1] ** 0.5, mask)
+
+
+VARIANTS = {
+    "dot": lambda: MultiplicativeAttention(WIDTH, WIDTH, "dot"),
+    "scaled dot": lambda: ScaledDotAttention(WIDTH),
+    "general": lambda: MultiplicativeAttention(WIDTH, WIDTH, "general"),
+    "additive": lambda: AdditiveAttention(WIDTH, WIDTH, WIDTH),
+    "concat": lambda: MultiplicativeAttention(WIDTH, WIDTH, "concat"),
+}
+
+
+def measures_of(model, corpus):
+    """Return BLEU and alignment error on the test pairs."""
+    words = corpus.source, corpus.target
+    pairs = corpus.test
+    written = translate(model, [pair.source for pair in pairs], *words)
+    score, signature = bleu(written, [list(pair.target) for pair in pairs])
+    maps = cross_attention_of(model, pairs, *words)
+    error = alignment_error_rate([m[0, 0] for m in maps], [p.alignment for p in pairs])
+    return {
+        "bleu": round(score, 2),
+        "alignment_error": round(error, 4),
+        "sentences": len(pairs),
+        "signature": signature,
+    }
+
+
+def main():
+    """Train and measure every variant with every seed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    corpus = small_corpus()
+    sizes = len(corpus.source), len(corpus.target)
+    runs, begin = [], time.process_time()
+    for seed in options.seeds:
+        for name, make_attention in VARIANTS.items():
+            torch.manual_seed(seed)
+            model = Translator(*sizes, WIDTH, make_attention)
+            fit(model, corpus.train, corpus, seed=seed, device="cpu")
+            result = {"name": name, "seed": seed, **measures_of(model, corpus)}
+            print(f"{name:10} seed {seed}", result["bleu"], result["alignment_error"])
+            runs.append(result)
+    made = provenance(
+        options.seeds,
+        steps=STEPS,
+        width=WIDTH,
+        cpu_seconds=round(time.process_time() - begin),
+    )
+    save(NAME, {"made": made, "runs": runs})
+
+
+if __name__ == "__main__":
+    main()
