@@ -76,12 +76,14 @@ def pack(model):
     return base64.b64encode(save(half)).decode()
 
 
-def thousandths(values):
+def as_parts(values, parts=1000):
     """Return numbers as whole thousandths, nested in lists as they were in axes.
 
     Parameters
     ----------
     values : array-like
+    parts : int, default 1000
+        100 for hundredths, and so on.
 
     Returns
     -------
@@ -89,4 +91,4 @@ def thousandths(values):
     """
     import numpy as np
 
-    return np.rint(1000 * np.asarray(values, dtype=np.float64)).astype(int).tolist()
+    return np.rint(parts * np.asarray(values, dtype=np.float64)).astype(int).tolist()

@@ -6,7 +6,7 @@ from attncourse import recorded
 from attncourse.data.translation import parallel_corpus
 from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, module_text, style_text
-from attncourse.widgets._models import LANGUAGES, NAMES, thousandths
+from attncourse.widgets._models import LANGUAGES, NAMES, as_parts
 
 MODELS = {
     **{name: (f"translation_{name}", name, NAMES[name]) for name in LANGUAGES},
@@ -111,7 +111,7 @@ def _one_model(name, drawn):
                 "source": list(pair.source),
                 "target": list(pair.target),
                 "gold": [list(link) for link in pair.alignment],
-                "weights": thousandths(weights[0]),
+                "weights": as_parts(weights[0]),
             }
             for pair, weights in zip(pairs, maps, strict=True)
         ],

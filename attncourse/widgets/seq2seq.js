@@ -78,7 +78,7 @@ function render({ model, el: place }) {
 
   const strip = (values, name) => {
     const boxes = values.map((value, i) => {
-      const x = Math.max(-1, Math.min(1, value / 1000));
+      const x = Math.max(-1, Math.min(1, value / 100));
       return svg("rect", {
         x: i * 10, y: 0, width: 9.4, height: 16, rx: 1,
         class: x < 0 ? "attn-minus" : "attn-plus", "fill-opacity": Math.abs(x).toFixed(3),
@@ -86,7 +86,7 @@ function render({ model, el: place }) {
     });
     return svg("svg", {
       viewBox: `0 0 ${values.length * 10} 16`, preserveAspectRatio: "none", role: "img", class: "attn-strip",
-      "aria-label": `${name}: ${values.slice(0, 4).map((x) => number(x / 1000, 2)).join(", ")} …`,
+      "aria-label": `${name}: ${values.slice(0, 4).map((x) => number(x / 100, 2)).join(", ")} …`,
     }, boxes);
   };
   const weightsAt = (one) => softmax(one.scores[model.get("head")].map((x) => x / 1000));

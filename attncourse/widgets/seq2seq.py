@@ -6,10 +6,10 @@ from attncourse import recorded
 from attncourse.data.translation import parallel_corpus
 from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, module_text, style_text
-from attncourse.widgets._models import thousandths
+from attncourse.widgets._models import as_parts
 
 SEED, CHOSEN = 41, (128, 33, 51, 69)
-SHOWN = 24  # numbers of a vector that are drawn
+SHOWN = 20  # numbers of a vector that are drawn
 BEAMS = (2, 3, 4)
 _known = {}  # what is computed once for all widgets
 
@@ -74,11 +74,11 @@ def known_cases():
     Returns
     -------
     cases : list of dict
-        "source" and "reference", words; "memory", the encoder's states; "steps" of
-        greedy search and "beams" by their size, as `greedy_steps` and `beam_steps`
-        give them.
+        "source" and "reference", words; "memory", the encoder's states in hundredths;
+        "steps" of greedy search and "beams" by their size, as `greedy_steps` and
+        `beam_steps` give them.
     width : int
-        The width of the states, of which the first 24 numbers are kept.
+        The width of the states, of which the first 20 numbers are kept.
     """
     if not _known:
         model, record = recorded.load_model("translation_lstm")
@@ -103,7 +103,7 @@ def _one_case(model, pair, source_words, target_words):
     return {
         "source": [*pair.source, "<eos>"],
         "reference": list(pair.target),
-        "memory": thousandths(memory[:, :SHOWN]),
+        "memory": as_parts(memory[:, :SHOWN], 100),
         "steps": greedy_steps(model, ids, target_words.tokens, longest),
         "beams": {
             str(size): beam_steps(model, ids, target_words.tokens, size, longest)
@@ -128,9 +128,9 @@ def greedy_steps(model, source, words, longest):
     Returns
     -------
     list of dict
-        "word"; "likely", the five likeliest words with their probabilities; and in
-        thousandths "state", "context", the first 24 numbers of each, and "scores",
-        ``(heads, source)``, before the softmax.
+        "word"; "likely", the five likeliest words with their probabilities;
+        "state" and "context", the first 20 numbers of each in hundredths; "scores",
+        ``(heads, source)``, in thousandths, before the softmax.
     """
     import torch
 
@@ -158,9 +158,9 @@ def greedy_steps(model, source, words, longest):
                         [words[i], round(p, 4)]
                         for p, i in zip(*map(torch.Tensor.tolist, likely), strict=True)
                     ],
-                    "state": thousandths(asked[0, 0, :SHOWN]),
-                    "context": thousandths(context[0, 0, :SHOWN]),
-                    "scores": thousandths(scores[0, :, 0]),
+                    "state": as_parts(asked[0, 0, :SHOWN], 100),
+                    "context": as_parts(context[0, 0, :SHOWN], 100),
+                    "scores": as_parts(scores[0, :, 0]),
                 }
             )
     return steps

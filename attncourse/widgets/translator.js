@@ -35,14 +35,16 @@ function editDistance(a, b) {
   return d[a.length][b.length];
 }
 
-/** Return the three words that are spelt most like one. */
+/** Return at most three words that are spelt much like one. */
 function nearWords(word, words) {
   return words
     .filter((other) => /\p{L}/u.test(other))
     .map((other, rank) => {
       const begins = other.startsWith(word) || word.startsWith(other) ? 0.5 : 0;
-      return [editDistance(word, other) - begins + rank / 1e4, other];
+      const size = Math.max(word.length, other.length);
+      return [(editDistance(word, other) - begins) / size + rank / 1e5, other];
     })
+    .filter(([far]) => far < 0.5)
     .sort((a, b) => a[0] - b[0])
     .slice(0, 3)
     .map(([, other]) => other);
@@ -299,18 +301,24 @@ function render({ model, el: place }) {
   /** Check the sentence; return its tokens, or null after saying what is wrong. */
   const checked = () => {
     const tokens = tokensOf(model.get("sentence"));
-    const unknown = tokens.find((token) => !sources.includes(token));
+    const strange = tokens.filter((token) => !sources.includes(token));
     if (!tokens.length) {
       complain("Type a sentence, such as: " + model.get("examples")[0]);
-    } else if (unknown !== undefined) {
+    } else if (strange.length) {
+      const [unknown] = strange;
+      const before = tokens[tokens.indexOf(unknown) - 1] ?? "";
       const near = nearWords(unknown, sources);
-      const buttons = near.map((word) => el("button", { type: "button", onclick: () => {
+      const offered = near.length ? near : (model.get("follow")[before] ?? []).slice(0, 3);
+      const buttons = offered.map((word) => el("button", { type: "button", onclick: () => {
         const mended = tokens.map((token) => (token === unknown ? word : token));
         save(model, { sentence: written(mended) });
         field.input.focus();
       } }, word));
-      const text = `The word “${unknown}” is not in the grammar. Near ones: `;
-      complain(text + near.join(", "), text, el("span", { class: "attn-buttons" }, buttons));
+      const others = strange.slice(1).map((word) => `, nor is “${word}”`).join("");
+      const text = `The word “${unknown}” is not in the grammar${others}. `
+        + (near.length ? `Near “${unknown}”: ` : `In its place: `);
+      complain(text + offered.join(", "), text,
+        el("span", { class: "attn-buttons" }, buttons));
     } else if (tokens.length > LONGEST) {
       complain(`The sentence has ${tokens.length} tokens; ${LONGEST} is the most.`);
     } else return tokens;
