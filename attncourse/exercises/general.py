@@ -64,10 +64,11 @@ def _difference(what, seen, wanted) -> Mistake | None:
             f"The call overwrites what it was given ({seen.text}). Operations that end "
             "in an underscore and `x[...] = ` write into the caller's tensor.",
         )
-    if seen.kind == "other":
+    if seen.kind == "other" or (seen.kind == "text") != (wanted.kind == "text"):
+        wanted_kind = "a text" if wanted.kind == "text" else "an array of numbers"
+        kind = seen.text if seen.kind == "other" else seen.kind
         return Mistake(
-            "wrong type",
-            f"{what} should be an array of numbers, but it is a {seen.text}.",
+            "wrong type", f"{what} should be {wanted_kind}, but it is of type {kind}."
         )
     if seen.shape != wanted.shape:
         return Mistake(

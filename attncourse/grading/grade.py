@@ -141,7 +141,7 @@ def known_before(task: Task, submission: Submission) -> Mistake | None:
             "that name.",
         )
     rules = submission.exercise.forbidden
-    used = set().union(*(s.uses for s in submission.answer(task)))
+    used = set().union(*(s.mentions for s in submission.answer(task)))
     for name in sorted(used & rules.keys()):
         return Mistake("forbidden function", rules[name])
     return None

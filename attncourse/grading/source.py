@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import symtable
 from dataclasses import dataclass
 
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
@@ -21,7 +22,9 @@ class Statement:
     binds : frozenset of str
         Names that it gives a value.
     uses : frozenset of str
-        Names that it reads, attributes and imported names included.
+        Global names that it reads, at once or when it is called.
+    mentions : frozenset of str
+        All names in it, those of attributes and of what it imports included.
     cell : int
         The place of its cell in the notebook.
     """
@@ -29,6 +32,7 @@ class Statement:
     text: str
     binds: frozenset[str]
     uses: frozenset[str]
+    mentions: frozenset[str]
     cell: int
 
 
@@ -75,15 +79,28 @@ def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
         return BrokenCell("", f"the cell is longer than {LONGEST_CELL:,} letters", cell)
     try:
         text = plain_python(source)
-        tree = ast.parse(text)
+        lines = text.splitlines()
+        return [_statement(node, lines, cell) for node in ast.parse(text).body]
     except SyntaxError as error:
         return BrokenCell(source, f"line {error.lineno}: {error.msg}", cell)
     except (ValueError, RecursionError, MemoryError) as error:
         return BrokenCell(source, f"it cannot be read as Python ({error})", cell)
-    lines = text.splitlines()
-    return [
-        Statement(_text_of(node, lines), *_names_of(node), cell) for node in tree.body
-    ]
+
+
+def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
+    text = _text_of(node, lines)
+    uses = frozenset(_read_by(symtable.symtable(text, "cell", "exec"), top=True))
+    return Statement(text, _bound_by_statement(node), uses, _mentioned(node), cell)
+
+
+def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
+    """Return the global names that are read: no parameters, no local variables."""
+    found = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (top or symbol.is_global())
+    }
+    return found.union(*(_read_by(child) for child in table.get_children()))
 
 
 def _text_of(node: ast.stmt, lines: list[str]) -> str:
@@ -96,21 +113,24 @@ def _text_of(node: ast.stmt, lines: list[str]) -> str:
     return "\n".join(block)
 
 
-def _names_of(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
-    binds, uses = set(), set()
+def _bound_by_statement(node: ast.stmt) -> frozenset[str]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        binds.add(node.name)
-    elif not isinstance(node, ast.Expr):  # a call for its effect defines nothing
-        for part in ast.walk(node):
-            binds |= _bound_by(part)
+        return frozenset({node.name})
+    if isinstance(node, ast.Expr):  # a call for its effect defines nothing
+        return frozenset()
+    return frozenset().union(*(_bound_by(part) for part in ast.walk(node)))
+
+
+def _mentioned(node: ast.stmt) -> frozenset[str]:
+    found = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
-            uses.add(part.id)
+            found.add(part.id)
         elif isinstance(part, ast.Attribute):
-            uses.add(part.attr)
+            found.add(part.attr)
         elif isinstance(part, (ast.Import, ast.ImportFrom)):
-            uses |= {name.name.split(".")[-1] for name in part.names}
-    return frozenset(binds), frozenset(uses)
+            found |= {name.name.split(".")[-1] for name in part.names}
+    return frozenset(found)
 
 
 def _bound_by(node: ast.AST) -> set[str]:

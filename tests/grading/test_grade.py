@@ -18,7 +18,9 @@ from attncourse.grading.submission import read_submission
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
 FIRST = "1_attention_from_scratch"
-RIGHT = "def attention_scores(query, key):\n    return query @ key.mT / key.shape[-1] ** 0.5"
+RIGHT = """\
+def attention_scores(query, key):
+    return query @ key.mT / key.shape[-1] ** 0.5"""
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def test_answers_learnt_by_heart_fail_on_the_hidden_inputs(hand_in):
         "def attention_scores(query, key):\n"
         "    if any(k.shape == query.shape and (k == query).all() for k in KNOWN):\n"
         "        return query @ key.mT / key.shape[-1] ** 0.5\n"
-        "    return torch.zeros(*query.shape[:-1], key.shape[-2])"
+        "    return torch.rand(*query.shape[:-1], key.shape[-2])"
     )
     verdict = scores_of(graded(hand_in(by_heart))).verdicts[0]
     assert verdict.mistake == "fixed to the visible inputs"
@@ -162,7 +164,7 @@ def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, ca
     assert "Task 1.1" in printed
     assert "cannot be read as a notebook" in progress
     assert "Traceback" not in printed + progress
-    rows = list(csv.DictReader((out / "grades.csv").open()))
+    rows = list(csv.DictReader((out / "grades.csv").read_text().splitlines()))
     assert {row["student"] for row in rows} == {"Ada Lovelace", "'=cmd"}
     record = json.loads((out / "Ada_Lovelace-1.json").read_text())
     assert record["of"] == 20

@@ -47,9 +47,10 @@ def test_what_a_statement_binds(code, names):
 
 def test_what_a_statement_uses():
     (one,) = statements_of("from torch.nn.functional import softmax as s", 1)
-    assert "softmax" in one.uses
+    assert "softmax" in one.mentions
     (two,) = statements_of("def f(x): return F.softmax(g(x))", 1)
-    assert {"F", "softmax", "g"} <= two.uses
+    assert {"F", "g"} <= two.uses
+    assert "softmax" in two.mentions - two.uses
 
 
 def test_magics_and_shell_commands_are_no_syntax_errors():
@@ -80,6 +81,26 @@ def test_only_what_is_needed_is_taken_and_in_its_order():
     code = "a = 1\nb = 2\ndef g(): return a\nx = train()\ndef f(): return g()"
     found = needed({"f"}, statements_of(code, 1))
     assert texts(found) == ["a = 1", "def g(): return a", "def f(): return g()"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "def f(x): return x.other",
+        "def f(other): return other",
+        "def f(x):\n    other = x\n    return other",
+        "def f(x): return [other for other in x]",
+        "f = lambda other: other",
+    ],
+)
+def test_attributes_parameters_and_local_names_are_no_use_of_a_global(function):
+    found = needed({"f"}, statements_of(f"other = 1\n{function}", 1))
+    assert texts(found) == [function]
+
+
+def test_a_global_inside_a_method_is_used():
+    code = "size = 3\nclass A:\n    def f(self):\n        return size"
+    assert len(needed({"A"}, statements_of(code, 1))) == 2
 
 
 def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts():
