@@ -56,6 +56,13 @@ def _shared(head):
     )
 
 
+def _axes_mixed(seen, expected, inputs):
+    if "result" in seen:
+        return "size of tensor" in seen["result"].text
+    shapes = [next(iter(parts.values())).shape for parts in (seen, expected)]
+    return shapes[0] != shapes[1]
+
+
 ALIBI = Task(
     name="alibi",
     title="ALiBi: a slope for each head",
@@ -178,10 +185,7 @@ ALIBI = Task(
                     "slopes along the wrong axis",
                     "The slopes do not vary from head to head but along queries or "
                     "keys. Give them axes of length 1 before they meet the distances.",
-                    when=lambda seen, expected, inputs: (
-                        seen["result"].kind == "error"
-                        and "size of tensor" in seen["result"].text
-                    ),
+                    when=_axes_mixed,
                     read=READ,
                 ),
             ),

@@ -23,7 +23,7 @@ def _clip(distances, reach):
 
 def _one_way(generator):
     exact = size(generator, 3, 4)
-    max_distance = exact * size(generator, 3, 5)
+    max_distance = exact * size(generator, 5, 8)
     past = _some_distances(generator, 10, exact, max_distance)
     return {
         "distances": torch.tensor([*(-d for d in past), 1, exact + 1]).reshape(3, 4),

@@ -44,7 +44,7 @@ def _few_steps(generator):
     return {
         "steps": size(generator, 3, 5),
         "trained": trained,
-        "lengths": [trained, 2 * trained, 3 * trained + 1],
+        "lengths": [trained, 2 * trained, 4 * trained + 1],
     }
 
 

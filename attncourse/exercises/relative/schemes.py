@@ -81,7 +81,7 @@ def _reference(
         )
         key = apply_rotary(key) if "k" in turn else key
         value = apply_rotary(value) if "v" in turn else value
-    mask = distances <= 0 if masked else None
+    mask = {True: distances <= 0, False: None, "future": distances >= 0}[masked]
     return attention(query, key, value, added, mask)["output"]
 
 
@@ -194,6 +194,13 @@ SCHEMES = Task(
                     read=WRONG_HALF,
                 ),
                 Mistake(
+                    "mask inverted",
+                    "Queries see the keys to their right and not those to their left: "
+                    "the mask is the wrong way round.",
+                    wrong=_all(*BIASED, masked="future"),
+                    read=WRONG_HALF,
+                ),
+                Mistake(
                     "learned table not used",
                     'With the scheme "table" the output is that without positions.',
                     wrong=_bias_lost(("table",)),
@@ -261,6 +268,13 @@ SCHEMES = Task(
                     "Queries see keys to their right. A language model must not read "
                     "the tokens that it is to predict.",
                     wrong=_all("rotary", masked=False),
+                    read=WRONG_HALF,
+                ),
+                Mistake(
+                    "mask inverted",
+                    "Queries see the keys to their right and not those to their left: "
+                    "the mask is the wrong way round.",
+                    wrong=_all("rotary", masked="future"),
                     read=WRONG_HALF,
                 ),
                 Mistake(

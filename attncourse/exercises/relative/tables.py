@@ -173,6 +173,19 @@ TABLE = Task(
                     read=T5,
                 ),
                 Mistake(
+                    "axes reshaped",
+                    "The shape is right, but the numbers of heads, queries and keys "
+                    "are mixed up: `reshape` keeps their order in memory, where axes "
+                    "should change places.",
+                    wrong=lambda queries, keys, table, **inputs: {
+                        "trained numbers": table.numel(),
+                        "bias": _learned(queries, keys, table=table, **inputs)["bias"]
+                        .permute(1, 2, 0)
+                        .reshape(-1, queries, keys),
+                    },
+                    read=T5,
+                ),
+                Mistake(
                     "heads on the last axis",
                     "The bias has its heads last. Scores have them before queries and "
                     "keys, and the two are added.",
