@@ -161,8 +161,8 @@ function render({ model, el: place }) {
     const one = steps[t];
     place_.input.max = longest() - 1;
     place_.set(at);
-    back.disabled = at === 0;
-    on.disabled = at === longest() - 1;
+    back.setAttribute("aria-disabled", String(at === 0));
+    on.setAttribute("aria-disabled", String(at === longest() - 1));
     output.replaceChildren(...steps.slice(0, t).map(({ word }) => `${word} `),
       el("strong", { class: "attn-value" }, one.word));
     const shares = drawSource(one);

@@ -41,7 +41,31 @@ function headTile({ name, label, short, onshow, onswitch }) {
     root.classList.toggle("attn-off", !on);
     show.setAttribute("aria-pressed", String(shown));
   };
-  return { name, label, root, draw, set, note, redraw: () => last && draw(last) };
+  return { name, label, root, draw, set, note, show, input, redraw: () => last && draw(last) };
+}
+
+/** Let the arrow keys walk over all tiles, so that Tab reaches one of them only: left
+    and right to the next head, up and down between its picture and its switch. */
+function walkTiles(root, tiles) {
+  const parts = [...tiles.values()].map((tile) => [tile.show, tile.input]);
+  const all = parts.flat();
+  const settle = (node) => all.forEach((one) => (one.tabIndex = one === node ? 0 : -1));
+  settle(all[0]);
+  root.addEventListener("focusin", (event) => {
+    if (all.includes(event.target)) settle(event.target);
+  });
+  root.addEventListener("keydown", (event) => {
+    const at = parts.findIndex((pair) => pair.includes(event.target));
+    if (at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
+    const kind = parts[at].indexOf(event.target);
+    const to = {
+      ArrowRight: [at + 1, kind], ArrowLeft: [at - 1, kind], Home: [0, kind],
+      End: [parts.length - 1, kind], ArrowDown: [at, 1], ArrowUp: [at, 0],
+    }[event.key];
+    if (!to) return;
+    event.preventDefault();
+    parts[Math.min(Math.max(to[0], 0), parts.length - 1)][to[1]].focus();
+  });
 }
 
 /** Tiles in groups: [{ legend, heads: [{ name, label, short }] }]. */
@@ -56,7 +80,11 @@ function headTiles({ groups, onshow, onswitch }) {
     const cells = el("div", { class: "attn-tiles" }, row);
     return el("fieldset", {}, el("legend", { class: "attn-heading" }, legend), cells);
   });
-  return { root: el("div", { class: "attn-panels" }, parts), tiles };
+  const root = el("div", { class: "attn-panels", role: "toolbar", "aria-label": "Heads" }, parts);
+  walkTiles(root, tiles);
+  const hint = el("p", { class: "attn-muted attn-small" }, "Choose a picture to see it large; "
+    + "the box below it switches the head off. By keyboard: the arrow keys.");
+  return { root: el("div", {}, hint, root), tiles };
 }
 
 /** Cut the weights of one head out of (heads × queries × keys), as rows. */

@@ -47,7 +47,7 @@ class Translator(CourseWidget):
     has written last. In Jupyter the weights are sent when the page asks for them.
     """
 
-    _esm = engine_text("tiles", "translator")
+    _esm = engine_text("tiles", "sentence", "loading", "translator")
     _css = style_text("tiles")
 
     sentence = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)

@@ -64,6 +64,7 @@ def translator(tab, address):
     found.get_by_role("button", name="Start the translator").focus()
     tab.keyboard.press("Enter")
     done(found)
+    assert tab.evaluate("document.activeElement.textContent") == "Translate"
     return found
 
 
@@ -148,6 +149,23 @@ def test_a_picture_of_a_head_is_chosen_and_walked_through(tab, translator):
     after = tab.evaluate("document.activeElement.getAttribute('aria-label')")
     assert after != before
     assert " on library: " in after
+
+
+def test_the_arrow_keys_walk_over_pictures_switches_and_words(tab, translator):
+    translator.get_by_role("button", name="Show cross-attention, head 1").focus()
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Enter")
+    _, weights = by_torch("french", LIBRARY)
+    assert abs(cell(translator, 1, 1) - 100 * weights[2, 1, 1]) < 0.51
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("Home")
+    tab.keyboard.press("Space")
+    assert not translator.get_by_label("encoder layer 0, head 0 is on").is_checked()
+    translator.locator(".attn-word").first.click()
+    tab.keyboard.press("ArrowRight")
+    second = translator.locator(".attn-word").nth(1)
+    assert second.get_attribute("aria-pressed") == "true"
+    assert second.evaluate("node => node === document.activeElement")
 
 
 @pytest.mark.parametrize("language", ["German", "Japanese"])

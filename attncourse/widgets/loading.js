@@ -1,0 +1,55 @@
+// The translators' weights: on the built site a script of the site, which also loads from
+// a folder; in a notebook a message from Python. Nothing is loaded before it is asked for.
+
+/** Say whether the page is one of the built site, where no kernel answers. */
+function siteRoot() {
+  return document.documentElement.dataset.content_root;
+}
+
+const loading = {}; // promises of buffers, by language
+
+function fetchWeights(model, language) {
+  return new Promise((resolve, reject) => {
+    if (siteRoot() === undefined) {
+      const late = setTimeout(
+        () => reject(new Error("Python does not answer. Run the cell again.")), 30_000,
+      );
+      const listener = (content, buffers) => {
+        if (content.weights !== language) return;
+        clearTimeout(late);
+        model.off("msg:custom", listener);
+        const { buffer, byteOffset, byteLength } = buffers[0];
+        const isView = buffer !== undefined;
+        resolve(isView ? buffer.slice(byteOffset, byteOffset + byteLength) : buffers[0]);
+      };
+      model.on("msg:custom", listener);
+      model.send({ ask: "weights", language });
+      return;
+    }
+    const file = `${siteRoot()}_static/models/translation_${language}.js`;
+    const script = el("script", { src: new URL(file, document.baseURI).href });
+    script.onload = () => {
+      resolve(fromBase64(window.attnWeights[language]));
+      delete window.attnWeights[language];
+      script.remove();
+    };
+    script.onerror = () => {
+      script.remove();
+      reject(new Error(`The weights could not be loaded: ${file} is missing.`));
+    };
+    document.head.append(script);
+  });
+}
+
+/** Return the translator of a language, loading its weights once. */
+function translatorOf(model, language) {
+  loading[language] ??= fetchWeights(model, language).then((buffer) => {
+    performance.mark("attn-translator-begin");
+    const translator = new Translator(readTensors(buffer));
+    translator.translate([4, 5, translator.eos]); // a first run, to warm up
+    performance.measure("attn-translator-ready", "attn-translator-begin");
+    return translator;
+  });
+  loading[language].catch(() => delete loading[language]);
+  return loading[language];
+}
