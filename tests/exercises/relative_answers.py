@@ -660,7 +660,7 @@ ROTARY = [
         (
             "a pair that is no rotation",
             (0, 1),
-            "",
+            "lengths change",
             "first * sin + second * cos",
             "first * sin - second * cos + 2 * second",
         ),

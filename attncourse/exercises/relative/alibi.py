@@ -184,7 +184,7 @@ ALIBI = Task(
                 Mistake(
                     "slopes along the wrong axis",
                     "The slopes do not vary from head to head but along queries or "
-                    "keys. Give them axes of length 1 before they meet the distances.",
+                    "keys. Put the two shapes side by side, aligned on the right.",
                     when=_axes_mixed,
                     read=READ,
                 ),

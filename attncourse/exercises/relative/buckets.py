@@ -12,8 +12,7 @@ from attncourse.layers.relative import relative_positions, t5_buckets
 
 
 def _to_clip(generator):
-    queries, reach = size(generator, 3, 4), size(generator, 1, 2)
-    keys = queries + size(generator, 0, 2)
+    queries, keys, reach = (size(generator, *ends) for ends in ((3, 4), (4, 5), (1, 2)))
     return {"distances": relative_positions(queries, keys), "reach": reach}
 
 

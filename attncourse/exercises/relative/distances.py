@@ -26,13 +26,13 @@ def size(generator, low, high):
 
 
 def _square(generator):
-    n = size(generator, 3, 5)
+    n = size(generator, 3, 4)
     return {"queries": n, "keys": n}
 
 
 def _with_offset(generator):
     queries = size(generator, 2, 3)
-    offset = size(generator, 1, 3)
+    offset = size(generator, 1, 2)
     return {"queries": queries, "keys": queries + offset, "offset": offset}
 
 

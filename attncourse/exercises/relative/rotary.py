@@ -51,6 +51,15 @@ def _sinusoids(x):
     )
 
 
+def _pairs_change(seen, expected, inputs):
+    """Say whether some pair of features has another length than it should."""
+    lengths = [
+        (parts["result"].values.reshape(-1, 2) ** 2).sum(axis=1)
+        for parts in (seen, expected)
+    ]
+    return abs(lengths[0] - lengths[1]).max() > 1e-2
+
+
 def _same_angle(pairs, width):
     return torch.ones_like(pairs)
 
@@ -239,6 +248,14 @@ ROTARY = Task(
                     "All tokens of a head are turned alike: the positions run along "
                     "the wrong axis. Tokens are on the second axis from the end.",
                     wrong=lambda x: _turned(x.transpose(0, 1)).transpose(0, 1),
+                    read=READ,
+                ),
+                Mistake(
+                    "lengths change",
+                    "A pair that is turned keeps its length; here pairs grow or "
+                    "shrink. Is it a rotation: cosine, minus sine, sine, cosine, of "
+                    "one angle?",
+                    when=_pairs_change,
                     read=READ,
                 ),
             ),

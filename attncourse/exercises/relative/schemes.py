@@ -37,10 +37,10 @@ def _heads(generator, later=0):
     queries, heads = size(generator, 2, 3), 2
     keys = queries + later
     return {
-        "query": 2 * torch.randn(1, heads, queries, 4, generator=generator),
-        "key": 2 * torch.randn(1, heads, keys, 4, generator=generator),
-        "value": torch.randn(1, heads, keys, 4, generator=generator),
-        "numbers": 2 * torch.randn(heads, 6, generator=generator),
+        "query": torch.randn(1, heads, queries, 4, generator=generator),
+        "key": 1.5 * torch.randn(1, heads, keys, 4, generator=generator),
+        "value": 3 * torch.randn(1, heads, keys, 4, generator=generator),
+        "learned": 2 * torch.randn(heads, 4, generator=generator),
     }
 
 
@@ -49,10 +49,10 @@ def _later_queries(generator):
 
 
 def _ask(*schemes):
-    def ask(attend, query, key, value, numbers):
-        learned = KnownBias(numbers)
+    def ask(attend, query, key, value, learned):
+        table = KnownBias(learned)
         return {
-            scheme: _output(attend(query, key, value, scheme, learned))
+            scheme: _output(attend(query, key, value, scheme, table))
             for scheme in schemes
         }
 
@@ -64,7 +64,7 @@ def _output(result):
 
 
 def _reference(
-    query, key, value, numbers, scheme, *, at=None, masked=True, bias=True, turn="qk"
+    query, key, value, learned, scheme, *, at=None, masked=True, bias=True, turn="qk"
 ):
     """Return the output of causal attention with a scheme, or with a fault in it."""
     queries, keys = query.shape[-2], key.shape[-2]
@@ -74,7 +74,7 @@ def _reference(
     if scheme == "alibi" and bias:
         added = alibi_bias(query.shape[1], queries, keys, query_offset=at)
     if scheme == "table" and bias:
-        added = KnownBias(numbers)(queries, keys, at)
+        added = KnownBias(learned)(queries, keys, at)
     if scheme == "rotary":
         query = (
             apply_rotary(query, at + torch.arange(queries)) if "q" in turn else query
@@ -111,23 +111,23 @@ def _bias_lost(which):
 LATER = ("alibi", "table", "rotary")
 
 
-def _mask_from_first(query, key, value, numbers):
+def _mask_from_first(query, key, value, learned):
     """Put the queries where they are, but count the mask from the first key."""
-    return _later(query, key, value, numbers, places=None, mask_at=0)
+    return _later(query, key, value, learned, places=None, mask_at=0)
 
 
-def _scheme_from_first(query, key, value, numbers):
+def _scheme_from_first(query, key, value, learned):
     """Mask rightly, but count the queries of the schemes from the first key."""
-    return _later(query, key, value, numbers, places=0, mask_at=None)
+    return _later(query, key, value, learned, places=0, mask_at=None)
 
 
-def _later(query, key, value, numbers, places, mask_at):
+def _later(query, key, value, learned, places, mask_at):
     queries, keys = query.shape[-2], key.shape[-2]
     places = keys - queries if places is None else places
     mask_at = keys - queries if mask_at is None else mask_at
     mask = relative_positions(queries, keys, query_offset=mask_at) <= 0
     alibi = alibi_bias(query.shape[1], queries, keys, query_offset=places)
-    table = KnownBias(numbers)(queries, keys, places)
+    table = KnownBias(learned)(queries, keys, places)
     turned = apply_rotary(query, places + torch.arange(queries))
     return {
         "alibi": attention(query, key, value, alibi, mask)["output"],
@@ -144,17 +144,17 @@ def _only(scheme):
     }
 
 
-def _with_alibi(query, key, value, numbers, scheme):
+def _with_alibi(query, key, value, learned, scheme):
     """Add the bias of ALiBi, and the scheme's own."""
     tokens = query.shape[-2]
     bias = alibi_bias(query.shape[1], tokens, tokens)
     if scheme == "table":
-        bias = bias + KnownBias(numbers)(tokens, tokens)
+        bias = bias + KnownBias(learned)(tokens, tokens)
     mask = relative_positions(tokens, tokens) <= 0
     return attention(query, key, value, bias, mask)["output"]
 
 
-def _apart(query, key, value, numbers, by):
+def _apart(query, key, value, learned, by):
     """Turn the keys as if they stood `by` places further on than they do."""
     tokens = query.shape[-2]
     turned = apply_rotary(key, torch.arange(tokens) + by)

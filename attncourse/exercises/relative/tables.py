@@ -15,11 +15,11 @@ SIX_MODELS = "chapters/04_positional_encoding#six-models-three-seeds"
 
 
 def _table(generator):
-    queries = size(generator, 2, 3)
+    offset = size(generator, 1, 2)
     return {
-        "queries": queries,
-        "keys": queries + 2,
-        "offset": 2,
+        "queries": 2,
+        "keys": 2 + offset,
+        "offset": offset,
         "max_distance": 4,
         "scale": float(size(generator, 2, 5)),
         "table": torch.randn(4, size(generator, 2, 3), generator=generator),
