@@ -1006,6 +1006,23 @@ BLEU_WRONG = [
         'tokenize="none"',
         'tokenize="char"',
     ),
+    Wrong(
+        "bleu",
+        "the measure of this course",
+        (0, 1, 2),
+        "forbidden function",
+        code=_bleu(
+            """
+            from attncourse.training.metrics import bleu
+
+            ours = []
+            for row in written.tolist():
+                end = row.index(EOS) if EOS in row else len(row)
+                ours.append([tokens[i] for i in row[:end]])
+            return bleu(ours, references)[0]
+            """
+        ),
+    ),
     _miscounted(
         "the usual tokeniser",
         (2,),
@@ -1033,6 +1050,12 @@ BLEU_RIGHT = [
                 "return score.score",
             )
         ),
+    ),
+    Right(
+        "bleu",
+        "a metric that is called bleu",
+        code='bleu = BLEU(tokenize="none", force=True)\n\n'
+        + _bleu(CORPUS.replace("metric.", "bleu.").replace("metric = ", "_ = ")),
     ),
     Right(
         "bleu",
