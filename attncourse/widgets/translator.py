@@ -35,11 +35,10 @@ class Translator(CourseWidget):
         The English sentence.
     language : {"french", "german", "japanese"}, default "french"
         What it is translated into.
-    off : list of str, optional
-        The heads that write nothing, such as "cross.0.2": the part ("encoder",
-        "decoder", "cross"), the layer, the head.
-    temperature : float, default 1.0
-        The scores of all heads are divided by it.
+    **traits
+        `off`, the heads that write nothing, such as "cross.0.2": the part ("encoder",
+        "decoder", "cross"), the layer, the head; `temperature`, by which the scores of
+        all heads are divided; `head`, the one that is shown large.
 
     Notes
     -----
