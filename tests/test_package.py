@@ -152,8 +152,9 @@ def public_objects():
 
 
 def parameters_of(thing):
-    names = inspect.signature(thing).parameters
-    return [name for name in names if name not in ("self", "args", "kwargs")]
+    found = inspect.signature(thing).parameters.values()
+    collecting = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in found if p.name != "self" and p.kind not in collecting]
 
 
 @pytest.mark.parametrize(("name", "thing"), list(public_objects()))

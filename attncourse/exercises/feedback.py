@@ -73,9 +73,8 @@ def example(verdict) -> list[str]:
     case = verdict.case
     first = next(iter(case.seen.values()))
     if first.kind == "error":
-        message = first.text.partition(": ")[2]
-        if message in verdict.says:
-            return []
+        if verdict.mistake in ("not done yet", "raises an error"):
+            return []  # the words say it
         return [*_given(case.inputs, shapes=True), *textwrap.wrap(first.text, WIDTH)]
     for name, wanted in case.expected.items():
         seen = case.seen.get(name)

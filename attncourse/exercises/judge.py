@@ -183,6 +183,8 @@ def judge(check: Check, cases: list[Case], *, tolerance=None) -> Verdict:
 
 
 def _made(mistake: Mistake, check: Check, case: Case, tolerance: float) -> bool:
+    if next(iter(case.seen.values())).text.startswith("NotImplementedError"):
+        return False  # nothing was made yet
     if mistake.when is not None:
         try:
             return bool(mistake.when(case.seen, case.expected, case.inputs))
@@ -195,6 +197,9 @@ def _made(mistake: Mistake, check: Check, case: Case, tolerance: float) -> bool:
         value = {"result": describe(error)}
     else:
         if check.pure and INPUTS_AFTER in case.seen:
+            value[INPUTS_AFTER] = case.expected[INPUTS_AFTER]
+            if _matches(case.expected, value, tolerance):
+                return False  # with these inputs the mistake makes no difference
             value[INPUTS_AFTER] = case.seen[INPUTS_AFTER]
     return _matches(case.seen, value, tolerance)
 

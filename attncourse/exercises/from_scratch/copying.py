@@ -21,7 +21,7 @@ from attncourse.training import train
 
 
 def _draw(step):
-    return copy_batch(64, 2, LONGEST, SYMBOLS, seed=step)[:1]
+    return copy_batch(32, 2, LONGEST, SYMBOLS, seed=step)[:1]
 
 
 def _reference_loss(model, ids):
@@ -35,7 +35,7 @@ def _trained(CopyModel):
             model,
             _draw,
             _reference_loss,
-            steps=300,
+            steps=250,
             learning_rate=1e-2,
             device="cpu",
             progress=False,
@@ -56,7 +56,7 @@ def _copied(CopyModel, copy_loss):
 
 
 COPIES = Check(
-    "after 300 steps it copies at least 99.5 % of the tokens of unseen sequences",
+    "after 250 steps it copies at least 99.5 % of the tokens of unseen sequences",
     1,
     ask=_copied,
     expected=lambda: {
@@ -124,7 +124,7 @@ DIAGONAL = Check(
             "attention beside the diagonal",
             "Much of the attention lies beside the diagonal. Either the symbol is "
             "found in other places too, or neighbouring places cannot be told apart.",
-            when=lambda seen, expected, inputs: True,
+            when=lambda seen, expected, inputs: len(seen) == len(expected),
             read=MAPS,
         ),
     ),

@@ -12,7 +12,7 @@ from attncourse.exercises.task import Check, Mistake
 PADDING = "chapters/05_masking#case-6-the-sentence-that-changed-in-company"
 POSITIONS = "chapters/02_attention_types#does-chased-look-at-cat-and-mouse"
 MAPS = "chapters/02_attention_types#three-maps-ask-be-found-hand-over"
-SYMBOLS, LONGEST = 10, 12
+SYMBOLS, LONGEST = 10, 8
 
 
 def _scores_and_ids(generator):

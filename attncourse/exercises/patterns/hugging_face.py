@@ -44,12 +44,13 @@ def _ask_model(weights_of, model, seed, layers, heads, ids, mask, implementation
 
 def _inputs_of(model, implementation):
     def inputs(generator):
-        size = draw(generator, 3, 4)
+        layers, heads = ((2, 2), (2, 3), (3, 2))[draw(generator, 0, 2)]
+        size = 3 if layers == heads else 2  # all weights can be shown
         drawn = {
             "model": model,
             "seed": draw(generator, 0, 999),
-            "layers": draw(generator, 2, 3),
-            "heads": draw(generator, 2, 3),
+            "layers": layers,
+            "heads": heads,
             "ids": draw_ids(generator, 2, size),
             "mask": torch.ones(2, size, dtype=torch.int64),
         }

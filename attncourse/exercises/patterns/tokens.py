@@ -24,6 +24,7 @@ def of_pairs(wanted, *, all_queries=False):
     """Sum over the keys that are wanted, for queries that have one."""
 
     def shares(weights, tokens):
+        """Return the share of each counted query, (layers or heads, queries)."""
         keys = wanted(tokens, torch.arange(len(tokens)))
         counted = torch.ones_like(keys[:, 0]) if all_queries else keys.any(dim=1)
         return (weights * keys).sum(dim=2)[:, counted]

@@ -16,6 +16,7 @@ from attncourse.exercises.patterns.models import draw, draw_ids, translator
 from attncourse.exercises.task import Check, Mistake, Task
 
 KINDS = ("encoder", "decoder", "cross")
+SIZES = ((2, 2), (2, 3), (3, 2))  # layers and heads; so small that all can be shown
 
 
 def _read(seed, layers, heads, source, target, kind):
@@ -34,13 +35,15 @@ def _ask(weights_of, seed, layers, heads, source, target, kind):
 
 
 def _sentences(generator):
+    kind = KINDS[draw(generator, 0, 2)]
+    layers, heads = SIZES[draw(generator, 0, 2)]
     return {
         "seed": draw(generator, 0, 999),
-        "layers": draw(generator, 2, 3),
-        "heads": draw(generator, 2, 3),
-        "source": draw_ids(generator, 2, 3),
-        "target": draw_ids(generator, 2, 2),
-        "kind": KINDS[draw(generator, 0, 2)],
+        "layers": layers,
+        "heads": heads,
+        "source": draw_ids(generator, 2, 2 if kind == "encoder" else 3),
+        "target": draw_ids(generator, 2, 3 if kind == "encoder" else 2),
+        "kind": kind,
     }
 
 
