@@ -52,6 +52,8 @@ RUNS = """() => [...document.querySelectorAll(".course-widget")]
 class Compressed(SimpleHTTPRequestHandler):
     """Send what a usual server sends: gzip for all that gets smaller by it."""
 
+    protocol_version = "HTTP/1.1"  # connections are kept
+
     def log_message(self, *args):
         pass
 

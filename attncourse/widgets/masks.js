@@ -174,7 +174,7 @@ function render({ model, el: place }) {
     padding.set(now.padding);
     grid.select(i, j);
     grid.update(mask.map((row) => row.map(Number)), (w) => (w ? "1" : "·"), (w, row, column) =>
-      `query ${row}, key ${column}: ${w ? "may see" : "hidden"}`);
+      `query ${row}, key ${column}: ${w ? "1, may see" : "·, hidden"}`);
     const steps = needed[i][j];
     const path = steps === 0 ? "never reaches it" : steps === 1 ? "reaches it in one layer"
       : `reaches it through ${steps} layers`;

@@ -1,12 +1,15 @@
 """Keep what the pages load to what they need, all of it from the site itself.
 
-It also gives the sidebar a role, and replaces one that browsers no longer know.
+It also lets scripts wait until the page is drawn, tells browsers the size of each
+figure, so that nothing moves when it arrives, writes the description that search
+engines show, gives the sidebar a role, and takes away two that are wrong.
 
 The theme draws its icons with a script of 1.5 MB and ships fonts, source maps and logos
 that no page of this book shows. ``custom.css`` draws the icons instead. This removes
 the rest from the built site.
 """
 
+import html
 import re
 from pathlib import Path
 
@@ -25,10 +28,19 @@ DOCSEARCH = re.compile(r"[ \t]*<meta name=\"docsearch:[^>]*>\n?")
 SBT_SEARCHBOX = re.compile(r"[ \t]*<div id=\"searchbox\"></div>\n?")
 ROLES = {
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, in a list
+    '<summary aria-label="Toggle hidden content">': "<summary>",  # it has a text
     '<div id="pst-primary-sidebar" class': (
         '<div id="pst-primary-sidebar" role="complementary" aria-label="The book" class'
     ),
 }
+# the page's own inline script reads documentation_options at once
+SCRIPT_IN_HEAD = re.compile(
+    r"<script (?![^>]*\bdefer\b)"
+    r"(?=[^>]*src=\"[^\"]*(?:_static/(?!documentation_options)|searchindex))"
+)
+FIGURE = re.compile(r"<img (?![^>]*\bwidth=)[^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"")
+SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
+FIRST_TEXT = re.compile(r"<article class=\"bd-article\".*?<p>(.{40,}?)</p>", re.DOTALL)
 FONT_FACE = re.compile(r"@font-face\{[^}]*vendor/fontawesome[^}]*\}")
 GLYPH = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{content:\"[^}]*\}")
 SOURCE_MAP = re.compile(r"\n?(?://|/\*)# sourceMappingURL=\S+?(?:\s*\*/)?\s*$")
@@ -53,11 +65,38 @@ def lighten_page(text, is_search):
     text = SBT_SEARCHBOX.sub("", text)
     for old, new in ROLES.items():
         text = text.replace(old, new)
+    text = SCRIPT_IN_HEAD.sub("<script defer ", text)
     first = VIEWPORT.search(text)
     if first:
         text = VIEWPORT.sub("", text)
-        text = text[: first.start()] + VIEWPORT_TAG + text[first.start() :]
+        tags = VIEWPORT_TAG + description_tag(text)
+        text = text[: first.start()] + tags + text[first.start() :]
     return text if is_search else SEARCH.sub("", text)
+
+
+def description_tag(text):
+    """Return the start of a page's first paragraph as its description."""
+    first = FIRST_TEXT.search(text)
+    if not first or '<meta name="description"' in text:
+        return ""
+    words = html.unescape(re.sub(r"<[^>]+>", "", first[1])).split()
+    while len(" ".join(words)) > 155:
+        words.pop()
+    return f'<meta name="description" content="{html.escape(" ".join(words))}" />\n'
+
+
+def size_figures(text, page):
+    """Write the size of every drawing, in pixels, into a page's text."""
+
+    def with_size(found):
+        head = (page.parent / found[1]).read_text(encoding="utf8")[:2000]
+        size = SVG_SIZE.search(head)
+        if not size:
+            return found[0]
+        width, height = (round(float(points) * 4 / 3) for points in size.groups())
+        return f'{found[0]} width="{width}" height="{height}" loading="lazy"'
+
+    return FIGURE.sub(with_size, text)
 
 
 def lighten_style(text):
@@ -93,6 +132,7 @@ def lighten_site(app, exception):
             continue
         is_search = page.name == "search.html"
         rewrite(page, lambda text, s=is_search: lighten_page(text, s))
+        rewrite(page, lambda text, p=page: size_figures(text, p))
     for style in (out / "_static").rglob("*.css"):
         rewrite(style, lighten_style)
     for script in (out / "_static").rglob("*.js"):

@@ -19,6 +19,7 @@ from mdit_py_plugins.anchors.index import slugify
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.matching import Matcher
 
 from attncourse.training.reporting import read_report
 
@@ -121,9 +122,10 @@ class ResultsTable(SphinxDirective):
                 )
 
     def chapters(self):
+        not_run = Matcher(self.config.nb_execution_excludepatterns)
         for page in sorted(self.env.found_docs):
             path = Path(self.env.doc2path(page))
-            if path.suffix == ".ipynb":
+            if path.suffix == ".ipynb" and not not_run(f"{page}.ipynb"):
                 self.env.note_dependency(str(path))
                 yield page, path
 
