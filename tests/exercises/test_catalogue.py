@@ -66,7 +66,7 @@ def verdicts_on(notebook, answer, helpers=()):
         return judge_task(exercise, task, [namespace.get(n) for n in task.names])
 
 
-@pytest.mark.filterwarnings("default")  # a student's code may warn
+@pytest.mark.filterwarnings("ignore")  # a student's code may warn
 @pytest.mark.parametrize(("notebook", "answer"), all_answers("WRONG"))
 def test_a_wrong_answer_loses_its_points_and_is_told_why(notebook, answer):
     verdicts = verdicts_on(notebook, answer)
@@ -78,7 +78,7 @@ def test_a_wrong_answer_loses_its_points_and_is_told_why(notebook, answer):
         assert first.mistake == answer.named
 
 
-@pytest.mark.filterwarnings("default")
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("notebook", "answer"), all_answers("RIGHT"))
 def test_a_right_answer_keeps_all_points(notebook, answer):
     verdicts = verdicts_on(notebook, answer, answer.helpers)
