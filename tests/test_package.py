@@ -184,3 +184,16 @@ def test_exported_names_say_what_they_take(name, thing):
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_modules_are_short_enough_to_read(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_chapters_do_without_what_their_results_are_not_keyed_on():
+    root = PACKAGE.parent
+    build = (root / "tools" / "build.py").read_text(encoding="utf-8")
+    names = re.search(r"NOT_FOR_CHAPTERS = (\(.*?\))", build)[1]
+    assert set(ast.literal_eval(names)) == {"exercises", "grading", "cli.py"}
+    for chapter in (root / "chapters").glob("*.ipynb"):
+        text = chapter.read_text(encoding="utf-8")
+        for name in ast.literal_eval(names):
+            part = name.removesuffix(".py")
+            assert f"attncourse.{part}" not in text
+            assert f"attncourse import {part}" not in text
