@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import os
 import platform
 import shutil
@@ -31,6 +32,7 @@ CACHES = ROOT / ".cache" / "notebooks"
 BUILD = ROOT / "_build"
 STAMP = BUILD / "built-from"
 CELL_SECONDS = 300
+NOT_FOR_CHAPTERS = ("exercises", "grading", "cli.py")  # parts of the package
 KEEP_CACHES = 2
 
 
@@ -64,11 +66,27 @@ def files_under(*names: str) -> list[Path]:
 
 def environment_key() -> str:
     """Name everything but a notebook's own code that its outputs depend on."""
+    package = ROOT / "attncourse"
+    unused = [package / name for name in NOT_FOR_CHAPTERS]
+    used = [
+        path
+        for path in files_under("attncourse")
+        if not any(path.is_relative_to(part) for part in unused)
+    ]
     return digest(
-        [*files_under("attncourse"), ROOT / "requirements.txt"],
+        [*used, ROOT / "requirements.txt"],
         platform.python_version(),
         platform.machine(),
     )
+
+
+def load_extension(name: str):
+    """Import a module of book/_ext, which is not on Python's path."""
+    path = ROOT / "book" / "_ext" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def site_key() -> str:
@@ -76,8 +94,8 @@ def site_key() -> str:
     sources = files_under("attncourse", "book", "chapters", "exercises")
     tops = [ROOT / n for n in ("_config.yml", "_toc.yml", "requirements.txt")]
     words = [platform.python_version(), Path(__file__).read_text(encoding="utf8")]
-    for name in ("GITHUB_REPOSITORY", "GITHUB_REF_NAME"):
-        words.append(os.environ.get(name, ""))
+    naming = load_extension("course_repository")
+    words += naming.repository(ROOT)  # the pages name it
     return digest([*sources, *tops], *words)
 
 

@@ -1,0 +1,293 @@
+"""Everything that names the repository follows the fork, or is not there."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def extension():
+    path = ROOT / "book" / "_ext" / "course_repository.py"
+    spec = importlib.util.spec_from_file_location("course_repository", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+naming = extension()
+WORKFLOW = {
+    "GITHUB_REPOSITORY": "ada/course",
+    "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_REF_NAME": "main",
+}
+OWN = "https://github.com/ada/course"
+
+
+def git(*arguments, cwd):
+    settings = ["-c", "user.name=A", "-c", "user.email=a@b.invalid"]
+    subprocess.run(["git", *settings, *arguments], cwd=cwd, check=True)
+
+
+def clean_environment(**extra):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "GIT"))}
+    return {**kept, "OMP_NUM_THREADS": "1", **extra}
+
+
+# The name --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "remote, address",
+    [
+        ("https://github.com/ada/course", OWN),
+        ("https://github.com/ada/course.git", OWN),
+        ("https://github.com/ada/course/", OWN),
+        ("http://github.com/ada/course", OWN),
+        ("https://ada:ghp_token@github.com/ada/course.git", OWN),
+        ("https://x-access-token:t@github.com/ada/course", OWN),
+        ("git@github.com:ada/course.git", OWN),
+        ("github.com:ada/course", OWN),
+        ("git@GitHub.com:ada/course.git", OWN),
+        ("ssh://git@github.com/ada/course.git", OWN),
+        ("ssh://git@ssh.github.com:443/ada/course.git", OWN),
+        ("git://github.com/ada/course.git", OWN),
+        ("git@gitlab.com:group/sub/course.git", "https://gitlab.com/group/sub/course"),
+        (
+            "https://oauth2:t@gitlab.uni.example:8443/g/c.git",
+            "https://gitlab.uni.example:8443/g/c",
+        ),
+        ("ssh://git@git.uni.example:2222/g/c.git", "https://git.uni.example/g/c"),
+        ("git@bitbucket.org:ada/course.git", "https://bitbucket.org/ada/course"),
+        ("https://codeberg.org/ada/course.git", "https://codeberg.org/ada/course"),
+    ],
+)
+def test_a_remote_names_an_address_without_user_or_token(remote, address):
+    assert naming.address_of(remote) == address
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [
+        "",
+        "/srv/git/course.git",
+        "../course.git",
+        "file:///srv/git/course.git",
+        "C:/git/course.git",
+        "C:\\git\\course.git",
+        "http://localhost:3000/ada/course",
+        "http://127.0.0.1/ada/course.git",
+        "work:ada/course",
+        "https://github.com/",
+        "https://github.com/ada",
+        "https://example.com/a/b?c=<script>",
+        'https://example.com/a/b"><script>',
+    ],
+)
+def test_a_remote_that_is_not_in_the_web_names_nothing(remote):
+    assert naming.address_of(remote) == ""
+
+
+def test_the_environment_of_a_workflow_comes_first(tmp_path):
+    git("init", "-q", cwd=tmp_path)
+    git("remote", "add", "origin", "git@github.com:eve/other.git", cwd=tmp_path)
+    found = naming.repository(tmp_path, WORKFLOW)
+    assert found == (OWN, "main", "github")
+    assert found.pages == "https://ada.github.io/course/"
+
+
+def test_the_remote_comes_second_and_the_settings_third(tmp_path):
+    text = "repository: {url: 'https://gitlab.com/x/y', branch: term}"
+    (tmp_path / "_config.yml").write_text(text)
+    given = ("https://gitlab.com/x/y", "term", "gitlab")
+    assert naming.repository(tmp_path, {}) == given
+    git("init", "-q", "-b", "main", cwd=tmp_path)
+    assert naming.repository(tmp_path, {}) == given
+    git("remote", "add", "origin", "git@github.com:ada/course.git", cwd=tmp_path)
+    assert naming.repository(tmp_path, {}) == (OWN, "main", "github")
+
+
+def test_a_folder_without_a_remote_names_nothing(tmp_path):
+    found = naming.repository(tmp_path, {})
+    assert not found.address and not found.in_colab and not found.pages
+    assert naming.follow("git+" + naming.UPSTREAM, found) == "git+" + naming.UPSTREAM
+
+
+def test_the_repository_around_the_folder_is_not_taken(tmp_path):
+    git("init", "-q", cwd=tmp_path)
+    git("remote", "add", "origin", "git@github.com:eve/other.git", cwd=tmp_path)
+    (tmp_path / "course").mkdir()
+    assert not naming.repository(tmp_path / "course", {}).address
+
+
+def test_a_remote_of_any_name_counts_where_it_is_the_only_one(tmp_path):
+    git("init", "-q", "-b", "main", cwd=tmp_path)
+    git("remote", "add", "fork", "git@github.com:ada/course.git", cwd=tmp_path)
+    assert naming.repository(tmp_path, {}).address == OWN
+    git("remote", "add", "upstream", "git@github.com:x/y.git", cwd=tmp_path)
+    assert naming.repository(tmp_path, {}).address == ""
+    git("remote", "add", "origin", "git@github.com:z/origin.git", cwd=tmp_path)
+    assert naming.repository(tmp_path, {}).address == "https://github.com/z/origin"
+
+
+def test_a_branch_that_the_remote_does_not_have_is_not_named(tmp_path):
+    server, copy = tmp_path / "server.git", tmp_path / "copy"
+    git("init", "-q", "--bare", "-b", "term", server, cwd=tmp_path)
+    git("clone", "-q", server, copy, cwd=tmp_path)
+    git("checkout", "-q", "-B", "term", cwd=copy)
+    git("commit", "-q", "--allow-empty", "-m", "x", cwd=copy)
+    git("push", "-q", "origin", "term", cwd=copy)
+    git("remote", "set-head", "origin", "-a", cwd=copy)
+    git("remote", "set-url", "origin", OWN, cwd=copy)
+    assert naming.repository(copy, {}).branch == "term"
+    git("checkout", "-q", "-b", "only-here", cwd=copy)
+    assert naming.repository(copy, {}).branch == "term"
+    git("checkout", "-q", "--detach", cwd=copy)
+    assert naming.repository(copy, {}).branch == "term"
+
+
+def test_a_run_on_a_pull_request_names_the_branch_it_goes_to():
+    run = {**WORKFLOW, "GITHUB_REF_NAME": "12/merge", "GITHUB_BASE_REF": "term"}
+    assert naming.from_environment(run).branch == "term"
+
+
+def test_forgejo_sets_the_same_variables_and_is_not_github():
+    run = {**WORKFLOW, "GITHUB_SERVER_URL": "https://codeberg.org"}
+    assert naming.from_environment(run).service == "github"  # a server of GitHub's
+    assert not naming.from_environment(run).in_colab
+    assert (
+        naming.from_environment({**run, "FORGEJO_ACTIONS": "true"}).service == "other"
+    )
+
+
+def test_a_user_page_has_no_folder_in_its_address():
+    found = naming.Repository("https://github.com/Ada/ada.github.io")
+    assert found.pages == "https://ada.github.io/"
+
+
+@pytest.mark.parametrize("branch, suffix", [("main", ""), ("term/2027", "@term/2027")])
+def test_the_install_line_names_the_fork_and_its_branch(branch, suffix):
+    cell = (ROOT / "tools" / "install_cell.txt").read_text()
+    found = naming.Repository(OWN, branch, "github")
+    written = naming.follow(cell, found)
+    line = f'%pip install -q "attncourse[chapters] @ git+{OWN}{suffix}"'
+    assert line in written
+    assert naming.UPSTREAM not in written
+    assert naming.follow(written, found) == written
+    as_json = json.loads(naming.follow(json.dumps(cell), found))
+    assert as_json == written
+
+
+def test_a_name_that_begins_like_the_course_s_is_left_alone():
+    found = naming.Repository(OWN, "main", "github")
+    other = f"{naming.UPSTREAM}-extras"
+    assert naming.follow(f"See {other}.", found) == f"See {other}."
+    assert naming.follow(f"See {naming.UPSTREAM}.", found) == f"See {OWN}."
+
+
+# The pages -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small_book(tmp_path_factory):
+    """Two pages with the settings of the book and two of its extensions."""
+    folder = tmp_path_factory.mktemp("book")
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf8"))
+    config["execute"]["execute_notebooks"] = "off"
+    sphinx = config["sphinx"]
+    kept = {"course_repository", "course_local"}
+    ours = set(sphinx["local_extensions"]) - kept
+    sphinx["local_extensions"] = dict.fromkeys(sorted(kept), "book/_ext")
+    extensions = sphinx["config"]["extensions"]
+    sphinx["config"]["extensions"] = [e for e in extensions if e not in ours]
+    (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf8")
+    toc = "format: jb-book\nroot: book/index\nchapters:\n- file: chapters/one\n"
+    (folder / "_toc.yml").write_text(toc)
+    shutil.copytree(ROOT / "book" / "_ext", folder / "book" / "_ext")
+    shutil.copytree(ROOT / "book" / "_static", folder / "book" / "_static")
+    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
+    line = f'```bash\npip install "attncourse @ git+{naming.UPSTREAM}"\n```\n'
+    text = f"# Small\n\n{line}\n[Source]({naming.UPSTREAM}) in `{naming.UPSTREAM}`.\n"
+    (folder / "book" / "index.md").write_text(text)
+    (folder / "chapters").mkdir()
+    chapter = json.loads((ROOT / "chapters" / "05_masking.ipynb").read_text("utf8"))
+    title = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# One"}
+    install = next(c for c in chapter["cells"] if c["cell_type"] == "code")
+    chapter["cells"] = [title, install]
+    (folder / "chapters" / "one.ipynb").write_text(json.dumps(chapter))
+    return folder
+
+
+def build(folder, out, environment):
+    """Build the small book and return the text of its index and of its chapter."""
+    run = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", run, "build", str(folder), "-q", "-W", "-n"]
+    command += ["--keep-going", "--path-output", str(out)]
+    subprocess.run(command, env=clean_environment(**environment), check=True)
+    html = out / "_build" / "html"
+    index = (html / "book" / "index.html").read_text(encoding="utf8")
+    chapter = (html / "chapters" / "one.html").read_text(encoding="utf8")
+    copy = json.loads((html / "_sources/chapters/one.ipynb").read_text("utf8"))
+    return index, chapter, "".join(copy["cells"][1]["source"])
+
+
+def links(page):
+    return re.findall(r'href="(https?://[^"]+)"', page)
+
+
+def test_buttons_text_and_downloads_follow_a_workflow_s_fork(small_book, tmp_path):
+    index, chapter, copy = build(small_book, tmp_path, WORKFLOW)
+    found = links(chapter)
+    copies = "blob/gh-pages/_sources/chapters/one.ipynb"
+    assert f"https://colab.research.google.com/github/ada/course/{copies}" in found
+    assert [a for a in found if "mybinder.org/v2/gh/ada/course/main?" in a]
+    assert OWN in found
+    assert f"{OWN}/edit/main/chapters/one.ipynb" in found
+    assert [a for a in found if a.startswith(f"{OWN}/issues/new?")]
+    assert f'"attncourse[chapters] @ git+{OWN}"' in copy
+    for page in (index, chapter, copy):
+        assert naming.UPSTREAM not in page
+    assert f"git+{OWN}" in index
+    assert 'href="../_sources/chapters/one.ipynb"' in chapter
+
+
+def test_a_gitlab_remote_has_its_source_buttons_and_none_for_colab(
+    small_book, tmp_path
+):
+    folder = tmp_path / "book"
+    shutil.copytree(small_book, folder)
+    git("init", "-q", "-b", "main", cwd=folder)
+    git("remote", "add", "origin", "git@gitlab.com:g/sub/course.git", cwd=folder)
+    index, chapter, copy = build(folder, tmp_path, {})
+    own = "https://gitlab.com/g/sub/course"
+    found = links(chapter)
+    assert own in found
+    assert f"{own}/-/edit/main/chapters/one.ipynb" in found
+    assert [a for a in found if a.startswith(f"{own}/-/issues/new?")]
+    for page in (index, chapter):
+        assert "colab.research" not in page and "mybinder" not in page
+    assert f"git+{own}" in copy
+
+
+def test_without_a_repository_there_are_no_such_buttons(small_book, tmp_path):
+    index, chapter, copy = build(small_book, tmp_path, {})
+    for page in (index, chapter):
+        for name in (
+            "colab.research",
+            "mybinder",
+            "/edit/",
+            "/issues/new",
+            "btn-source",
+        ):
+            assert name not in page
+    assert naming.UPSTREAM not in "".join(links(chapter))
+    assert "git+" in copy
+    assert 'href="../_sources/chapters/one.ipynb"' in chapter
