@@ -156,6 +156,7 @@ function weightBars(weights, [style, name]) {
   const step = width / weights.length;
   const largest = Math.max(...weights);
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img",
+    preserveAspectRatio: "none",
     "aria-label": `${name}: the largest of 16 weights is ${number(largest, 3)}` },
   weights.map((w, i) => svg("rect", { class: `attn-dot ${style}`, x: i * step + 1,
     y: height - 1 - w * (height - 2), width: step - 2, height: Math.max(0.5, w * (height - 2)) })),
