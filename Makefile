@@ -43,6 +43,10 @@ serve: book ## show the site on http://localhost:8000 (PORT=... for another port
 site-zip: book ## pack the site into one file for reading offline
 	$(PY) tools/site_zip.py
 
+.PHONY: publish
+publish: book ## put the site on the branch gh-pages, or in a folder: TO=/path
+	$(PY) tools/publish.py $(if $(TO),--to "$(TO)") $(if $(REMOTE),--remote "$(REMOTE)")
+
 # Checking -----------------------------------------------------------------------
 
 .PHONY: test

@@ -1,0 +1,247 @@
+"""``make publish``: a folder in step with the site, and a branch with one commit."""
+
+import importlib.util
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def load_tool():
+    path = ROOT / "tools" / "publish.py"
+    spec = importlib.util.spec_from_file_location("publish", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+publish = load_tool()
+
+
+def git(*arguments, cwd):
+    settings = ["-c", "user.name=A", "-c", "user.email=a@b.invalid"]
+    done = subprocess.run(
+        ["git", *settings, *arguments], cwd=cwd, check=True, capture_output=True
+    )
+    return done.stdout.decode().strip()
+
+
+@pytest.fixture(autouse=True)
+def no_workflow(monkeypatch):
+    for name in list(os.environ):
+        if name.startswith(("GITHUB_", "GIT_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def site(tmp_path):
+    folder = tmp_path / "built" / "html"
+    (folder / "book").mkdir(parents=True)
+    (folder / "_static").mkdir()
+    (folder / "index.html").write_text("front")
+    (folder / "book" / "a page*.html").write_text("é\r\nline\r\n")
+    (folder / "_static" / "page.js").write_text("let x;")
+    (folder / ".buildinfo").write_text("sphinx")
+    return folder
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A clone of a bare repository, with a change that is not committed."""
+    server, clone = tmp_path / "server.git", tmp_path / "clone"
+    git("init", "-q", "--bare", "-b", "main", server, cwd=tmp_path)
+    git("init", "-q", "-b", "main", clone, cwd=tmp_path)
+    (clone / ".gitignore").write_text("*.js\n")
+    (clone / ".gitattributes").write_text("* text=auto eol=lf\n")
+    (clone / "chapter.txt").write_text("one")
+    git("add", ".", cwd=clone)
+    git("commit", "-q", "-m", "First", cwd=clone)
+    git("remote", "add", "origin", server, cwd=clone)
+    git("push", "-q", "origin", "main", cwd=clone)
+    return clone
+
+
+def files_in(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def shown(site):
+    found = files_in(site)
+    del found[".buildinfo"]
+    return {**found, ".nojekyll": b""}
+
+
+def on_server(tmp_path):
+    """Return the files of the published branch, as a fresh clone has them."""
+    copy = tmp_path / "copy"
+    subprocess.run(["rm", "-rf", copy], check=True)
+    branch = ["-b", "gh-pages", "-c", "core.autocrlf=false"]
+    git("clone", "-q", *branch, tmp_path / "server.git", copy, cwd=tmp_path)
+    found = files_in(copy)
+    return {name: data for name, data in found.items() if not name.startswith(".git/")}
+
+
+# A folder --------------------------------------------------------------------------
+
+
+def test_a_folder_gets_the_site_and_then_only_what_changed(site, tmp_path):
+    target = tmp_path / "www" / "course"
+    assert publish.to_folder(site, target) == (3, 0)
+    (target / "robots.txt").write_text("mine")
+    (site / "book" / "a page*.html").unlink()
+    (site / "new.html").write_text("new")
+    assert publish.to_folder(site, target) == (3, 1)
+    found = files_in(target)
+    assert found.pop("robots.txt") == b"mine"
+    assert found.pop(".published").decode().split("\n")[:-1] == sorted(
+        set(shown(site)) - {".nojekyll"}
+    )
+    assert found == shown(site)
+    assert not (target / "book").exists()
+
+
+def test_a_folder_with_other_things_is_left_as_it_is(site, tmp_path):
+    target = tmp_path / "home"
+    target.mkdir()
+    (target / "index.html").write_text("mine")
+    with pytest.raises(publish.PublishError, match="empty or a new folder"):
+        publish.to_folder(site, target)
+    assert files_in(target) == {"index.html": b"mine"}
+
+
+def test_an_interrupted_copy_is_put_right_by_the_next(site, tmp_path, monkeypatch):
+    target = tmp_path / "www"
+
+    def full_disk(source, place):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "copy_file", full_disk)
+        with pytest.raises(OSError, match="No space"):
+            publish.to_folder(site, target)
+    publish.to_folder(site, target)
+    found = files_in(target)
+    del found[".published"]
+    assert found == shown(site)
+
+
+def test_an_edited_list_does_not_lead_out_of_the_folder(site, tmp_path):
+    target, other = tmp_path / "www", tmp_path / "other.txt"
+    other.write_text("keep")
+    publish.to_folder(site, target)
+    with (target / ".published").open("a") as record:
+        record.write(f"../other.txt\n{other}\n")
+    publish.to_folder(site, target)
+    assert other.read_text() == "keep"
+
+
+@pytest.mark.parametrize("inside", [".", "sub/folder"])
+def test_the_site_is_not_published_into_itself(site, inside):
+    with pytest.raises(publish.PublishError, match="lies in the built site"):
+        publish.to_folder(site, site / inside)
+
+
+def test_without_a_built_site_it_says_what_to_run(tmp_path):
+    with pytest.raises(publish.PublishError, match="make book"):
+        publish.to_folder(tmp_path / "nothing", tmp_path / "www")
+
+
+# A branch --------------------------------------------------------------------------
+
+
+def test_the_branch_has_the_site_byte_for_byte_in_one_commit(site, course, tmp_path):
+    commit, new = publish.to_branch(site, "origin", "gh-pages", course)
+    assert new
+    assert on_server(tmp_path) == shown(site)
+    (site / "index.html").write_text("second")
+    second, new = publish.to_branch(site, "origin", "gh-pages", course)
+    assert new and second != commit
+    assert on_server(tmp_path) == shown(site)
+    server = tmp_path / "server.git"
+    assert git("rev-list", "--count", "gh-pages", cwd=server) == "1"
+
+
+def test_the_same_site_is_not_pushed_twice(site, course):
+    first = publish.to_branch(site, "origin", "gh-pages", course)
+    assert publish.to_branch(site, "origin", "gh-pages", course) == (first[0], False)
+
+
+def test_working_tree_index_and_branch_are_not_touched(site, course):
+    (course / "chapter.txt").write_text("edited")
+    (course / "staged.txt").write_text("staged")
+    (course / "untracked.txt").write_text("new")
+    git("add", "staged.txt", cwd=course)
+    index = (course / ".git" / "index").read_bytes()
+
+    def state():
+        names = ("status", "--porcelain=v1"), ("branch", "--list"), ("stash", "list")
+        head = git("rev-parse", "HEAD", cwd=course)
+        return head, [git(*name, cwd=course) for name in names]
+
+    before, files = state(), files_in(course)
+    commit, _ = publish.to_branch(site, "origin", "gh-pages", course)
+    assert state() == before
+    assert (course / ".git" / "index").read_bytes() == index
+    for name, data in files.items():
+        if not name.startswith(".git/"):
+            assert (course / name).read_bytes() == data
+    note = git("show", "-s", "--format=%s", commit, cwd=course)
+    assert note.endswith("and changes to it")
+
+
+def test_what_is_published_in_between_is_not_overwritten(
+    site, course, tmp_path, monkeypatch
+):
+    publish.to_branch(site, "origin", "gh-pages", course)
+    monkeypatch.setattr(publish, "tip_of", lambda *_: "1" * 40)
+    (site / "index.html").write_text("second")
+    with pytest.raises(publish.PublishError, match="stale info"):
+        publish.to_branch(site, "origin", "gh-pages", course)
+    assert on_server(tmp_path)["index.html"] == b"front"
+
+
+def test_it_says_what_it_pushed_and_where_the_site_is(site, course, capsys):
+    publish.publish_branch(site, None, course)
+    assert "3 files" in capsys.readouterr().out
+    publish.publish_branch(site, None, course)
+    assert "has this site already" in capsys.readouterr().out
+
+
+def test_it_names_the_address_of_a_fork_on_github(site, course, capsys):
+    server = git("remote", "get-url", "origin", cwd=course)
+    address = "https://github.com/ada/course"
+    git("remote", "set-url", "origin", address, cwd=course)
+    git("config", f"url.{server}.insteadOf", address, cwd=course)
+    publish.publish_branch(site, None, course)
+    # git resolves the address to the folder that stands in for GitHub here
+    assert "github.io" not in capsys.readouterr().out
+    os.environ["GITHUB_REPOSITORY"] = "ada/course"
+    try:
+        publish.publish_branch(site, None, course)
+    finally:
+        del os.environ["GITHUB_REPOSITORY"]
+    assert "https://ada.github.io/course/" in capsys.readouterr().out
+
+
+def test_without_a_remote_it_says_what_to_do(site, tmp_path, capsys, monkeypatch):
+    git("init", "-q", cwd=tmp_path)
+    monkeypatch.setattr(publish, "SITE", site)
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    assert publish.main([]) == 1
+    said = capsys.readouterr().err
+    assert "git remote add" in said and "TO=/path" in said
+
+
+def test_a_refused_push_is_a_sentence_without_the_password(site, course, capsys):
+    address = "https://ada:s3cret@127.0.0.1:9/course.git"
+    git("remote", "set-url", "origin", address, cwd=course)
+    with pytest.raises(publish.PublishError) as caught:
+        publish.to_branch(site, "origin", "gh-pages", course)
+    assert "s3cret" not in str(caught.value)
