@@ -109,7 +109,7 @@ def fused_attention(query, key, value, mask=None, *, bias=None, dropout=0.0):
     are those of `scaled_dot_product_attention`; the result is its first one.
     """
     if mask is None and bias is None:
-        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout)
+        return _in_four_axes(query, key, value, None, dropout)
     shape = (*query.shape[:-1], key.shape[-2])
     empty = None
     if mask is not None:
@@ -125,10 +125,18 @@ def fused_attention(query, key, value, mask=None, *, bias=None, dropout=0.0):
             else torch.zeros_like(bias).masked_fill(~mask, float("-inf"))
         )
         mask = bias + hidden
-    output = F.scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, dropout_p=dropout
-    )
+    output = _in_four_axes(query, key, value, mask, dropout)
     return output if empty is None else output.masked_fill(empty, 0.0)
+
+
+def _in_four_axes(query, key, value, mask, dropout):
+    """Call PyTorch's fused kernels, which on a CPU take four axes and no fewer."""
+    axes = max(x.ndim for x in (query, key, value))
+    added = (None,) * max(4 - axes, 0)
+    output = F.scaled_dot_product_attention(
+        *(x[added] for x in (query, key, value)), attn_mask=mask, dropout_p=dropout
+    )
+    return output[(0,) * len(added)]
 
 
 def check_attention_inputs(query, key, value):
