@@ -67,6 +67,14 @@ lint: setup ## check the style of the code and the form of the notebooks
 	$(PY) -m ruff format --check --quiet
 	$(PY) tools/notebooks.py check chapters/*.ipynb solutions/*.ipynb
 
+.PHONY: newest
+newest: ## test with the newest releases of all packages, in an environment of its own
+	python3 tools/package_sets.py newest
+
+.PHONY: colab
+colab: ## run the chapters with the versions of packages that Google Colab has
+	COLAB_PACKAGES="$(COLAB_PACKAGES)" python3 tools/package_sets.py colab
+
 # Exercises -----------------------------------------------------------------------
 
 .PHONY: exercises
@@ -98,6 +106,7 @@ checkpoints: setup ## train the models again that the course ships; about 10 min
 bench: setup ## measure speed and memory against PyTorch's own; keeps the figures
 	$(PY) benchmarks/everyday.py --record
 	$(PY) benchmarks/local_attention.py --record
+	$(PY) benchmarks/on_gpu.py --record
 
 .PHONY: bench-site
 bench-site: book ## measure what the pages transfer, where from, and how fast they are

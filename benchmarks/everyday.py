@@ -30,13 +30,32 @@ def gradients_of(module, call):
     return step
 
 
+class WrittenOut(nn.Module):
+    """Multi-head attention as it is usually taught: the formula, line by line."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.maps = nn.ModuleList(nn.Linear(width, width) for _ in range(4))
+        self.heads, self.root = heads, (width // heads) ** 0.5
+
+    def forward(self, x):
+        """Return the output and the weights."""
+        query, key, value = (
+            part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for part in self.maps[:3]
+        )
+        weights = torch.softmax(query @ key.transpose(-2, -1) / self.root, dim=-1)
+        return self.maps[3]((weights @ value).transpose(1, 2).flatten(-2)), weights
+
+
 def multi_head(rounds):
     """Time multi-head attention against PyTorch's, and against its projections."""
     torch.manual_seed(0)
     x = torch.randn(BATCH, TOKENS, WIDTH)
     ours = MultiHeadAttention(WIDTH, HEADS)
     theirs = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-    maps = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(4))
+    written_out = WrittenOut(WIDTH, HEADS)
+    maps = written_out.maps
 
     def projections():
         return maps[3](maps[0](x) + maps[1](x) + maps[2](x))
@@ -52,6 +71,7 @@ def multi_head(rounds):
             "ours": own(need_weights=False),
             "theirs": peer(need_weights=False),
             "projections": gradients_of(maps, projections),
+            "written out": gradients_of(written_out, lambda: written_out(x)[0]),
             "ours, weights": own(need_weights=True),
             "theirs, weights": peer(need_weights=True, average_attn_weights=False),
         },
@@ -63,8 +83,12 @@ def multi_head(rounds):
             ratio(runs, "ours", "theirs"), 0.95, shape),
         row("multi-head attention without weights", "its four projections alone",
             ratio(runs, "ours", "projections"), 1.2, shape),
+        row("multi-head attention without weights", "the formula written out",
+            ratio(runs, "ours", "written out"), 1.0, shape),
         row("multi-head attention with weights", "nn.MultiheadAttention, all heads",
             ratio(runs, "ours, weights", "theirs, weights"), 1.0, shape),
+        row("multi-head attention with weights", "the formula written out",
+            ratio(runs, "ours, weights", "written out"), 1.0, shape),
     ]  # fmt: skip
 
 

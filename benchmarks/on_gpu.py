@@ -1,0 +1,110 @@
+"""Local attention on a GPU: against full fused attention and FlexAttention.
+
+Every figure is a ratio of two times taken one after the other in the same round of the
+same process, in bfloat16, forward and backward. Without a GPU this says so and ends.
+Run ``python benchmarks/on_gpu.py --help``.
+"""
+
+import argparse
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from measuring import ratio, record, side_by_side, text_of
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from tqdm.auto import tqdm
+
+from attncourse.layers.local import local_attention
+
+HEADS, D_HEAD, WINDOW = 8, 64, 512
+LENGTHS = [4096, 8192, 16384, 32768]
+BACK_ENDS = {
+    "flash": SDPBackend.FLASH_ATTENTION,
+    "memory-efficient": SDPBackend.EFFICIENT_ATTENTION,
+    "cuDNN": SDPBackend.CUDNN_ATTENTION,
+}
+
+
+def local(query, key, value):
+    """`local_attention` of the course."""
+    return local_attention(query, key, value, window=WINDOW, causal=True)
+
+
+def fused(query, key, value, back_end=None):
+    """Full causal attention by the back end that PyTorch chooses, or by one."""
+    full = partial(F.scaled_dot_product_attention, query, key, value, is_causal=True)
+    if back_end is None:
+        return full()
+    with sdpa_kernel(back_end):
+        return full()
+
+
+def make_flex(tokens):
+    """Return FlexAttention, compiled, with the same window."""
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    def near(batch, head, i, j):
+        return (i >= j) & (i - j < WINDOW)
+
+    blocks = create_block_mask(near, None, None, tokens, tokens, device="cuda")
+    compiled = torch.compile(flex_attention, dynamic=False)
+    return partial(compiled, block_mask=blocks)
+
+
+def step_of(function, inputs):
+    """Return a call that runs forward and backward, and waits for the end."""
+    upstream = torch.ones_like(inputs[2])
+
+    def step():
+        torch.autograd.grad(function(*inputs), inputs, upstream)
+        torch.cuda.synchronize()
+
+    return step
+
+
+def works(call):
+    """Say whether a call runs: not every GPU has every back end."""
+    try:
+        call()
+    except RuntimeError:
+        return False
+    return True
+
+
+def measure(tokens, rounds):
+    """Return one row: how many times faster local attention is than each other way."""
+    generator = torch.Generator().manual_seed(0)
+    shape = (3, 1, HEADS, tokens, D_HEAD)
+    drawn = torch.randn(shape, generator=generator).to("cuda", torch.bfloat16)
+    inputs = [x.clone().requires_grad_() for x in drawn]
+    ways = {"local": local, "fused": fused, "FlexAttention": make_flex(tokens)}
+    ways |= {name: partial(fused, back_end=end) for name, end in BACK_ENDS.items()}
+    steps = {name: step_of(way, inputs) for name, way in ways.items()}
+    steps = {name: step for name, step in steps.items() if works(step)}
+    runs = side_by_side(steps, rounds=rounds)
+    faster = {name: ratio(runs, name, "local") for name in steps if name != "local"}
+    return {"tokens": tokens, "faster_than": faster}
+
+
+def main():
+    """Measure, print the table, and keep the figures if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--record", action="store_true", help="keep the figures")
+    args = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("There is no GPU here: nothing was measured on one.")
+        return
+    rows = [measure(n, args.rounds) for n in tqdm(args.lengths, desc="on the GPU")]
+    print(f"\nTime over that of local attention, window {WINDOW}, forward + backward")
+    for row in rows:
+        for name, found in row["faster_than"].items():
+            print(f"n = {row['tokens']:5}  {name:16} {text_of(found)}")
+    if args.record:
+        gpu = torch.cuda.get_device_name()
+        record("benchmark_gpu", {"gpu": gpu, "window": WINDOW, "times": rows})
+
+
+if __name__ == "__main__":
+    main()
