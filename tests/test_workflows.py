@@ -1,0 +1,237 @@
+"""The workflows fit their schema, and each step runs what the tests run too."""
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SCHEMA = "vendor.github-workflows"
+ACTIONS = re.compile(r"actions/[a-z-]+@v\d+")
+
+
+def load_tool(name):
+    path = ROOT / "tools" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def read(path):
+    return yaml.safe_load(path.read_text(encoding="utf8"))
+
+
+def steps_of(workflow):
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def verbs():
+    text = (ROOT / "Makefile").read_text(encoding="utf8")
+    return set(re.findall(r"^([a-z-]+):.*## ", text, re.M))
+
+
+def validate(*paths):
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", SCHEMA]
+    return subprocess.run([*command, *paths], capture_output=True, text=True)
+
+
+def test_the_workflows_are_there():
+    assert {path.stem for path in WORKFLOWS} == {"publish", "checks", "weekly"}
+
+
+def test_they_fit_the_schema_of_workflows():
+    done = validate(*WORKFLOWS)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("runs-on:", "run-on:"),
+        ("uses: actions/checkout@v6", "use: actions/checkout@v6"),
+        ("timeout-minutes: 120", "timeout-minutes: long"),
+        ("pages: write", "pages: all"),
+    ],
+)
+def test_a_mistake_does_not_fit_the_schema(tmp_path, old, new):
+    text = (ROOT / ".github" / "workflows" / "publish.yml").read_text(encoding="utf8")
+    assert old in text
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(text.replace(old, new), encoding="utf8")
+    assert validate(wrong).returncode == 1
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_step_is_a_verb_of_make_or_the_script_of_ci(path):
+    for step in steps_of(read(path)):
+        if "uses" in step:
+            assert ACTIONS.fullmatch(step["uses"])  # none of a third party
+            continue
+        command = shlex.split(step["run"])
+        assert command == [".ci/run"] or command[0] == "make"
+        assert set(command[1:]) <= verbs()
+        assert "${{" not in step["run"]
+
+
+def test_what_the_steps_run_is_there():
+    ran = {
+        step["run"]
+        for path in WORKFLOWS
+        for step in steps_of(read(path))
+        if "run" in step
+    }
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf8")
+    for command in ran - {".ci/run"}:
+        done = subprocess.run(
+            ["make", "-n", *shlex.split(command)[1:]],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        for tool in re.findall(r"tools/[\w.]+", done.stdout):
+            assert (ROOT / tool).is_file()
+
+
+def test_only_publishing_may_write():
+    for path in WORKFLOWS:
+        workflow = read(path)
+        assert all("permissions" not in job for job in workflow["jobs"].values())
+        may = workflow["permissions"]
+        if path.stem == "publish":
+            assert may == {"contents": "write", "pages": "write", "id-token": "write"}
+        else:
+            assert may == {"contents": "read"}
+
+
+def test_no_workflow_runs_code_of_a_pull_request_with_rights():
+    for path in WORKFLOWS:
+        assert "pull_request_target" not in path.read_text(encoding="utf8")
+    on = read(ROOT / ".github" / "workflows" / "checks.yml")[True]  # yaml reads "on"
+    assert "pull_request" in on
+
+
+def test_results_are_cached_by_notebooks_package_and_environment():
+    for name in ("publish", "checks"):
+        steps = steps_of(read(ROOT / ".github" / "workflows" / f"{name}.yml"))
+        (cache,) = [s for s in steps if s.get("uses", "").startswith("actions/cache@")]
+        assert cache["with"]["path"] == ".cache/notebooks"
+        for part in ("chapters/*.ipynb", "attncourse/**", "requirements.txt"):
+            assert f"'{part}'" in cache["with"]["key"]
+        # an older cache is never one of another package or environment
+        for line in cache["with"]["restore-keys"].split("\n"):
+            assert not line or ("attncourse/**" in line and "requirements.txt" in line)
+    build = load_tool("build")
+    assert build.CACHES == ROOT / ".cache" / "notebooks"
+
+
+def test_the_site_is_tested_before_it_is_published():
+    steps = steps_of(read(ROOT / ".github" / "workflows" / "publish.yml"))
+    order = [step.get("run") or step["uses"].split("@")[0] for step in steps]
+    wanted = [
+        ".ci/run",
+        "make publish",
+        "actions/upload-pages-artifact",
+        "actions/deploy-pages",
+    ]
+    assert [name for name in order if name in wanted] == wanted
+    (upload,) = [s for s in steps if s.get("uses", "").startswith("actions/upload")]
+    build = load_tool("build")
+    assert ROOT / upload["with"]["path"] == build.BUILD / "html"
+
+
+# Other sets of packages -------------------------------------------------------------
+
+
+def test_the_newest_set_has_every_name_and_no_version():
+    sets = load_tool("package_sets")
+    text = (ROOT / "requirements.in").read_text(encoding="utf8")
+    found = sets.newest_requirements(text)
+    assert "torch" in found and "nbval" in found
+    assert [name for name in found if re.search("[=<>]", name)] == ["jupyter-book<2"]
+    assert len(found) == len([x for x in text.splitlines() if x and x[0] != "#"])
+
+
+FREEZE = """# Do not modify
+anywidget==0.9.21
+google-colab @ file:///colabtools/dist/google_colab-1.0.0.tar.gz
+torch==2.9.0+cpu
+jupyter_client==7.4.9
+"""
+
+
+def test_colab_s_list_becomes_constraints(tmp_path, monkeypatch):
+    sets = load_tool("package_sets")
+    listed = tmp_path / "freeze.txt"
+    listed.write_text(FREEZE)
+    monkeypatch.setenv("COLAB_PACKAGES", str(listed))
+    pins = sets.constraints(sets.colab_list())
+    assert pins == ["anywidget==0.9.21", "torch==2.9.0", "jupyter_client==7.4.9"]
+
+
+def test_a_list_that_is_missing_or_is_no_list_is_a_sentence(
+    tmp_path, monkeypatch, capsys
+):
+    sets = load_tool("package_sets")
+    monkeypatch.setenv("COLAB_PACKAGES", str(tmp_path / "nothing.txt"))
+    assert sets.main(["colab"]) == 1
+    assert "make colab COLAB_PACKAGES=file" in capsys.readouterr().err
+    (tmp_path / "page.html").write_text("<html>Not found</html>")
+    monkeypatch.setenv("COLAB_PACKAGES", str(tmp_path / "page.html"))
+    assert sets.main(["colab"]) == 1
+    assert "no versions" in capsys.readouterr().err
+
+
+def test_a_set_is_installed_and_run_within_its_constraints(monkeypatch, tmp_path):
+    sets = load_tool("package_sets")
+    ran = []
+
+    def record(*command):
+        words = [str(word) for word in command]
+        if "-c" in words and "install" in words:
+            limits = Path(words[words.index("-c") + 1])
+            words[words.index("-c") + 1] = limits.read_text().strip()
+            source = next(w for w in words if w.endswith("[chapters]"))
+            folder = Path(source.removesuffix("[chapters]"))
+            assert (folder / "attncourse" / "__init__.py").is_file()
+            assert (folder / "pyproject.toml").is_file()
+        ran.append(words)
+
+    monkeypatch.setattr(sets, "run", record)
+    monkeypatch.setattr(sets, "environment", lambda name: tmp_path / name)
+    monkeypatch.setattr(sets, "colab_list", lambda: FREEZE)
+    assert sets.main(["colab"]) == 0
+    install, *_, test = ran
+    assert "torch==2.9.0" in install[install.index("-c") + 1]
+    assert "--nbval" in test and "chapters" in test
+    # what the first cell of a chapter installs
+    cell = (ROOT / "tools" / "install_cell.txt").read_text()
+    assert "attncourse[chapters]" in cell
+
+
+# The environment of Binder and the container for grading -----------------------------
+
+
+def extras():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf8")
+    part = text[text.index("[project.optional-dependencies]") :]
+    part = part[: part.index("\n[", 1)]
+    return set(re.findall(r"^(\w+) = \[", part, re.M))
+
+
+def test_binder_installs_the_package_with_extras_that_there_are():
+    script = (ROOT / ".binder" / "postBuild").read_text(encoding="utf8")
+    assert os.access(ROOT / ".binder" / "postBuild", os.X_OK)
+    named = re.search(r'"\.\[([a-z,]+)\]"', script)[1].split(",")
+    assert set(named) <= extras()
+    environment = read(ROOT / ".binder" / "environment.yml")
+    assert "pytorch-cpu" in environment["dependencies"]
