@@ -10,6 +10,7 @@ PY := .venv/bin/python
 READY := .venv/.ready
 JOBS ?= 2
 PORT ?= 8000
+DOCKER ?= docker
 
 export OMP_NUM_THREADS := 1
 export PYTHONUTF8 := 1
@@ -84,6 +85,11 @@ exercises: setup ## make the exercises from the solutions
 .PHONY: grade
 grade: setup ## grade notebooks: make grade FILES="a.ipynb b.ipynb" (OUT=grades)
 	$(PY) -m attncourse.cli grade $(FILES) --out $(or $(OUT),grades) --jobs $(JOBS)
+
+.PHONY: container
+container: ## build the container for grading (DOCKER=podman)
+	$(DOCKER) build -f tools/grading.Containerfile -t attncourse-grading \
+	  --build-arg PIP_EXTRA_INDEX_URL="$(PIP_EXTRA_INDEX_URL)" .
 
 # Keeping ------------------------------------------------------------------------
 

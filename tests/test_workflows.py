@@ -1,6 +1,7 @@
 """The workflows fit their schema, and each step runs what the tests run too."""
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -235,3 +236,20 @@ def test_binder_installs_the_package_with_extras_that_there_are():
     assert set(named) <= extras()
     environment = read(ROOT / ".binder" / "environment.yml")
     assert "pytorch-cpu" in environment["dependencies"]
+
+
+def test_the_container_copies_what_there_is_and_nothing_secret():
+    text = (ROOT / "tools" / "grading.Containerfile").read_text(encoding="utf8")
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf8").splitlines()
+    copied = [
+        name
+        for line in re.findall(r"^COPY (.+)$", text, re.M)
+        for name in line.split()[:-1]
+    ]
+    assert ignored[1] == "*"
+    assert sorted(copied) == sorted(x[1:] for x in ignored if x.startswith("!"))
+    assert all((ROOT / name).exists() for name in copied)
+    assert set(re.search(r'"/src\[([a-z,]+)\]"', text)[1].split(",")) <= extras()
+    scripts = (ROOT / "pyproject.toml").read_text(encoding="utf8")
+    command = json.loads(re.search(r"^ENTRYPOINT (.+)$", text, re.M)[1])[0]
+    assert f'{command} = "' in scripts[scripts.index("[project.scripts]") :]
