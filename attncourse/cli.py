@@ -1,10 +1,14 @@
-"""The command ``attncourse``: make exercises, grade what was handed in."""
+"""The command ``attncourse``: hand out exercises, grade, adjust, export."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+
+DONE, FAULTS, INTERRUPTED = 0, 1, 130
+GRADES = Path("grades")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -13,29 +17,102 @@ def build_parser() -> argparse.ArgumentParser:
         prog="attncourse", description="Tools of the course on attention."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    grade = commands.add_parser("grade", help="grade notebooks that were handed in")
-    grade.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    grade.add_argument(
-        "--out",
-        type=Path,
-        help="folder for a page and JSON per student, and grades.csv",
-    )
-    _add_solutions(grade)
-    grade.add_argument(
-        "--secret",
-        default="",
-        help="what the hidden inputs are drawn from; the same secret, the same inputs",
-    )
-    grade.add_argument("--jobs", type=int, default=1, help="notebooks at a time")
-    grade.set_defaults(run=run_grade)
-
-    release = commands.add_parser("release", help="make exercises from solutions")
-    release.add_argument("names", nargs="*", metavar="EXERCISE", help="default: all")
-    release.add_argument("--out", type=Path, default=Path("exercises"))
-    _add_solutions(release)
-    release.set_defaults(run=run_release)
+    _grade(commands.add_parser("grade", help="grade notebooks that were handed in"))
+    _release(commands.add_parser("release", help="make exercises from solutions"))
+    _adjust(commands.add_parser("adjust", help="change points by hand"))
+    _export(commands.add_parser("export", help="write tables of grades"))
+    _history(commands.add_parser("history", help="what is known about a student"))
+    _doctor(commands.add_parser("doctor", help="what is missing on this machine"))
     return parser
+
+
+def _grade(parser) -> None:
+    add = parser.add_argument
+    add(
+        "submissions",
+        nargs="+",
+        type=Path,
+        metavar="SUBMISSIONS",
+        help="notebooks, folders, and zip files of Moodle or Canvas",
+    )
+    add("--out", type=Path, metavar="GRADES", help="folder of the gradebook and pages")
+    _add_solutions(parser)
+    _add_secret(parser)
+    add("--jobs", type=int, default=0, help="notebooks at a time (default: all cores)")
+    add("--students", type=Path, metavar="CSV", help="the class list")
+    add(
+        "--deadline",
+        action="append",
+        default=[],
+        metavar="[N=]TIME",
+        help="2026-12-01T23:59; with 1= before it, of exercise 1; may be repeated",
+    )
+    add("--penalty", default="", help="what lateness costs: 10%%/day, 1/hour, 20%%")
+    add("--late", type=Path, metavar="CSV", help="who was how late, instead of times")
+    add("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster")
+    add("--again", action="store_true", help="grade what was graded before, too")
+    parser.set_defaults(run="run_grade")
+
+
+def _release(parser) -> None:
+    add = parser.add_argument
+    add("names", nargs="*", metavar="EXERCISE", help="number or name (default: all)")
+    add("--out", type=Path, default=Path("exercises"))
+    _add_solutions(parser)
+    _add_secret(parser)
+    add(
+        "--variant-per-student",
+        type=Path,
+        metavar="CSV",
+        help="class list: a folder for each student, hidden inputs of their own",
+    )
+    add("--format", choices=("attncourse", "nbgrader"), default="attncourse")
+    parser.set_defaults(run="run_release")
+
+
+def _adjust(parser) -> None:
+    add = parser.add_argument
+    add("student")
+    add("exercise", help="number or name")
+    add("points", help="+2 or -1.5")
+    add("--reason", required=True, help="why; the student reads it")
+    _add_grades(parser)
+    parser.set_defaults(run="run_adjust")
+
+
+def _export(parser) -> None:
+    add = parser.add_argument
+    add("--form", choices=("plain", "tasks", "moodle", "canvas"), default="plain")
+    add("--out", type=Path, help="folder for the tables (default: that of the grades)")
+    add(
+        "--column",
+        action="append",
+        default=[],
+        metavar="N=HEADING",
+        help="what Canvas or Moodle calls exercise N; may be repeated",
+    )
+    _add_grades(parser)
+    parser.set_defaults(run="run_export")
+
+
+def _history(parser) -> None:
+    parser.add_argument("student")
+    _add_grades(parser)
+    parser.set_defaults(run="run_history")
+
+
+def _doctor(parser) -> None:
+    _add_grades(parser)
+    parser.set_defaults(run="run_doctor")
+
+
+def _add_grades(parser) -> None:
+    parser.add_argument(
+        "--grades",
+        type=Path,
+        default=GRADES,
+        help="folder that was given to grade with --out (default: grades)",
+    )
 
 
 def _add_solutions(parser) -> None:
@@ -47,32 +124,13 @@ def _add_solutions(parser) -> None:
     )
 
 
-def run_release(arguments) -> int:
-    """Make the exercises and say which."""
-    from attncourse.exercises import MODULES
-    from attncourse.grading.release import release
-    from attncourse.grading.submission import Refused
-
-    names = [Path(name).stem for name in arguments.names] or list(MODULES)
-    for name in names:
-        try:
-            print(release(arguments.solutions / f"{name}.ipynb", arguments.out))
-        except Refused as refused:
-            print(refused, file=sys.stderr)
-            return 1
-    return 0
-
-
-def run_grade(arguments) -> int:
-    """Grade the files, print each report, and write them down where asked."""
-    from attncourse.grading.batch import grade_files
-
-    return grade_files(
-        arguments.files,
-        solutions=arguments.solutions,
-        out=arguments.out,
-        secret=arguments.secret,
-        jobs=arguments.jobs,
+def _add_secret(parser) -> None:
+    parser.add_argument(
+        "--secret",
+        default="",
+        metavar="WORD",
+        help="what hidden inputs are drawn from; the same word, the same inputs "
+        "(default: the environment variable ATTNCOURSE_SECRET)",
     )
 
 
@@ -87,10 +145,47 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 if everything was done, 1 if a file was refused.
+        The exit status: 0 if everything was done, 1 if something was not, 130 if it
+        was interrupted.
     """
     parsed = build_parser().parse_args(arguments)
-    return parsed.run(parsed)
+    for stream in (sys.stdout, sys.stderr):  # a name may need letters that it has not
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(parsed)
+    except KeyboardInterrupt:
+        said = "Interrupted. What was graded is kept; the same command goes on."
+        print(said, file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAULTS
+
+
+def _run(parsed) -> int:
+    from attncourse.grading import commands
+    from attncourse.grading.database import Stopped
+    from attncourse.grading.safe_text import one_line
+    from attncourse.grading.submission import Refused
+
+    try:
+        return getattr(commands, parsed.run)(parsed)
+    except (Refused, Stopped) as sentence:
+        text = one_line(sentence, 1000)
+        print(text[:1].upper() + text[1:], file=sys.stderr)
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:
+        if os.environ.get("ATTNCOURSE_TRACEBACK"):
+            raise
+        said = one_line(f"{type(error).__name__}: {error}", 300)
+        print(
+            f"The command failed ({said}). What was graded is kept. Report it, with "
+            "what ATTNCOURSE_TRACEBACK=1 before the command shows.",
+            file=sys.stderr,
+        )
+    return FAULTS
 
 
 if __name__ == "__main__":

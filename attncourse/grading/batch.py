@@ -1,112 +1,304 @@
-"""Grade many files: one broken file costs the others nothing."""
+"""Grade what a course has handed in: one command, whatever is in the folder."""
 
 from __future__ import annotations
 
-import os
-import re
+import contextlib
+import shutil
 import sys
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from attncourse.grading.grade import DEFAULT_SECRET, grade_file
-from attncourse.grading.report import (
-    json_of_grade,
-    page_of_grade,
-    record_of,
-    table_of,
-    text_of_grade,
+from attncourse.exercises import MODULES
+from attncourse.exercises.feedback import number
+from attncourse.grading.collect import collect
+from attncourse.grading.database import Stopped, only_run
+from attncourse.grading.grade import DEFAULT_SECRET
+from attncourse.grading.gradebook import Gradebook
+from attncourse.grading.late import read_deadlines, read_late, read_penalty
+from attncourse.grading.likeness import fingerprints
+from attncourse.grading.locally import local_results, walls_missing
+from attncourse.grading.manifest import (
+    doubts_about,
+    fingerprint,
+    mark_of,
+    read_manifest,
 )
+from attncourse.grading.one import grade_one
+from attncourse.grading.outputs import write_outputs
+from attncourse.grading.plan import Job, Keys, plan
+from attncourse.grading.safe_text import one_line
+from attncourse.grading.students import read_class_list
 from attncourse.grading.submission import Refused
 
+SCRATCH = ".unpacked"
+BOOK = "gradebook.sqlite"
 
-def grade_files(files, *, solutions, out=None, secret="", jobs=1) -> int:
-    """Grade notebooks, print the reports and write them down.
 
-    Parameters
+@dataclass(frozen=True)
+class Course:
+    """How a course is graded: what the options of the command say.
+
+    Attributes
     ----------
-    files : list of Path
-        The notebooks.
     solutions : Path
         The folder of the instructor's notebooks.
     out : Path, optional
-        Where the pages, the JSON files and ``grades.csv`` go. Each is written as
-        soon as its grade is known.
+        The folder of the gradebook and of all that is written; without it, the grades
+        are printed and forgotten.
     secret : str
         What hidden inputs are drawn from.
     jobs : int
         Notebooks that are graded at a time.
+    students : Path, optional
+        The class list.
+    deadlines : tuple of str
+        ``2026-12-01T23:59``, or ``1=2026-12-01T23:59`` for one exercise.
+    penalty : str
+        ``10%/day``.
+    late : Path, optional
+        A table of who was how late.
+    scheduler : str
+        The address of a Dask scheduler.
+    again : bool
+        Whether to grade what was graded before.
+    """
+
+    solutions: Path
+    out: Path | None = None
+    secret: str = ""
+    jobs: int = 1
+    students: Path | None = None
+    deadlines: tuple[str, ...] = ()
+    penalty: str = ""
+    late: Path | None = None
+    scheduler: str = ""
+    again: bool = False
+
+
+def grade_course(places, course: Course, *, grade=grade_one) -> int:
+    """Grade what was handed in, and keep and write down every grade at once.
+
+    Parameters
+    ----------
+    places : list of Path
+        Files, folders and zip files.
+    course : Course
+        How.
+    grade : callable
+        What grades one file: `grade_one`.
 
     Returns
     -------
     int
-        0 if every file was graded, 1 if one was refused.
+        0 if every file was graded, 1 if one was not.
+
+    Raises
+    ------
+    Refused
+        If nothing can be graded as things are.
+    Stopped
+        If the gradebook can be used no longer; what was graded is in it.
     """
-    from tqdm import tqdm
-
-    records, refused = [], 0
-    names = students_of(files)
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        work = {
-            pool.submit(_grade, path, solutions, secret, name): (path, name)
-            for path, name in zip(files, names, strict=True)
-        }
-        progress = tqdm(
-            as_completed(work), total=len(work), unit="notebook", file=sys.stderr
+    if not any((course.solutions / f"{name}.ipynb").is_file() for name in MODULES):
+        raise Refused(
+            f"there are no solutions in {course.solutions}. Give the folder of the "
+            "instructor's notebooks with --solutions."
         )
-        for done in progress:
-            path, name = work[done]
-            grade, problem = done.result()
-            if grade is None:
-                refused += 1
-                progress.write(f"{path}: not graded. {problem}", file=sys.stderr)
-                records.append({"student": name, "refused": problem})
+    with contextlib.ExitStack() as stack:
+        if course.out is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            scratch = Path(folder) / SCRATCH
+            book = stack.enter_context(Gradebook(":memory:"))
+        else:
+            try:
+                course.out.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise Refused(f"{course.out} cannot be made ({error}).") from None
+            stack.enter_context(only_run(course.out))
+            scratch = course.out / SCRATCH
+            there = (course.out / BOOK).is_file()
+            book = stack.enter_context(Gradebook(course.out / BOOK))
+            if there:
+                book.back_up()
+        # What a run that was killed has left.
+        shutil.rmtree(scratch, ignore_errors=True)
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        return _Run(course, book, grade).through(places, scratch)
+
+
+class _Run:
+    """One run over what was handed in."""
+
+    def __init__(self, course: Course, book: Gradebook, grade):
+        self.course, self.book, self.grade = course, book, grade
+        self.secret = course.secret or DEFAULT_SECRET
+        self.keys = Keys(course.solutions)
+        self.left_out = 0
+
+    def through(self, places, scratch: Path) -> int:
+        course, book = self.course, self.book
+        students = read_class_list(course.students) if course.students else None
+        manifest = read_manifest(course.solutions)
+        last = book.rows("SELECT secret FROM runs ORDER BY run DESC LIMIT 1")
+        doubts = doubts_about(
+            course.secret, manifest, last[0]["secret"] if last else ""
+        )
+        if students is not None:
+            with book.together():
+                for student in students.students:
+                    book.add_student(student)
+        self._settle_lateness()
+        book.start_run(fingerprint(self.secret if course.secret else ""))
+        for says in doubts:
+            self._say(says)
+        for says in walls_missing():
+            self._say(says)
+        try:
+            scratch.mkdir(parents=True)
+            found = collect(places, scratch)
+        except OSError as error:
+            raise Stopped(
+                f"{scratch} cannot be written ({error.strerror}). Make room; nothing "
+                "is lost, and the same command goes on."
+            ) from None
+        with book.together():
+            jobs, known, problems = plan(
+                found.files,
+                students,
+                book=book,
+                keys=self.keys,
+                secret=self.secret,
+                manifest=manifest,
+                again=course.again,
+            )
+            for says in [*found.problems, *problems]:
+                self._leave_out(says)
+            for name, file, content, key in known:
+                book.add_handin(name, file, content, key, {})
+            if manifest and manifest.get("variants"):
+                for name in book.students():
+                    book.set(f"mark {mark_of(self.secret, name)}", name)
+        graded = self._grade(jobs, len(known))
+        self._note_late()
+        self._keep_references()
+        problems = write_outputs(book, course.out) if course.out else []
+        for says in problems:
+            self._leave_out(says)
+        book.end_run()
+        self._sum_up(graded, len(known))
+        return 1 if self.left_out else 0
+
+    def _settle_lateness(self) -> None:
+        course, book = self.course, self.book
+        if course.deadlines:
+            known = book.setting("deadlines", {})
+            book.set("deadlines", {**known, **read_deadlines(course.deadlines)})
+        if course.penalty:
+            read_penalty(course.penalty)
+            book.set("penalty", course.penalty)
+        if course.late:
+            read_late(course.late)  # a fault in it is said before grading begins
+
+    def _grade(self, jobs: list[Job], known: int) -> int:
+        from tqdm import tqdm
+
+        graded = 0
+        total = known + sum(len(job.handins) for job in jobs)
+        results = self._results(jobs)
+        with (
+            contextlib.closing(results),
+            tqdm(total=total, initial=known, unit="notebook", file=sys.stderr) as bar,
+        ):
+            self.write = bar.write
+            try:
+                for job, outcome in results:
+                    graded += self._keep(job, outcome)
+                    bar.update(len(job.handins))
+            except BaseException:
+                bar.close()
+                raise
+            finally:
+                self.write = _print
+        return graded
+
+    def _note_late(self) -> None:
+        if not self.course.late:
+            return
+        for student, exercise, seconds in read_late(self.course.late):
+            try:
+                name = self.book.student_named(student)
+            except Refused as refused:
+                self._leave_out(f"{self.course.late.name}: {refused}")
             else:
-                progress.write(f"{path}\n{text_of_grade(grade)}\n", file=sys.stdout)
-                records.append(record_of(grade))
-                if out is not None:
-                    stem = f"{file_name(name)}-{grade.exercise.number}"
-                    write(out / f"{stem}.html", page_of_grade(grade))
-                    write(out / f"{stem}.json", json_of_grade(grade))
-            if out is not None:
-                write(out / "grades.csv", table_of(records))
-    return 1 if refused else 0
+                self.book.set_late(name, exercise, seconds)
 
+    def _results(self, jobs):
+        if self.course.scheduler:
+            from attncourse.grading.cluster import cluster_results
 
-def _grade(path, solutions, secret, name):
-    try:
-        return (
-            grade_file(
-                path,
-                solutions=solutions,
-                secret=secret or DEFAULT_SECRET,
-                student=name,
-            ),
-            "",
+            return cluster_results(
+                jobs,
+                self.course.scheduler,
+                solutions=self.course.solutions,
+                grade=self.grade,
+                say=self._say,
+            )
+        return local_results(
+            jobs, solutions=self.course.solutions, grade=self.grade, at=self.course.jobs
         )
-    except Refused as refused:
-        return None, str(refused)
-    except Exception as error:  # a fault of ours must not cost the others their grades
-        kind = type(error).__name__
-        return None, f"The grader failed on this file ({kind}: {error}). Report it."
+
+    def _keep(self, job: Job, outcome: dict) -> int:
+        """Keep what came of a job; return how many files were graded."""
+        book = self.book
+        if "record" not in outcome:
+            said = outcome.get("refused") or outcome.get("failed", "no grade came.")
+            for student, found in job.handins:
+                if "refused" in outcome:
+                    book.add_handin(student, found, job.content, None, outcome)
+                self._leave_out(f"{found.source}: not graded. {said}")
+            return 0
+        record = outcome["record"]
+        key = self.keys.key(job.content, record["exercise"], job.secret)
+        book.add_result(key, job.content, record, outcome["answers"])
+        points = f"{number(record['points'])} of {number(record['of'])} points"
+        for student, found in job.handins:
+            book.add_handin(student, found, job.content, key, outcome)
+            line = f"{student}, {record['title'].lower()}: {points}"
+            if self.course.out is None:
+                line = f"{found.source}\n{outcome['text']}\n"
+            self.write(line, file=sys.stdout)
+        return len(job.handins)
+
+    write = staticmethod(lambda text, file: _print(text, file=file))
+
+    def _say(self, says: str) -> None:
+        self.write(one_line(says, 600), file=sys.stderr)
+
+    def _leave_out(self, says: str) -> None:
+        self.left_out += 1
+        self.book.note_problem(one_line(says, 600))
+        self._say(says)
+
+    def _keep_references(self) -> None:
+        """Keep what the solutions look like, for comparing answers."""
+        from attncourse.exercises import exercise_of
+
+        for row in self.book.rows("SELECT DISTINCT exercise FROM results"):
+            name = row["exercise"]
+            path = self.course.solutions / f"{name}.ipynb"
+            answers, _ = fingerprints(path, exercise_of(name))
+            self.book.set(f"reference {name}", answers)
+
+    def _sum_up(self, graded: int, known: int) -> None:
+        parts = [f"{graded} graded"]
+        if known:
+            parts.append(f"{known} as before")
+        if self.left_out:
+            parts.append(f"{self.left_out} left out or in doubt, named above")
+        where = f" The grades are in {self.course.out}." if self.course.out else ""
+        self._say(f"{', '.join(parts)}.{where}")
 
 
-def students_of(files: list[Path]) -> list[str]:
-    """Return a name for each file: its own, with the folder's where names repeat."""
-    stems = [path.stem for path in files]
-    return [
-        f"{path.parent.name}/{path.stem}" if stems.count(path.stem) > 1 else path.stem
-        for path in files
-    ]
-
-
-def file_name(student: str) -> str:
-    """Return a student's name as a name that every file system takes."""
-    return re.sub(r"[^\w.-]+", "_", student).strip("._") or "unnamed"
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf8")
-    os.replace(part, path)
+def _print(text, file) -> None:
+    print(text, file=file, flush=True)

@@ -52,7 +52,7 @@ def solution_of(source: str) -> str:
     )
 
 
-def exercise_from(solution, name: str):
+def exercise_from(solution, name: str, mark: str = ""):
     """Return the exercise notebook of a solution notebook.
 
     Parameters
@@ -61,6 +61,8 @@ def exercise_from(solution, name: str):
         The solution; it is not changed.
     name : str
         The name of the notebook, without its ending.
+    mark : str
+        Of a student's own copy: what tells it from the others.
 
     Returns
     -------
@@ -73,6 +75,8 @@ def exercise_from(solution, name: str):
         "exercise": name,
         "version": version_of(exercise),
     }
+    if mark:
+        notebook.metadata["attncourse"]["variant"] = mark
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = MODEL_ANSWER.sub("", cell.source).rstrip()
@@ -83,7 +87,7 @@ def exercise_from(solution, name: str):
     return notebook
 
 
-def release(solution: Path, folder: Path) -> Path:
+def release(solution: Path, folder: Path, mark: str = "") -> Path:
     """Write the exercise of one solution file into a folder.
 
     Parameters
@@ -92,6 +96,8 @@ def release(solution: Path, folder: Path) -> Path:
         A notebook of ``solutions/``.
     folder : Path
         Where the exercise goes; made if it is not there.
+    mark : str
+        Of a student's own copy: what tells it from the others.
 
     Returns
     -------
@@ -99,12 +105,15 @@ def release(solution: Path, folder: Path) -> Path:
         The file that was written.
     """
     try:
-        notebook = exercise_from(read_notebook(solution), solution.stem)
+        notebook = exercise_from(read_notebook(solution), solution.stem, mark)
     except ValueError as error:
         raise Refused(f"{solution.name}: {error}") from None
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / solution.name
-    path.write_text(text_of(notebook), encoding="utf8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(text_of(notebook), encoding="utf8")
+    except OSError as error:
+        raise Refused(f"{path} cannot be written ({error.strerror}).") from None
     return path
 
 

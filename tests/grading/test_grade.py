@@ -161,14 +161,14 @@ def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, ca
     status = main(["grade", *files, "--solutions", str(SOLUTIONS), "--out", str(out)])
     assert status == 1
     printed, progress = capfd.readouterr()
-    assert "Task 1.1" in printed
+    assert "Ada Lovelace, exercise 1: attention from scratch: 2 of 20" in printed
     assert "cannot be read as a notebook" in progress
     assert "Traceback" not in printed + progress
     rows = list(csv.DictReader((out / "grades.csv").read_text().splitlines()))
     assert {row["student"] for row in rows} == {"Ada Lovelace", "'=cmd"}
-    record = json.loads((out / "Ada_Lovelace-1.json").read_text())
+    record = json.loads((out / "feedback" / "Ada_Lovelace-1.json").read_text())
     assert record["of"] == 20
-    assert "Ada Lovelace" in (out / "Ada_Lovelace-1.html").read_text()
+    assert "Ada Lovelace" in (out / "feedback" / "Ada_Lovelace-1.html").read_text()
 
 
 def test_missing_solutions_are_a_sentence(hand_in, tmp_path, capfd):

@@ -1,0 +1,74 @@
+"""Text that comes from submissions, made safe to print, to store and to name files.
+
+A name, an error message or an output of a student may hold escapes that move the cursor
+of a terminal, marks that turn the direction of writing, or half a character.
+"""
+
+from __future__ import annotations
+
+import re
+
+ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links of the window
+    r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
+)
+# Control characters but for tab and line feed, and marks of writing direction.
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+LONGEST_NAME = 120
+
+
+def plain(text) -> str:
+    """Return a text without escapes, control characters and halves of characters.
+
+    Parameters
+    ----------
+    text : object
+        What becomes text; line feeds and tabs stay.
+    """
+    found = str(text).replace("\r\n", "\n").replace("\u2028", "\n")
+    found = CONTROLS.sub("", ESCAPES.sub("", found))
+    return found.encode("utf8", "replace").decode("utf8")
+
+
+def one_line(text, longest: int = LONGEST_NAME) -> str:
+    """Return a text as one plain line of limited length: for names and sentences.
+
+    Parameters
+    ----------
+    text : object
+        What becomes text.
+    longest : int
+        Characters that are kept.
+    """
+    found = " ".join(plain(text).split())
+    return found if len(found) <= longest else found[: longest - 3] + "..."
+
+
+def plain_data(value):
+    """Return data for JSON with every text in it made plain.
+
+    Parameters
+    ----------
+    value : dict, list, str, number or None
+        The data.
+    """
+    if isinstance(value, dict):
+        return {plain(k): plain_data(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plain_data(v) for v in value]
+    return plain(value) if isinstance(value, str) else value
+
+
+def file_name(text: str) -> str:
+    """Return a text as a name of a file that every file system takes.
+
+    Parameters
+    ----------
+    text : str
+        Such as the name of a student.
+    """
+    name = re.sub(r"[^\w.-]+", "_", plain(text)).strip("._-")[:80] or "unnamed"
+    reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
+    return f"_{name}" if reserved else name
