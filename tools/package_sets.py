@@ -127,8 +127,7 @@ def test_colab():
     # nbval and pytest are for the run; anywidget and ipywidgets are there in Colab
     wanted = ["nbval", "pytest", "ipykernel", "anywidget", "ipywidgets"]
     install(python, ["chapters"], wanted, pins)
-    plain = ["-W", "default", "--rootdir", "chapters", "-c", os.devnull]
-    run(python, "-m", "pytest", "--nbval", "chapters", "-q", *plain)
+    run(python, "-m", "pytest", "--nbval", "chapters", "-q", "-W", "default")
 
 
 def main(argv=None):
