@@ -1,0 +1,221 @@
+"""Every question answers at once: by mouse, by keyboard, with scripts and without."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import axe_core_python
+import pytest
+from bs4 import BeautifulSoup
+from docutils.core import publish_doctree
+from myst_parser.docutils_ import Parser
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = Path(axe_core_python.__file__).parent / "axe.min.js"
+NAMES = [path.stem for path in sorted((ROOT / "chapters").glob("0*.ipynb"))]
+STATES = """() => [...document.querySelectorAll('.course-choice')].map(choice => ({
+  open: choice.open,
+  seen: choice.querySelector('p').checkVisibility({visibilityProperty: true}),
+}))"""
+OPEN_ALL = """() => document.querySelectorAll('.course-choice')
+  .forEach(choice => { choice.open = true; })"""
+FAULTS = """async () => {
+  const {violations} = await axe.run('.course-question');
+  return violations.map(v => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 120)]);
+}"""
+WIDTH = "() => [document.documentElement.scrollWidth, window.innerWidth]"
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+course_questions = load(ROOT / "book" / "_ext" / "course_questions.py")
+
+
+def address_of(name):
+    return f"chapters/{name}.html#test-yourself"
+
+
+def source_of(name):
+    """Return the section with the questions, as it is written in the notebook."""
+    path = ROOT / "chapters" / f"{name}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf8"))["cells"]
+    texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    [section] = re.findall(
+        r"^## Test yourself$.*?(?=^## |\Z)", "\n".join(texts), re.M | re.S
+    )
+    return section
+
+
+def verdicts_of(name):
+    """Return what each choice says about itself, question by question."""
+    questions = re.split(r"^\*\*\d+\.\*\*", source_of(name), flags=re.M)[1:]
+    return [re.findall(r"^\*\*(Right|Wrong)\.\*\*", q, re.M) for q in questions]
+
+
+def flat(rows):
+    return [value for row in rows for value in row]
+
+
+# What is written --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_chapter_asks_at_least_three_questions(name):
+    verdicts = verdicts_of(name)
+    assert len(verdicts) >= 3
+    for choices in verdicts:
+        assert 2 <= len(choices) <= 4
+        assert choices.count("Right") == 1
+
+
+def test_the_right_answer_has_no_favourite_place():
+    places = [v.index("Right") for name in NAMES for v in verdicts_of(name)]
+    shares = [places.count(place) / len(places) for place in range(3)]
+    assert min(shares) > 0.15
+    assert max(shares) < 0.55
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_has_every_choice_with_its_verdict_and_its_reason(pages, name):
+    article = BeautifulSoup(pages[f"chapters/{name}.html"], "lxml").article
+    questions = article.select(".course-question")
+    shown = []
+    for number, question in enumerate(questions, start=1):
+        assert question.p.get_text().startswith(f"{number}.")
+        for choice in question.select(".course-choice"):
+            verdict, reason = choice.p.get_text().split(". ", 1)
+            assert f"course-{verdict.lower()}" in choice["class"]
+            assert len(reason) > 8
+            assert choice.summary.get_text(strip=True)
+            assert not choice.has_attr("open")
+        shown.append([c.p.strong.get_text()[:-1] for c in question.select("details")])
+    assert shown == verdicts_of(name)
+
+
+GOOD = """\
+# Test yourself
+
+**1.** What is {first}?
+
+<details><summary>Two, $1 + 1$</summary>
+
+**{one}.** {reason}
+
+</details>
+
+<details><summary>Eleven</summary>
+
+**{other}.** That is a way of writing.
+
+</details>
+"""
+WORDS = {"first": "one and one", "one": "Right", "other": "Wrong", "reason": "Count."}
+
+
+def faults_in(text):
+    document = publish_doctree(
+        text, parser=Parser(), settings_overrides={"doctitle_xform": False}
+    )
+    transform, faults = course_questions.Questions(document), []
+    transform.warn = lambda node, number, fault: faults.append((number, fault))
+    transform.apply()
+    return faults, document
+
+
+def test_a_question_in_the_right_form_is_taken():
+    faults, document = faults_in(GOOD.format(**WORDS))
+    assert faults == []
+    [question] = document.findall(course_questions.Question)
+    choices = list(question.findall(course_questions.Choice))
+    assert [choice["classes"] for choice in choices] == [
+        ["course-right"],
+        ["course-wrong"],
+    ]
+    assert "1 + 1" in choices[0].children[0].astext()
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (GOOD.format(**{**WORDS, "other": "Right"}), "2 of its choices are right"),
+        (GOOD.format(**{**WORDS, "one": "Wrong"}), "0 of its choices are right"),
+        (GOOD.format(**{**WORDS, "other": "Maybe"}), "does not say"),
+        (GOOD.format(**{**WORDS, "reason": ""}), "does not say"),
+        (GOOD.format(**WORDS).replace("**1.**", "**2.**"), "it is the 1. of the page"),
+        (GOOD.format(**WORDS).replace("</details>", "", 1), "is not closed"),
+        (GOOD.format(**WORDS).replace("</details>", "</details><p>"), "unknown HTML"),
+        (GOOD.format(**WORDS).split("<details><summary>Eleven")[0], "has 1 choices"),
+    ],
+)
+def test_a_question_in_a_wrong_form_is_named(text, fault):
+    faults, _ = faults_in(text)
+    assert any(fault in found for _, found in faults), faults
+
+
+# What a reader does -----------------------------------------------------------------
+
+
+@pytest.fixture
+def tab(browser, request):
+    with browser.new_context(
+        viewport={"width": 360, "height": 740}, **getattr(request, "param", {})
+    ) as window:
+        page = window.new_page()
+        faults = []
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        yield page
+        assert faults == []
+
+
+SCRIPTS = [{"java_script_enabled": True}, {"java_script_enabled": False}]
+
+
+@pytest.mark.parametrize("tab", SCRIPTS, indirect=True, ids=["scripts", "no scripts"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_click_on_any_choice_says_right_or_wrong_and_why(tab, address, name):
+    tab.goto(address + address_of(name))
+    choices = tab.locator(".course-choice").all()
+    wanted = flat(verdicts_of(name))
+    assert len(choices) == len(wanted)
+    for choice, verdict in zip(choices, wanted, strict=True):
+        reason = choice.locator("p").first
+        assert not reason.is_visible()
+        choice.locator("summary").click()
+        assert reason.is_visible()
+        assert reason.inner_text().startswith(f"{verdict}. ")
+    assert tab.evaluate(WIDTH) == [360, 360]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tab_reaches_every_choice_and_a_key_opens_it(tab, address, name):
+    tab.goto(address + address_of(name))
+    wanted = len(flat(verdicts_of(name)))
+    tab.locator(".course-choice summary").first.focus()
+    for place in range(wanted):
+        at = """() => [...document.querySelectorAll('.course-choice')]
+            .indexOf(document.activeElement.parentElement)"""
+        assert tab.evaluate(at) == place
+        tab.keyboard.press("Enter" if place % 2 else "Space")
+        states = tab.evaluate(STATES)
+        assert [s["open"] for s in states] == [i <= place for i in range(wanted)]
+        assert [s["seen"] for s in states] == [i <= place for i in range(wanted)]
+        tab.keyboard.press("Tab")
+    tab.keyboard.press("Shift+Tab")
+    tab.keyboard.press("Enter")
+    assert not tab.evaluate(STATES)[-1]["open"]
+
+
+@pytest.mark.parametrize(
+    "tab", [{"color_scheme": s} for s in ("light", "dark")], indirect=True
+)
+def test_open_questions_break_no_rule_of_accessibility(tab, address):
+    tab.goto(address + address_of(NAMES[3]))  # with formulas; all have one form
+    tab.evaluate(OPEN_ALL)
+    tab.add_script_tag(path=AXE)
+    assert tab.evaluate(FAULTS) == []
