@@ -229,6 +229,8 @@ def set_buttons(app, page, template, context, doctree):
         link = {"type": "link", "url": found.address, "tooltip": tip, "label": label}
         groups.append({**link, "icon": "fab fa-github", "text": ""})
     for group in groups:
+        if group.get("label") == "launch-buttons":
+            group["buttons"].reverse()  # Colab, which is quicker, comes first
         for button in [group, *group.get("buttons", [])]:
             name = button.get("icon", "").removeprefix("fab fa-")
             if name in SERVICES:
