@@ -186,6 +186,14 @@ def test_the_install_line_names_the_fork_and_its_branch(branch, suffix):
     assert as_json == written
 
 
+@pytest.mark.parametrize("between", ["\n", " && "])
+def test_the_folder_of_a_clone_has_the_name_of_the_fork(between):
+    found = naming.Repository(OWN, "main", "github")
+    text = f"git clone {naming.UPSTREAM}{between}cd attncourse\nmake book"
+    wanted = f"git clone {OWN}{between}cd course\nmake book"
+    assert naming.follow(text, found) == naming.follow(wanted, found) == wanted
+
+
 def test_a_name_that_begins_like_the_course_s_is_left_alone():
     found = naming.Repository(OWN, "main", "github")
     other = f"{naming.UPSTREAM}-extras"
