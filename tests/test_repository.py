@@ -201,6 +201,12 @@ def test_a_name_that_begins_like_the_course_s_is_left_alone():
     assert naming.follow(f"See {naming.UPSTREAM}.", found) == f"See {OWN}."
 
 
+def test_what_is_meant_as_the_original_stays():
+    found = naming.Repository(OWN, "main", "github")
+    text = f"git remote add upstream {naming.UPSTREAM}"
+    assert naming.follow(text, found) == text
+
+
 # The pages -------------------------------------------------------------------------
 
 

@@ -27,6 +27,7 @@ BINDER = "https://mybinder.org"
 DEFAULT_BRANCHES = ("", "main", "master")
 USES = ("use_repository_button", "use_edit_page_button", "use_issues_button")
 INSTALL = re.compile(r"(attncourse(?:\[[a-z,]+\])? @ )git\+https?://[^\s\"'\\]+")
+OURS = re.compile(rf"(?<!upstream ){re.escape(UPSTREAM)}(?![\w-]|\.\w)")
 CLONE = re.compile(r"(git clone \S+/([\w.-]+)(?:\n| && ))cd \S+")
 SCP_FORM = re.compile(r"(?:[\w.-]+@)?([\w-]+(?:\.[\w-]+)+):(?!//)/*(.+)")
 PATH = re.compile(r"[\w.~-]+(?:/[\w.~-]+)+")
@@ -187,7 +188,7 @@ def follow(text, found):
     if not found.address:
         return text
     text = INSTALL.sub(lambda old: old[1] + found.requirement, text)
-    text = re.sub(re.escape(UPSTREAM) + r"(?![\w-]|\.\w)", found.address, text)
+    text = OURS.sub(found.address, text)
     return CLONE.sub(r"\1cd \2", text)  # the folder has the name of the fork
 
 
