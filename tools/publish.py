@@ -251,7 +251,8 @@ def publish_branch(site, remote, root):
     branch = naming.SITE_BRANCH
     commit, new = to_branch(site, remote, branch, root)
     names = site_files(site)
-    address = naming.address_of(git("remote", "get-url", remote, root=root))
+    place = naming.git("remote", "get-url", remote, cwd=root) or remote
+    address = naming.address_of(place)
     where = f"branch {branch} of {remote}" + (f" ({address})" if address else "")
     size = f"{len(names)} files, {megabytes(site, names):.1f} MB"
     if not new:
@@ -284,7 +285,9 @@ def main(argv=None):
     """Publish as the command line says; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="publish to a folder")
-    parser.add_argument("--remote", help="the remote to push to (origin)")
+    parser.add_argument(
+        "--remote", help="the remote to push to, or its address (origin)"
+    )
     options = parser.parse_args(argv)
     try:
         if options.to:
