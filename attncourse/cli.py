@@ -57,7 +57,7 @@ def _grade(parser) -> None:
 def _release(parser) -> None:
     add = parser.add_argument
     add("names", nargs="*", metavar="EXERCISE", help="number or name (default: all)")
-    add("--out", type=Path, default=Path("exercises"))
+    add("--out", type=Path, help="default: exercises; for nbgrader: nbgrader")
     _add_solutions(parser)
     _add_secret(parser)
     add(

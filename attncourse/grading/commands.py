@@ -57,14 +57,15 @@ def run_release(arguments) -> int:
     if arguments.format == "nbgrader":
         from attncourse.grading.nbgrader_format import export_for_nbgrader
 
+        if variants:
+            raise Refused("nbgrader hands everybody the same notebooks: no variants.")
+        folder = arguments.out or Path("nbgrader")
         for name in names:
-            print(
-                export_for_nbgrader(
-                    arguments.solutions / f"{name}.ipynb", arguments.out
-                )
-            )
+            path = arguments.solutions / f"{name}.ipynb"
+            print(export_for_nbgrader(path, folder, secret))
         return 0
-    copies = [(arguments.out, "")]
+    out = arguments.out or Path("exercises")
+    copies = [(out, "")]
     if variants:
         if not secret:
             raise Refused(
@@ -78,7 +79,7 @@ def run_release(arguments) -> int:
                 "list a column of ids and none of names."
             )
         copies = [
-            (arguments.out / folder, mark_of(secret, student))
+            (out / folder, mark_of(secret, student))
             for student, folder in zip(students, folders, strict=True)
         ]
     for folder, mark in copies:

@@ -186,7 +186,8 @@ def _walls() -> list[Found]:
             Found(
                 "walls",
                 "lacking",
-                f"none on {platform.system()}. Grade submissions of strangers in a container.",
+                f"none on {platform.system()}. Grade submissions of strangers in a "
+                "container.",
             )
         ]
     return [
