@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import threading
 from pathlib import Path
 
 from attncourse.exercises import MODULES
@@ -20,12 +21,8 @@ from attncourse.grading.submission import Refused, Submission, read_notebook
 
 QUICK, SLOW = 30, 240  # seconds that a cell may take
 HIDDEN_INPUTS = 3  # of each check, beside those of the student's own notebook
-START = """\
-import os as _os
-
-_os.environ["MPLBACKEND"] = "agg"
-from attncourse.exercises import {module} as _exercise
-"""
+# The process that runs the cells takes this line as the sign to begin watching.
+START = "from attncourse.exercises import {module} as _exercise"
 
 
 class Template:
@@ -104,8 +101,31 @@ def hidden_seeds(check: Check, task: Task, secret: str) -> list[int]:
 
 def seeds_of(check: Check, task: Task, secret: str) -> list[int]:
     """Return all seeds that a check is graded on, those of the notebook first."""
-    hidden = hidden_seeds(check, task, secret)
-    return hidden if check.once else [*safe_seeds(check, check.seeds), *hidden]
+    return list(_known(check, task, secret)[0])
+
+
+def expected_lines(check: Check, task: Task, secret: str) -> list[str]:
+    """Return what a right answer to a check prints."""
+    return list(_known(check, task, secret)[1])
+
+
+_remembered: dict = {}  # by the identity of the check, which stays alive with it
+_one_at_a_time = threading.Lock()  # right answers may draw from the global generator
+
+
+def _known(check: Check, task: Task, secret: str):
+    """Work out seeds and lines once for all submissions."""
+    key = (id(check), task.name, secret)
+    with _one_at_a_time:
+        if key not in _remembered:
+            seeds = hidden_seeds(check, task, secret)
+            if not check.once:
+                seeds = [*safe_seeds(check, check.seeds), *seeds]
+            lines = []
+            for seed in seeds:
+                lines += lines_of_case(check, seed, expected_of(check, seed))
+            _remembered[key] = (seeds, lines, check)
+        return _remembered[key]
 
 
 def code_for(task: Task, submission: Submission | None, template: Template) -> str:
@@ -130,7 +150,9 @@ def code_for(task: Task, submission: Submission | None, template: Template) -> s
     return "\n\n".join(s.text for s in own)
 
 
-def compose(template: Template, submission, secret: str, *, only: str = ""):
+def compose(
+    template: Template, submission, secret: str, *, only: str = "", checked=None
+):
     """Return the notebook that is graded.
 
     Parameters
@@ -143,6 +165,8 @@ def compose(template: Template, submission, secret: str, *, only: str = ""):
         What hidden inputs are drawn from.
     only : str
         The name of a task: only its answer is the student's, and only it is checked.
+    checked : collection of str, optional
+        The names of the tasks that are checked; all by default.
 
     Returns
     -------
@@ -153,15 +177,17 @@ def compose(template: Template, submission, secret: str, *, only: str = ""):
 
     exercise = template.exercise
     given = "\n\n".join(s.text for s in template.given)
-    cells = [_cell(START.format(module=MODULES[exercise.notebook])), _cell(given)]
+    module = MODULES[exercise.notebook]
+    cells = [_cell(given), _cell(START.format(module=module))]
     for task in exercise.tasks:
         own = submission if only in ("", task.name) else None
         cells.append(_cell(code_for(task, own, template), SLOW, answer=task.name))
     for task in exercise.tasks:
-        if only in ("", task.name):
+        if only in ("", task.name) and (checked is None or task.name in checked):
             cells += check_cells(task, secret)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    metadata = {"kernelspec": kernel, "attncourse": {"module": module}}
+    return new_notebook(cells=cells, metadata=metadata)
 
 
 def check_cells(task: Task, secret: str) -> list:
@@ -178,11 +204,7 @@ def check_cells(task: Task, secret: str) -> list:
             task=task.name,
             check=place,
         )
-        lines = [
-            line
-            for seed in seeds
-            for line in lines_of_case(check, seed, expected_of(check, seed))
-        ]
+        lines = expected_lines(check, task, secret)
         cell.metadata.tags = []
         cell.outputs = [new_output("stream", text="\n".join(lines) + "\n")]
         cells.append(cell)

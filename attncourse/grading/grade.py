@@ -9,6 +9,7 @@ from attncourse.exercises.judge import Case, Verdict, expected_of, inputs_of, ju
 from attncourse.exercises.seen import read_line
 from attncourse.exercises.task import Exercise, Mistake, Task
 from attncourse.grading.compose import compose, find_template, seeds_of
+from attncourse.grading.guard import BREACHES
 from attncourse.grading.run import CellRun, run_nbval
 from attncourse.grading.submission import Submission, read_submission
 
@@ -100,7 +101,9 @@ def grade_file(
     known = {task.name: known_before(task, submission) for task in exercise.tasks}
     runs = {}
     if not all(known.values()):
-        runs = grouped(run_nbval(compose(template, submission, secret)))
+        unseen = {name for name, mistake in known.items() if mistake is None}
+        notebook = compose(template, submission, secret, checked=unseen)
+        runs = grouped(run_nbval(notebook))
     failing = {task.name for task in exercise.tasks if not all_pass(task, runs)}
     grades = []
     for task in exercise.tasks:
@@ -175,6 +178,8 @@ def deserves_another_run(task: Task, failing: set[str], runs: dict) -> bool:
     own += [runs.get((task.name, place)) for place in range(len(task.checks))]
     if any(cell is not None and cell.unfinished for cell in own):
         return False  # its own fault, which it would repeat
+    if any(cell is not None and is_breach(cell) for cell in own):
+        return True  # what another answer has changed may be put down to this one
     others = failing - {task.name}
     return bool(others) and (None in own or bool(others & set(task.needs)))
 
@@ -220,8 +225,15 @@ def verdict_of(task: Task, place: int, answer, cell, secret: str) -> Verdict:
     return verdict
 
 
+def is_breach(cell: CellRun) -> bool:
+    """Say whether an answer was seen to do what no answer may."""
+    return cell.error.split(":")[0] in BREACHES
+
+
 def _error(text: str) -> Mistake:
-    kind = text.split(":")[0]
+    kind, _, said = text.partition(": ")
+    if kind in BREACHES:
+        return Mistake(BREACHES[kind], said)
     if kind == "NotImplementedError":
         return Mistake("not done yet", "Not done yet.")
     return Mistake("raises an error", f"The cell raises {' '.join(text.split())[:200]}")

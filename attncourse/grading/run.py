@@ -1,4 +1,4 @@
-"""Let nbval run a composed notebook in a process of its own."""
+"""Let nbval run a composed notebook, in a process of its own."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from attncourse.grading import forking
 from attncourse.grading.release import text_of
 
 TOTAL_SECONDS = 900  # one notebook may take, beside the limits of its cells
 # What a run needs of the environment; the rest may hold secrets of the instructor.
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT", "TMP")
+RUNNERS = ("fork", "kernel")
+# Imported once for all notebooks that need them.
+MODULES_OF = {"patterns": ("transformers",)}
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,17 @@ class CellRun:
     unfinished: bool
 
 
-def run_nbval(notebook, *, total_seconds: float = TOTAL_SECONDS) -> list[CellRun]:
+def default_runner() -> str:
+    """Return the way of running that is the fastest on this system."""
+    asked = os.environ.get("ATTNCOURSE_RUNNER", "")
+    if asked in RUNNERS:
+        return asked
+    return "fork" if sys.platform.startswith("linux") else "kernel"
+
+
+def run_nbval(
+    notebook, *, total_seconds: float = TOTAL_SECONDS, runner: str | None = None
+) -> list[CellRun]:
     """Run nbval on a notebook in a fresh folder and return what it said.
 
     Parameters
@@ -52,12 +66,33 @@ def run_nbval(notebook, *, total_seconds: float = TOTAL_SECONDS) -> list[CellRun
         The composed notebook.
     total_seconds : float
         Seconds that all cells together may take.
+    runner : {"fork", "kernel"}, optional
+        "fork" runs the answers in a fork of a process that has imported PyTorch, behind
+        walls; "kernel" in a kernel of Jupyter, on every system. By default the first
+        where the system has it.
 
     Returns
     -------
     list of CellRun
-        Of the cells up to the last, or to the first that did not come to an end.
+        Of the cells up to the last, or to the first that did not come to an end. A
+        forked run goes on with the other tasks.
     """
+    runner = runner or default_runner()
+    if runner not in RUNNERS:
+        raise ValueError(f"runner is one of {', '.join(RUNNERS)}; {runner!r} came.")
+    if runner == "fork":
+        found, _ = forking.forker().run(
+            text_of(notebook), total_seconds, MODULES_OF.get(_module(notebook), ())
+        )
+        return [CellRun(**record) for record in found]
+    return _with_a_kernel(notebook, total_seconds)
+
+
+def _module(notebook) -> str:
+    return notebook.metadata.get("attncourse", {}).get("module", "")
+
+
+def _with_a_kernel(notebook, total_seconds) -> list[CellRun]:
     # The record lies outside the folder in which the answers run.
     with (
         tempfile.TemporaryDirectory() as outside,
@@ -67,12 +102,9 @@ def run_nbval(notebook, *, total_seconds: float = TOTAL_SECONDS) -> list[CellRun
         record.touch()
         path = Path(folder) / "graded.ipynb"  # removed before anything runs
         path.write_text(text_of(notebook), encoding="utf8")
-        command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=no"]
-        command += ["-p", "attncourse.grading.recorder", "-p", "no:cacheprovider"]
-        command += ["--nbval", "--nbval-current-env", f"--rootdir={folder}"]
-        command += ["-c", os.devnull]
+        command = [sys.executable, "-m", "pytest", "-p", "attncourse.grading.recorder"]
         process = subprocess.Popen(
-            [*command, str(path)],
+            [*command, *forking.arguments(folder), str(path)],
             cwd=folder,
             env=_environment(folder, record),
             stdin=subprocess.DEVNULL,
@@ -99,6 +131,7 @@ def _environment(folder: str, record: Path) -> dict[str, str]:
         "MPLBACKEND": "agg",
         "OMP_NUM_THREADS": "1",
         "PYTHONUTF8": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "ATTNCOURSE_RECORD": str(record),
     }
 

@@ -1,0 +1,206 @@
+"""The process that runs a student's code: what it does with the cells it is sent.
+
+It knows no expected output. Check cells are not run in the student's namespace: the
+checks that they name are kept out of its reach, and what is printed goes past it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import types
+
+from attncourse.grading.channel import Broken, Reader, send
+from attncourse.grading.guard import Breach, Guard
+
+PROBE = "_exercise.probe("
+LONGEST_OUTPUT = 900_000  # characters of a check that are sent
+
+
+class Nowhere:
+    """A stream for what answers print: nobody reads it."""
+
+    encoding, errors, name, mode, closed = "utf-8", "replace", "<nowhere>", "w", False
+    line_buffering = write_through = True
+
+    def write(self, text):
+        """Return how much would have been written."""
+        return len(text)
+
+    def writelines(self, lines):
+        """Do nothing."""
+
+    def flush(self):
+        """Do nothing."""
+
+    def isatty(self):
+        """Say no."""
+        return False
+
+    def fileno(self):
+        """Return the number of the null device."""
+        return 1
+
+    def readable(self):
+        """Say no."""
+        return False
+
+    writable = seekable = readable
+    close = flush
+    buffer = None
+
+
+class Probe:
+    """Stands for the exercise in a check cell.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        A copy that no student's code can reach.
+    judge : module
+        The judge of that copy.
+    guard : Guard
+        What watches over the process.
+    """
+
+    def __init__(self, exercise, judge, guard):
+        self.exercise, self.judge, self.guard = exercise, judge, guard
+        self.lines: list[str] = []
+
+    def probe(self, name, index, seeds, *answers):
+        """Note down what an answer returns for the inputs of some seeds."""
+        import dataclasses
+
+        check = self.exercise.task(name).checks[index]
+        guard, ask = self.guard, check.ask
+
+        def watched(*answers, **inputs):
+            with guard.answering():
+                value = ask(*answers, **inputs)
+            guard.look()
+            return value
+
+        check = dataclasses.replace(check, ask=watched)
+        for seed in seeds:
+            guard.look()
+            seen = self.judge.run_case(check, answers, seed)
+            self.lines += self.judge.lines_of_case(check, seed, seen)
+            guard.look()
+
+
+def serve(sock, kept, judge) -> None:
+    """Run cells until the socket closes.
+
+    Parameters
+    ----------
+    sock : socket.socket
+        Where cells come from and what they say goes to.
+    kept : dict of str to Exercise
+        The exercises by the names of their modules, out of reach of the answers.
+    judge : module
+        The judge that belongs to them.
+    """
+    main = types.ModuleType("__main__")
+    namespace = vars(main)
+    namespace |= {
+        "__builtins__": __builtins__,
+        "display": lambda *things, **options: None,
+        "get_ipython": _get_ipython,
+    }
+    sys.modules["__main__"] = main
+    sys.stdout, sys.stderr = Nowhere(), Nowhere()
+    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
+    sys.argv, sys.path[:] = ["notebook"], [p for p in sys.path if p]
+    reader, guard, exercise = Reader(sock), Guard(), None
+    while True:
+        try:
+            message = reader.read()
+        except Broken:
+            return
+        number, code = message["id"], message["code"]
+        if "_exercise" in code and exercise is None:
+            code, exercise = _chosen(code, kept)
+            own = [f"<cell {place}>" for place in range(number + 1)]
+            try:
+                guard.arm(exercise.forbidden if exercise else {}, own)
+            except Exception as problem:  # the cells cannot be run unwatched
+                send(sock, {"type": "error", **_described(problem)})
+                return
+        lines, error = _run(code, number, namespace, guard, exercise, judge)
+        if error is not None:
+            send(sock, {"type": "error", **error})
+        elif lines:
+            text = "\n".join(lines) + "\n"
+            send(sock, {"type": "stream", "text": text[:LONGEST_OUTPUT]})
+        send(sock, {"type": "done", "id": number})
+
+
+def _get_ipython():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    InteractiveShell.history_manager = None
+    return InteractiveShell.instance()
+
+
+def _chosen(code, kept):
+    """Take the line that imports the exercise out of a cell."""
+    rest, exercise = [], None
+    for line in code.splitlines():
+        if line.startswith("from attncourse.exercises import ") and (
+            line.endswith(" as _exercise")
+        ):
+            exercise = kept.get(line.split()[3])
+        else:
+            rest.append(line)
+    return "\n".join(rest), exercise
+
+
+def _run(code, number, namespace, guard, exercise, judge):
+    """Run one cell; return what a check printed, and the error if there was one."""
+    lines = []
+    guard.begin()
+    settle()
+    try:
+        if code.startswith(PROBE) and exercise is not None:
+            probe = Probe(exercise, judge, guard)
+            compiled = compile(code, "<check>", "exec")
+            exec(compiled, {**namespace, "_exercise": probe})
+            lines = probe.lines
+        else:
+            name = f"<cell {number}>"
+            linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+            guard.look()
+            compiled = compile(code, name, "exec", dont_inherit=True)
+            with guard.answering():
+                exec(compiled, namespace)
+            guard.look()
+    except Breach as breach:
+        return [], {"ename": breach.kind, "evalue": str(breach)}
+    except BaseException as error:
+        return [], _described(error)
+    if guard.breach is not None:  # it was raised and caught by the answer
+        return [], {"ename": guard.breach.kind, "evalue": str(guard.breach)}
+    return lines, None
+
+
+def settle() -> None:
+    """Set back what an answer may have set for the whole process."""
+    import torch
+
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+    torch.manual_seed(0)
+
+
+def _described(error) -> dict:
+    try:
+        said = str(error)[:2000]
+    except BaseException:
+        said = ""
+    return {"ename": type(error).__name__, "evalue": said}
+
+
+def leave() -> None:
+    """End the process without running what an answer has left to be run."""
+    os._exit(0)

@@ -1,0 +1,151 @@
+"""A kernel for nbval that is a fork: the interface of nbval's `RunningKernel`.
+
+Here is the side of the process that compares. It knows the expected outputs and runs
+nothing of the student's; `attncourse.grading.inside` is the other side. Each cell has
+one deadline; a process that ended is noticed at once; and where a cell did not come to
+an end, the next one finds a fresh process in which all earlier cells that did have run.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+from attncourse.grading.channel import Broken, Late, Reader, send
+
+SECONDS_TO_START = 60
+MOST_MESSAGES = 10_000  # of one cell
+REPLAY_SECONDS = 240  # for the cells before, in a fresh process
+
+
+class KernelDied(RuntimeError):
+    """The answer ended the process that ran it, or did not end in its time."""
+
+
+class Nursery:
+    """Ask another process, over a socket, for kernels."""
+
+    def __init__(self, sock):
+        self.sock = sock
+
+    def new(self) -> tuple[socket.socket, dict]:
+        """Return the socket of a fresh kernel and the walls around it.
+
+        What an earlier kernel has left running is ended first.
+        """
+        self.sock.settimeout(SECONDS_TO_START)
+        self.sock.sendall(b"n")
+        said, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 1)
+        if not fds:
+            raise KernelDied("no process could be started")
+        return socket.socket(fileno=fds[0]), json.loads(said)
+
+    def end(self) -> None:
+        """End the kernel and all that it started."""
+        self.sock.settimeout(SECONDS_TO_START)
+        self.sock.sendall(b"e")
+        self.sock.recv(1)
+
+
+class ForkedKernel:
+    """Run cells in a forked process.
+
+    Parameters
+    ----------
+    nursery : Nursery
+        Where kernels come from.
+    """
+
+    def __init__(self, nursery: Nursery):
+        self.nursery = nursery
+        self.seconds = SECONDS_TO_START  # the recorder sets it for each cell
+        self.walls: dict[str, str] = {}
+        self._sock = self._reader = None
+        self._cells: list[str] = []  # that a fresh process has to run first
+        self._count = 0
+        self._deadline = 0.0
+        self._messages: list[dict] = []
+
+    def give_up(self) -> None:
+        """End the process; the next cell gets a fresh one."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = self._reader = None
+            self.nursery.end()
+
+    def remember(self, source: str) -> None:
+        """Run this cell again whenever a fresh process is needed."""
+        self._cells.append(source)
+
+    def execute_cell_input(self, source, allow_stdin=None):
+        """Start a cell and return the number of its messages."""
+        self._messages = []
+        if self._sock is None:
+            self._begin()
+        self._deadline = time.monotonic() + self.seconds
+        return self._send(source)
+
+    def _begin(self):
+        self._sock, self.walls = self.nursery.new()
+        self._reader = Reader(self._sock)
+        for cell in self._cells:
+            self._pump(self._send(cell), time.monotonic() + REPLAY_SECONDS)
+        self._messages = []
+
+    def _send(self, source: str) -> int:
+        self._count += 1
+        try:
+            send(self._sock, {"id": self._count, "code": source})
+        except OSError:
+            self._died()
+        return self._count
+
+    def _died(self):
+        self.give_up()
+        raise KernelDied("the process that ran the answer has ended")
+
+    def _pump(self, number: int, deadline: float):
+        while len(self._messages) <= MOST_MESSAGES:
+            try:
+                message = self._reader.read(deadline)
+            except (Broken, Late):
+                break
+            kind = message.get("type") if isinstance(message, dict) else None
+            if kind == "done" and message.get("id") == number:
+                self._add(number, "status", {"execution_state": "idle"})
+                return
+            if kind == "stream":
+                text = str(message.get("text", ""))
+                self._add(number, "stream", {"name": "stdout", "text": text})
+            elif kind == "error":
+                said = {k: str(message.get(k, "")) for k in ("ename", "evalue")}
+                self._add(number, "error", {**said, "traceback": []})
+        self._died()
+
+    def _add(self, number: int, kind: str, content: dict):
+        self._messages.append(
+            {"parent_header": {"msg_id": number}, "msg_type": kind, "content": content}
+        )
+
+    def await_reply(self, number, timeout=None):
+        """Wait until the cell has come to its end."""
+        self._pump(number, self._deadline)
+
+    def await_idle(self, number, timeout=None):
+        """Do nothing: when the reply is there, all messages are."""
+
+    def get_message(self, stream, timeout=None):
+        """Return the next message of the cell."""
+        return self._messages.pop(0)
+
+    def is_alive(self) -> bool:
+        """Say that cells can be run: a fresh process can be had at any time."""
+        return True
+
+    def stop(self) -> None:
+        """End the process."""
+        self.give_up()
+
+    interrupt = restart = stop
+    language = "python"
