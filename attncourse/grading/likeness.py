@@ -20,7 +20,7 @@ from pathlib import Path
 RUN = 6  # nodes of the syntax tree that are looked at together
 LARGEST = 200_000  # characters of a cell that is looked at
 OTHER = ""  # the name under which helpers are kept
-ALIKE = 0.8
+ALIKE = 0.75  # one changed line in ten
 FEWEST_SHARED = 25  # runs that two answers share and hardly anybody else has
 DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx")
 
@@ -180,14 +180,13 @@ def pairs_alike(
     sums = {s: sum(weight[run] for run in runs) for s, runs in whole.items()}
     found = []
     for one, other in combinations(sorted(whole), 2):
-        small, large = sorted((sums[one], sums[other]))
-        if small < ALIKE * large or not large:
+        both = sums[one] + sums[other]
+        if 2 * min(sums[one], sums[other]) < ALIKE * both or not both:
             continue  # too unlike in size to be alike
         shared = whole[one] & whole[other]
         if sum(held[run] <= rare for run in shared) < FEWEST_SHARED:
             continue
-        common = sum(weight[run] for run in shared)
-        likeness = common / (small + large - common)
+        likeness = 2 * sum(weight[run] for run in shared) / both
         if likeness >= ALIKE:
             same = tuple(
                 task

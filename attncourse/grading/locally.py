@@ -57,7 +57,7 @@ def outcome_of(done) -> dict:
         return done.result()
     except Exception as error:
         said = one_line(f"{type(error).__name__}: {error}", 200)
-        return {"failed": f"the grader failed on this file ({said}). Report it."}
+        return {"failed": f"The grader failed on this file ({said}). Report it."}
 
 
 def walls_missing() -> list[str]:

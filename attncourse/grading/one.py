@@ -41,6 +41,6 @@ def grade_one(path: Path, solutions: Path, secret: str, student: str) -> dict:
         return {"refused": one_line(refused, 400)}
     except Exception as error:  # a fault of ours must not cost the others their grades
         said = one_line(f"{type(error).__name__}: {error}", 200)
-        return {"failed": f"the grader failed on this file ({said}). Report it."}
+        return {"failed": f"The grader failed on this file ({said}). Report it."}
     answers, variant = fingerprints(path, grade.exercise)
     return {"record": record, "text": text, "answers": answers, "variant": variant}

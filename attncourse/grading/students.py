@@ -137,7 +137,7 @@ def read_class_list(path: Path) -> ClassList:
         If it cannot be read, or no column tells who is in the course.
     """
     students = [s for s in map(_student_of, read_table(path)) if s is not None]
-    keys = [key_of(student.student) for student in students]
+    keys = [student.student.casefold() for student in students]
     students = [
         _told_apart(student, path) if keys.count(key) > 1 else student
         for student, key in zip(students, keys, strict=True)
