@@ -4,9 +4,12 @@ For each page: what is transferred (gzip, as any server sends it) with and witho
 page's own figures, the origins that are asked, and times on a throttled connection and
 CPU. The throttling is Chromium's own: a CPU four times slower than this machine's, a
 round trip of 150 ms and 1.6 Mbit/s, the figures that Lighthouse uses for a telephone.
-Times are medians of several visits with an empty cache.
+Times are medians of several visits with an empty cache. Then the translator, on the
+slow CPU: how long until its weights are read and it has run once, and its time for a
+word. Last the scores of Lighthouse, where it is there.
 
     python benchmarks/site.py [--visits 3] [--page chapters/05_masking.html …]
+                              [--no-lighthouse]
 """
 
 import argparse
@@ -21,6 +24,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import lighthouse
+
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -31,6 +36,13 @@ CONNECTION = {
     "downloadThroughput": 1.6e6 / 8,  # bytes a second
     "uploadThroughput": 0.75e6 / 8,
 }
+TRANSLATOR = "chapters/06_seq2seq.html"
+SCORED = [  # one page of each kind; a visit takes half a minute
+    "book/index.html",
+    "chapters/02_attention_types.html",
+    TRANSLATOR,
+    "exercises/1_attention_from_scratch.html",
+]
 SMALL_ALREADY = (".woff2", ".png", ".jpg", ".zip")
 OBSERVE = """() => {
   window.seen = {lcp: 0, shift: 0, blocked: 0};
@@ -47,6 +59,15 @@ READ = """() => ({
 })"""
 RUNS = """() => [...document.querySelectorAll(".course-widget")]
   .every(w => w.classList.contains("course-widget-runs"))"""
+
+TRANSLATED = """() => {
+  const last = name => performance.getEntriesByName(name).at(-1);
+  const {duration, detail} = last("attn-translate");
+  return {
+    "ready ms": last("attn-translator-ready").duration,
+    "word ms": duration / detail.words,
+  };
+}"""
 
 
 class Compressed(SimpleHTTPRequestHandler):
@@ -117,10 +138,56 @@ def visit(browser, base, page):
     }
 
 
+def translate(browser, base):
+    """Start the translator on a slow CPU; return its times."""
+    with browser.new_context(
+        viewport={"width": 360, "height": 740}, reduced_motion="reduce"
+    ) as window:
+        tab = window.new_page()
+        tab.goto(base + TRANSLATOR, wait_until="load", timeout=120_000)
+        tab.wait_for_function(RUNS, timeout=120_000)
+        session = window.new_cdp_session(tab)
+        session.send("Emulation.setCPUThrottlingRate", {"rate": CPU_SLOWDOWN})
+        tab.get_by_role("button", name="Start the translator").click()
+        tab.wait_for_selector("[data-widget=translator][data-state=done]")
+        return tab.evaluate(TRANSLATED)
+
+
 def pages_of(site):
     """List every page but the one that leads on to the welcome page."""
     names = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     return sorted(name for name in names if name != "index.html")
+
+
+def medians(rows):
+    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
+
+
+def show_pages(browser, base, pages, visits):
+    """Print a row for each page, and one with the worst of each column."""
+    worst = {}
+    for page in pages:
+        row = medians([visit(browser, base, page) for _ in range(visits)])
+        if not worst:
+            print(f"{'page':40}", *(f"{name:>13}" for name in row))
+        worst = {k: max(worst.get(k, 0), row[k]) for k in row}
+        print(f"{page:40}", *(f"{value:13.4g}" for value in row.values()), flush=True)
+    print(f"{'worst of all':40}", *(f"{value:13.4g}" for value in worst.values()))
+
+
+def show_scores(base, found, visits):
+    """Print what Lighthouse says about one page of each kind."""
+    print("\nLighthouse, mobile")
+    if fault := lighthouse.missing():
+        print(f"was left out: {fault}.")
+        return
+    for number, page in enumerate(SCORED):
+        row, faults = lighthouse.scores(base + page, found, visits)
+        if number == 0:
+            print(f"{'page':40}", *(f"{name:>14}" for name in row))
+        print(f"{page:40}", *(f"{value:14.3g}" for value in row.values()), flush=True)
+        if faults:
+            print(f"{'':40} not passed: {', '.join(faults)}")
 
 
 def main():
@@ -128,6 +195,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visits", type=int, default=3)
     parser.add_argument("--page", nargs="*", help="only these pages")
+    parser.add_argument("--no-lighthouse", action="store_true")
     options = parser.parse_args()
     if not (SITE / "index.html").is_file():
         sys.exit("There is no site in _build/html. Build it first with: make book")
@@ -149,16 +217,13 @@ def main():
         print(f"{__doc__.splitlines()[0]}\nChromium {browser.version}, ", end="")
         print(f"CPU {CPU_SLOWDOWN}x slower, 150 ms, 1.6 Mbit/s; medians of ", end="")
         print(f"{options.visits} visits.\n")
-        worst = {}
-        for page in options.page or pages_of(SITE):
-            visits = [visit(browser, base, page) for _ in range(options.visits)]
-            row = {k: statistics.median(v[k] for v in visits) for k in visits[0]}
-            if not worst:
-                print(f"{'page':36}", *(f"{name:>13}" for name in row))
-            worst = {k: max(worst.get(k, 0), row[k]) for k in row}
-            print(f"{page:36}", *(f"{value:13.4g}" for value in row.values()))
-        print(f"{'worst of all':36}", *(f"{value:13.4g}" for value in worst.values()))
+        show_pages(browser, base, options.page or pages_of(SITE), options.visits)
+        times = medians([translate(browser, base) for _ in range(options.visits)])
+        print("\nThe translator on the slow CPU:", end=" ")
+        print(", ".join(f"{name} {value:.0f}" for name, value in times.items()))
         browser.close()
+        if not options.no_lighthouse:
+            show_scores(base, found, options.visits)
         server.shutdown()
 
 

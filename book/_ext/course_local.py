@@ -61,6 +61,8 @@ UNUSED = [
 def lighten_page(text, is_search):
     """Return a page without what the theme adds and the book does not use."""
     text = SCRIPT.sub("", text)
+    if not is_search:
+        text = SEARCH.sub("", text)
     text = DOCSEARCH.sub("", text)
     text = SBT_SEARCHBOX.sub("", text)
     for old, new in ROLES.items():
@@ -71,7 +73,7 @@ def lighten_page(text, is_search):
         text = VIEWPORT.sub("", text)
         tags = VIEWPORT_TAG + description_tag(text)
         text = text[: first.start()] + tags + text[first.start() :]
-    return text if is_search else SEARCH.sub("", text)
+    return text
 
 
 def description_tag(text):

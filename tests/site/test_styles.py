@@ -1,0 +1,88 @@
+"""The theme's style sheets lose what no page has, and nothing else."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pydata_sphinx_theme
+import pytest
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).resolve().parents[2]
+THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme"
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+course_styles = load(ROOT / "book" / "_ext" / "course_styles.py")
+without_unused = course_styles.without_unused
+
+
+class Everything(set):
+    """A set that holds all words."""
+
+    def __ge__(self, other):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a{b:c}", "a{b:c}"),
+        (".seen{b:c}.gone{b:c}", ".seen{b:c}"),
+        (".gone,.seen p,#gone{b:c}", ".seen p{b:c}"),
+        (".seen.gone{b:c}", ""),
+        (".seen:not(.gone){b:c}", ".seen:not(.gone){b:c}"),
+        (":is(.gone, .seen, b) i{b:c}", ":is(.gone, .seen, b) i{b:c}"),
+        ("[class*=gone]{b:c}", "[class*=gone]{b:c}"),
+        (r".seen\/2{b:c}", ""),
+        (".bs-tooltip-auto{b:c}", ".bs-tooltip-auto{b:c}"),
+        ("@media print{.gone{b:c}}", ""),
+        ("@media print{.gone{b:c}.seen{b:c}}", "@media print{.seen{b:c}}"),
+        ("@keyframes gone{0%{b:c}to{b:d}}", "@keyframes gone{0%{b:c}to{b:d}}"),
+        ("@charset 'utf8';.gone{b:c}", "@charset 'utf8';"),
+        (
+            '.seen:after{content:"}.gone{;"}i{b:c}',
+            '.seen:after{content:"}.gone{;"}i{b:c}',
+        ),
+        ("/*! a, notice {} */.gone{b:c}i{b:c}", "/*! a, notice {} */i{b:c}"),
+        ("/* .seen{} */.gone{b:url(x;y)}i{b:url(x;y)}", "i{b:url(x;y)}"),
+    ],
+)
+def test_rules_for_what_may_occur_are_kept(before, after):
+    assert without_unused(before, {"seen"}) == after
+
+
+@pytest.mark.parametrize(
+    "path", sorted(THEME.rglob("*.css")), ids=lambda path: path.name
+)
+def test_a_sheet_of_which_all_is_used_stays_as_it_is(path):
+    text = path.read_text(encoding="utf8")
+    plain = re.sub(r"/\*.*?\*/|\s|;(?=})", "", text, flags=re.DOTALL)
+    same = without_unused(text, Everything())
+    assert re.sub(r"/\*.*?\*/|\s|;(?=})", "", same, flags=re.DOTALL) == plain
+
+
+def test_every_class_of_a_page_that_the_theme_styles_is_still_styled(site, pages):
+    full = "".join(p.read_text(encoding="utf8") for p in THEME.rglob("*.css"))
+    sheets = (site / "_static").rglob("*.css")
+    left = "".join(p.read_text(encoding="utf8") for p in sheets)
+    styled = {name.replace("\\", "") for name in course_styles.NAME.findall(full)}
+    kept = {name.replace("\\", "") for name in course_styles.NAME.findall(left)}
+    seen = set()
+    for text in pages.values():
+        for element in BeautifulSoup(text, "lxml").find_all(class_=True):
+            seen.update(element["class"])
+    assert seen & styled
+    assert seen & styled <= kept
+
+
+def test_the_sheets_of_the_theme_are_light(site):
+    sheet = site / "_static" / "styles" / "pydata-sphinx-theme.css"
+    full = next(THEME.rglob("pydata-sphinx-theme.css"))
+    assert sheet.stat().st_size < full.stat().st_size / 2
