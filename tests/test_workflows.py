@@ -254,6 +254,24 @@ def test_binder_installs_the_package_with_extras_that_there_are():
     assert "pytorch-cpu" in environment["dependencies"]
 
 
+def test_the_extra_for_grading_has_what_the_solutions_import():
+    tomllib = pytest.importorskip("tomllib")
+    with (ROOT / "pyproject.toml").open("rb") as handle:
+        listed = tomllib.load(handle)["project"]["optional-dependencies"]
+    assert "attncourse[chapters]" in listed["grade"]
+    there = {re.split(r"[<>=\[]", x)[0] for x in listed["grade"] + listed["chapters"]}
+    wanted = set()
+    for path in (ROOT / "solutions").glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf8"))["cells"]
+        code = "\n".join(
+            "".join(c["source"]) for c in cells if c["cell_type"] == "code"
+        )
+        wanted |= set(re.findall(r"^ *(?:import|from) ([a-z_]+)", code, re.M))
+    own = set(sys.stdlib_module_names) | {"attncourse"}
+    assert wanted - own <= there | {"numpy"}
+    assert wanted - own
+
+
 def test_the_container_copies_what_there_is_and_nothing_secret():
     text = (ROOT / "tools" / "grading.Containerfile").read_text(encoding="utf8")
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf8").splitlines()
