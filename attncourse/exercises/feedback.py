@@ -7,10 +7,11 @@ import textwrap
 
 import numpy as np
 
-from attncourse.exercises.judge import INPUTS_AFTER
+from attncourse.exercises.general import NOT_DONE
+from attncourse.exercises.judge import ELSEWHERE, INPUTS_AFTER
 from attncourse.exercises.seen import Seen, describe
 
-WIDTH = 78
+WIDTH, MARGIN = 78, 11
 # Where the book is read. A course that has its own copy sets the variable.
 BOOK = os.environ.get("ATTNCOURSE_BOOK", "https://attncourse.github.io/attncourse/")
 MOST_ROWS, MOST_COLUMNS = 4, 4  # of a matrix that is shown
@@ -39,7 +40,7 @@ def text_of_task(label: str, task, verdicts) -> str:
     head = f"Task {label}: {task.title}"
     points = f"{number(got)} of {number(task.points)} points"
     lines = [f"{head}{points:>{max(WIDTH - len(head), len(points) + 2)}}"]
-    if all(v.mistake == "not done yet" for v in verdicts):
+    if all(v.mistake == NOT_DONE for v in verdicts):
         return "\n".join([*lines, "  Not done yet."])
     explained = set()
     for verdict in verdicts:
@@ -53,7 +54,7 @@ def text_of_task(label: str, task, verdicts) -> str:
 
 def text_of_fault(verdict) -> list[str]:
     """Return the lines that explain one fault: the words, the input, where to read."""
-    margin = " " * 11
+    margin = " " * MARGIN
     lines = _wrapped(margin, verdict.says)
     if verdict.case is not None:
         lines += [margin + line if line else "" for line in example(verdict)]
@@ -73,9 +74,7 @@ def example(verdict) -> list[str]:
     case = verdict.case
     first = next(iter(case.seen.values()))
     if first.kind == "error":
-        if verdict.mistake in ("not done yet", "raises an error"):
-            return []  # the words say it
-        return [*_given(case.inputs, shapes=True), *textwrap.wrap(first.text, WIDTH)]
+        return [*_error(verdict, first), *_line(first)]
     for name, wanted in case.expected.items():
         seen = case.seen.get(name)
         if seen is None or name == INPUTS_AFTER or _equal(seen, wanted):
@@ -86,9 +85,26 @@ def example(verdict) -> list[str]:
     return _given(case.inputs, shapes=True)
 
 
+def _error(verdict, seen: Seen) -> list[str]:
+    if verdict.mistake in (NOT_DONE, ELSEWHERE, "raises an error"):
+        return []  # the words say it
+    shapes = _given(verdict.case.inputs, shapes=True)
+    return [*shapes, *textwrap.wrap(seen.text, WIDTH - MARGIN)]
+
+
+def _line(seen: Seen) -> list[str]:
+    """Return the line of the notebook that raised an error."""
+    undone = seen.text.startswith("NotImplementedError")
+    if undone or not seen.where:
+        return []
+    line = textwrap.shorten(seen.where, 2 * WIDTH, placeholder=" …")
+    return textwrap.wrap(f"It stopped in the line `{line}`.", WIDTH - MARGIN)
+
+
 def _given(inputs: dict, *, shapes: bool) -> list[str]:
     """Return the lines that say what was put in: where that is enough, its shapes."""
     lines = ["For example, with"] if inputs else []
+    inputs = {k: v for name, value in inputs.items() for k, v in _parts(name, value)}
     for name, value in inputs.items():
         shape = getattr(value, "shape", ())
         lines += (
@@ -97,6 +113,13 @@ def _given(inputs: dict, *, shapes: bool) -> list[str]:
             else _assignment(name, value)
         )
     return lines
+
+
+def _parts(name: str, value) -> list[tuple]:
+    """Return names and values of the tensors in a dict, or the value as it is."""
+    if isinstance(value, dict) and any(hasattr(v, "shape") for v in value.values()):
+        return [(f"{name}[{key!r}]", part) for key, part in value.items()]
+    return [(name, value)]
 
 
 def _equal(one: Seen, other: Seen) -> bool:
@@ -108,7 +131,7 @@ def _equal(one: Seen, other: Seen) -> bool:
 def _assignment(name: str, value) -> list[str]:
     seen = describe(value)
     if seen.kind in ("other", "nothing", "text"):
-        return [f"  {name} = {str(value)[:60]}"]
+        return _wrapped(f"  {name} = ", str(value), WIDTH - MARGIN)[:MOST_ROWS]
     rows = _rows(seen)
     if len(rows) == 1:
         return [f"  {name} = {rows[0]}"]
@@ -175,7 +198,7 @@ def _side_by_side(
     if left.shape != right.shape:
         return [
             f"{left_name}: shape {left.shape}",
-            f"{right_name}: shape {right.shape}",
+            f"{right_name}: {_shape(right)}",
         ]
     width = max(len(left_name), *map(len, ours)) + 4
     height = max(len(ours), len(theirs))
@@ -187,9 +210,15 @@ def _side_by_side(
     ]
 
 
-def _wrapped(lead: str, text: str) -> list[str]:
+def _shape(seen: Seen) -> str:
+    if seen.kind in ("nothing", "other", "text"):
+        return {"nothing": "None", "text": "a text"}.get(seen.kind, seen.text)
+    return f"shape {seen.shape}" if seen.shape else "a number"
+
+
+def _wrapped(lead: str, text: str, width: int = WIDTH) -> list[str]:
     return textwrap.wrap(
-        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead)
+        text, width, initial_indent=lead, subsequent_indent=" " * len(lead)
     )
 
 

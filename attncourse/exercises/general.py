@@ -6,6 +6,8 @@ import numpy as np
 
 from attncourse.exercises.task import Mistake
 
+NOT_DONE = "not done yet"
+
 
 def general_mistake(check, failing, cases) -> Mistake:
     """Name what is wrong where none of a check's own mistakes explains it.
@@ -49,7 +51,7 @@ def _listed(parts) -> str:
 def _error(text: str) -> Mistake:
     kind, _, message = text.partition(":")
     if kind == "NotImplementedError":
-        return Mistake("not done yet", "Not done yet.")
+        return Mistake(NOT_DONE, "Not done yet.")
     return Mistake("raises an error", f"The answer raises {kind}:{message}")
 
 
@@ -65,7 +67,8 @@ def _difference(what, seen, wanted) -> Mistake | None:
             "in an underscore and `x[...] = ` write into the caller's tensor.",
         )
     if seen.kind == "other" or (seen.kind == "text") != (wanted.kind == "text"):
-        wanted_kind = "a text" if wanted.kind == "text" else "an array of numbers"
+        wanted_kind = "an array of numbers" if wanted.shape else "a number"
+        wanted_kind = "a text" if wanted.kind == "text" else wanted_kind
         kind = seen.text if seen.kind == "other" else seen.kind
         return Mistake(
             "wrong type", f"{what} should be {wanted_kind}, but it is of type {kind}."

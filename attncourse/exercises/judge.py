@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import linecache
 import math
+import re
+import traceback
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attncourse.exercises.seen import Seen, describe, line_of, near_an_edge, same
 from attncourse.exercises.task import Check, Exercise, Mistake, Task
 
+ELSEWHERE = "builds on a task that is not done"
 INPUTS_AFTER = "the inputs after the call"
 EDGE = 2e-5  # two right answers differ by less than this
 
@@ -101,12 +105,22 @@ def run_case(check: Check, answers, seed: int) -> dict[str, Seen]:
     try:
         seen = described(check.ask(*answers, **given))
     except Exception as error:
-        return {"result": describe(error)}
+        return {"result": replace(describe(error), where=_line_of(error))}
     if check.pure:
         changed = [k for k in inputs if not _equal(described(inputs[k]), given[k])]
         said = f"changed: {', '.join(changed)}" if changed else "unchanged"
         seen[INPUTS_AFTER] = Seen("text", text=said)
     return seen
+
+
+def _line_of(error: Exception) -> str:
+    """Return the innermost line of the notebook in which `error` was raised."""
+    lines = [
+        linecache.getline(frame.f_code.co_filename, number).strip()
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") == "__main__"
+    ]
+    return lines[-1] if lines else ""
 
 
 def _equal(before: dict[str, Seen], after) -> bool:
@@ -240,8 +254,32 @@ def judge_task(exercise: Exercise, task: Task, answers) -> list[Verdict]:
             )
             for seed in check.seeds
         ]
-        verdicts.append(judge(check, cases))
+        verdicts.append(_with_other_tasks(judge(check, cases), exercise, task))
     return verdicts
+
+
+def _with_other_tasks(verdict, exercise, task):
+    """Say so where an error comes from another task that this one builds on."""
+    if verdict.case is None:
+        return verdict
+    said = next(iter(verdict.case.seen.values())).text
+    undone = re.fullmatch(r"NotImplementedError: Task ([\d.]+)", said)
+    if undone and undone[1] != exercise.label(task):
+        return replace(
+            verdict,
+            mistake=ELSEWHERE,
+            says=f"The answer calls that of Task {undone[1]}, which is not done yet.",
+        )
+    unknown = re.fullmatch(r"NameError: name '(\w+)' is not defined.*", said)
+    if unknown and verdict.mistake == "raises an error":
+        tasks = [exercise.label(t) for t in exercise.tasks if unknown[1] in t.names]
+        whose = f", which Task {tasks[0]} asks for" if tasks else ""
+        return replace(
+            verdict,
+            says=f"The answer uses `{unknown[1]}`{whose}. There is nothing of this "
+            "name: has its cell been run, and is the name spelt in the same way?",
+        )
+    return verdict
 
 
 def missing(task: Task, answers) -> Mistake | None:

@@ -31,12 +31,15 @@ class Seen:
         Up to `MOST_VALUES` of the numbers, float64, in the order of memory.
     text : str
         The text; of an error its type and message; of other things their type.
+    where : str
+        Of an error, the line of the notebook that raised it, where it is known.
     """
 
     kind: str
     shape: tuple[int, ...] = ()
     values: np.ndarray = field(default_factory=lambda: np.zeros(0), compare=False)
     text: str = ""
+    where: str = field(default="", compare=False)
 
 
 def describe(value) -> Seen:

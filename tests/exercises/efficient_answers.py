@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 from tests.exercises.answers import Right, Wrong
+from tests.exercises.students import efficient as students
 
 
 def _code(text):
@@ -1925,6 +1926,7 @@ WRONG = [
     *WRONG_COSTS,
     *WRONG_TIMING,
     *WRONG_QUALITY,
+    *students.WRONG,
 ]
 RIGHT = [
     *RIGHT_MASK,
@@ -1934,4 +1936,5 @@ RIGHT = [
     *RIGHT_COSTS,
     *RIGHT_TIMING,
     *RIGHT_QUALITY,
+    *students.RIGHT,
 ]

@@ -8,6 +8,7 @@ from tests.exercises.from_scratch_parts import (
     masks,
     scores,
 )
+from tests.exercises.students import from_scratch as students
 
 WRONG = [
     *scores.WRONG_SCORES,
@@ -17,6 +18,7 @@ WRONG = [
     *masked.WRONG_MASKED,
     *gradient.WRONG_GRADIENT,
     *copying.WRONG_COPYING,
+    *students.WRONG,
 ]
 # Right on the inputs of the notebook: only the grader's own inputs find them out.
 WRONG_IN_HIDING = attention.WRONG_IN_HIDING
@@ -28,4 +30,5 @@ RIGHT = [
     *masked.RIGHT_MASKED,
     *gradient.RIGHT_GRADIENT,
     *copying.RIGHT_COPYING,
+    *students.RIGHT,
 ]

@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 from tests.exercises.answers import Right, Wrong
+from tests.exercises.students import patterns as students
 
 STACK = "return torch.stack(weights[kind]) * real"
 
@@ -1230,6 +1231,7 @@ WRONG = [
     *WRONG_ABLATION,
     *WRONG_MEASURES,
     *WRONG_LANGUAGES,
+    *students.WRONG,
 ]
 
 RIGHT_TRANSLATOR = [
@@ -2232,4 +2234,5 @@ RIGHT = [
     *RIGHT_ABLATION,
     *RIGHT_MEASURES,
     *RIGHT_LANGUAGES,
+    *students.RIGHT,
 ]

@@ -4,6 +4,7 @@ from textwrap import dedent
 
 from tests.exercises.answers import Wrong
 from tests.exercises.relative_right import RIGHT
+from tests.exercises.students import relative as students
 
 __all__ = ["RIGHT", "WRONG"]
 
@@ -1043,4 +1044,5 @@ WRONG = [
     *EVALUATION,
     *LENGTHS,
     *FINDING,
+    *students.WRONG,
 ]

@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 from tests.exercises.answers import Right
+from tests.exercises.students import relative as students
 
 
 def _right(task, name, code, *helpers):
@@ -1014,4 +1015,5 @@ RIGHT = [
     *EVALUATION,
     *LENGTHS,
     *FINDING,
+    *students.RIGHT,
 ]

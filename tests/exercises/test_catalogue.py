@@ -8,13 +8,32 @@ from pathlib import Path
 
 import pytest
 
+import attncourse.training
 from attncourse.exercises import MODULES, exercise_of
 from attncourse.exercises.judge import judge_task
 from attncourse.grading.compose import Template
 from attncourse.grading.source import needed
+from tests.exercises.trained_once import TrainedOnce
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
+
+
+# The checks that train import `train` here, or when they run.
+TRAINS = (
+    "attncourse.exercises.from_scratch.copying",
+    "attncourse.exercises.variants.translator",
+    "attncourse.training",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trained_once():
+    once = TrainedOnce(attncourse.training.train)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in TRAINS:
+            patch.setattr(importlib.import_module(module), "train", once)
+        yield once
 
 
 @cache

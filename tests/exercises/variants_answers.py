@@ -3,6 +3,7 @@
 from textwrap import dedent, indent
 
 from tests.exercises.answers import Right, Wrong
+from tests.exercises.students import variants as students
 
 
 def _forward(name, body, start=""):
@@ -1692,6 +1693,7 @@ WRONG = [
     *ALIGNMENT_WRONG,
     *EXPERIMENT_WRONG,
     *INTERVAL_WRONG,
+    *students.WRONG,
 ]
 RIGHT = [
     *PRODUCTS_RIGHT,
@@ -1703,4 +1705,5 @@ RIGHT = [
     *ALIGNMENT_RIGHT,
     *EXPERIMENT_RIGHT,
     *INTERVAL_RIGHT,
+    *students.RIGHT,
 ]

@@ -86,6 +86,35 @@ def _up(tokens, window):
     return -(-tokens // window)
 
 
+def _times(factor):
+    """Say whether all numbers are `factor` times too large."""
+
+    def when(seen, expected, inputs):
+        pairs = [(seen[k].values[0], expected[k].values[0]) for k in expected]
+        return all(found == factor * wanted for found, wanted in pairs)
+
+    return when
+
+
+TOO_LARGE = (
+    Mistake(
+        "bytes for numbers",
+        "The result is four times too large: these are bytes. A float32 has four of "
+        "them; the number of *numbers* is asked for.",
+        when=_times(4),
+        read=COST,
+    ),
+    Mistake(
+        "more than the largest tensor",
+        "The result is never too small, and often too large. The largest single tensor "
+        "is asked for, and not the sum of several.",
+        when=lambda seen, expected, inputs: all(
+            seen[name].values[0] >= expected[name].values[0] for name in expected
+        ),
+        read=COST,
+    ),
+)
+
 COSTS = Task(
     name="costs",
     title="Memory by formula",
@@ -138,6 +167,7 @@ COSTS = Task(
                     ),
                     read=COST,
                 ),
+                *TOO_LARGE,
             ),
         ),
         Check(
@@ -181,6 +211,7 @@ COSTS = Task(
                     ),
                     read=COST,
                 ),
+                *TOO_LARGE,
             ),
         ),
         Check(
@@ -253,6 +284,7 @@ COSTS = Task(
                         lambda h, n, d, w: _up(n, w) * w * 2 * max(w, d)
                     ),
                 ),
+                *TOO_LARGE,
             ),
         ),
     ),

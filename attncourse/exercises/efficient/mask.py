@@ -69,6 +69,13 @@ MASK = Task(
                     read=WINDOW,
                 ),
                 Mistake(
+                    "own key left out",
+                    "The diagonal is False: no query sees its own key, and the window "
+                    "is one key short. The own key is the newest of the window.",
+                    wrong=lambda tokens, window: band(tokens, window - 1, -1),
+                    read=WINDOW,
+                ),
+                Mistake(
                     "inverted",
                     INVERTED,
                     wrong=lambda tokens, window: ~window_mask(tokens, window, True),

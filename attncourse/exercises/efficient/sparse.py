@@ -99,6 +99,19 @@ def _last_block_lost(query, key, value, **rule):
     return _right(*(x[..., :whole, :] for x in (query, key, value)), **rule)
 
 
+def _last_token_repeated(query, key, value, **rule):
+    size, tokens = rule["block_size"], query.shape[-2]
+    whole = -(-tokens // size) * size
+    places = torch.arange(whole).clamp(max=tokens - 1)
+    parts = (x[..., places, :] for x in (query, key, value))
+    return _right(*parts, **rule)[..., :tokens, :]
+
+
+def _masked_afterwards(query, key, value, **rule):
+    weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1)
+    return (weights * token_mask(query.shape[-2], **rule)) @ value
+
+
 def _queries_only(query, key, value, **rule):
     """Return an answer in which nobody sees the keys of the last block, not full."""
     tokens = query.shape[-2]
@@ -168,6 +181,28 @@ MISTAKES = (
         read=f"{CHAPTER}#three-faults-at-the-edges",
     ),
     Mistake(
+        "last token read again",
+        "The last block is filled up with copies of the last token, and queries that "
+        "see the block read it several times. Positions that do not exist are no keys.",
+        wrong=_last_token_repeated,
+        read=f"{CHAPTER}#three-faults-at-the-edges",
+    ),
+    Mistake(
+        "last block taken for full",
+        "The last block is not full. It asks for positions that do not exist.",
+        when=lambda seen, expected, inputs: any(
+            "IndexError" in part.text for part in seen.values()
+        ),
+        read=f"{CHAPTER}#three-faults-at-the-edges",
+    ),
+    Mistake(
+        "masked after the softmax",
+        "The softmax runs over all keys, and what is not seen is set to 0 after it. "
+        "The weights of a query no longer sum to 1.",
+        wrong=_masked_afterwards,
+        read="chapters/05_masking#case-2-the-keys-that-were-multiplied-away",
+    ),
+    Mistake(
         "last tokens lost",
         "The output is shorter than the input: the tokens of the last block, which is "
         "not full, are missing.",
@@ -231,7 +266,7 @@ SPARSE = Task(
     checks=(
         Check(
             "whole blocks: equals full attention with the mask of the pattern",
-            1,
+            0.5,
             inputs=_inputs(cut=False),
             ask=lambda attention, **inputs: attention(**inputs),
             expected=_right,
@@ -240,7 +275,7 @@ SPARSE = Task(
         ),
         Check(
             "any number of tokens, the last block not full",
-            1,
+            0.5,
             inputs=_inputs(1, 1, cut=True),
             ask=lambda attention, **inputs: attention(**inputs),
             expected=_right,
@@ -289,7 +324,7 @@ SPARSE = Task(
         ),
         Check(
             "memory grows with n, not with n²",
-            1,
+            2,
             inputs=_large_sizes,
             ask=_memory,
             expected=lambda **sizes: within(),

@@ -168,6 +168,16 @@ TIMING = Task(
                     read=STOPWATCH,
                 ),
                 Mistake(
+                    "no warm-up",
+                    "The first call is measured with the others, as one of them. It "
+                    "should be a call besides them, which is not measured.",
+                    wrong=lambda seconds, first_call_takes_more: {
+                        name: cost + first_call_takes_more / 2
+                        for name, cost in seconds.items()
+                    },
+                    read=STOPWATCH,
+                ),
+                Mistake(
                     "milliseconds",
                     "The times are a thousand times too large: seconds are asked for.",
                     wrong=lambda seconds, first_call_takes_more: {

@@ -35,6 +35,7 @@ def _dropped(attention, query, key, dropout):
         "weights are those without dropout": bool(torch.allclose(weights, plain)),
         "rows sum to 1": bool((weights.sum(-1) - 1).abs().max() < 1e-5),
         "some values are left out": bool(gone.any()),
+        "most values stay": bool(gone.float().mean() < 0.5),
         "the others count more": bool((gone | enlarged).all()),
         "the others count as before": bool((gone | kept).all()),
         "a value is left out as a whole": bool(
@@ -48,6 +49,7 @@ def _facts(**changed):
         "weights are those without dropout": True,
         "rows sum to 1": True,
         "some values are left out": True,
+        "most values stay": True,
         "the others count more": True,
         "the others count as before": False,
         "a value is left out as a whole": True,
@@ -92,6 +94,13 @@ WITH_DROPOUT = Check(
             read=DROPOUT,
         ),
         Mistake(
+            "probability the other way round",
+            "Three of four values are left out. `dropout` is the probability with "
+            "which a weight *goes*, not the one with which it stays.",
+            when=_has(most_values_stay=False),
+            read=DROPOUT,
+        ),
+        Mistake(
             "dropout of the output",
             "Single features of the output are dropped. What has to go is a whole "
             "value, with all of its features, for one query.",
@@ -104,6 +113,12 @@ WITH_DROPOUT = Check(
             "shrinks. The weights that stay are divided by 1 − dropout, which keeps "
             "the sum the same on average.",
             when=_has(the_others_count_as_before=True),
+            read=DROPOUT,
+        ),
+        Mistake(
+            "enlarged by another factor",
+            "The weights that stay are made larger, but not by 1 / (1 − dropout).",
+            when=_has(the_others_count_more=False),
             read=DROPOUT,
         ),
     ),

@@ -140,7 +140,7 @@ def _half(generator):
     mask = (torch.arange(keys) < visible)[order]
     # All visible scores are equal and low, all hidden ones are high: the right weights
     # are the same in any precision.
-    key = torch.where(mask, -200.0, 20.0)[:, None].expand(keys, 4)
+    key = torch.where(mask, -800.0, 20.0)[:, None].expand(keys, 4)
     value = torch.randint(-2, 3, (keys, 2), generator=generator)
     return {
         "query": torch.full((queries, 4), 8.0).half(),
@@ -209,8 +209,9 @@ HALF_PRECISION = Check(
         ),
         Mistake(
             "masked after the softmax",
-            "Nothing is left of the visible weights. The hidden scores are so large "
-            "that the softmax rounded all others to 0, before the mask came.",
+            "Nothing is left of the visible weights. The hidden scores, or what was "
+            "put in their place, are so far above the visible ones that the softmax "
+            "rounded these to 0, before the mask came.",
             when=_visible_weight_lost,
             read=MULTIPLIED,
         ),

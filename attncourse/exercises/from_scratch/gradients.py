@@ -77,6 +77,15 @@ SOFTMAX_GRADIENT = Check(
             read=SOFTMAX,
         ),
         Mistake(
+            "mean for sum",
+            "What is taken from upstream is divided by the number of keys once more. "
+            "The weights sum to 1: their sum is a mean already.",
+            wrong=lambda weights, upstream: (
+                weights * (upstream - _mean(weights, upstream) / weights.shape[-1])
+            ),
+            read=SOFTMAX,
+        ),
+        Mistake(
             "plain mean",
             "What is taken from upstream is its plain mean over the keys. Keys with "
             "more weight have to count more.",

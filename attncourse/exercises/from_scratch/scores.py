@@ -12,6 +12,7 @@ from attncourse.exercises.from_scratch.common import (
     failed,
     products,
     scaled,
+    softmax,
 )
 from attncourse.exercises.task import Check, Mistake, Task
 
@@ -51,6 +52,10 @@ def _scaled_by_all_heads(query, key):
 
 def _scaled_by_root_of(size):
     return lambda query, key: products(query, key) / size(query, key) ** 0.5
+
+
+def _cosines(query, key):
+    return products(*(x / x.norm(dim=-1, keepdim=True) for x in (query, key)))
 
 
 def _a_multiple(seen, expected, inputs):
@@ -115,6 +120,20 @@ VALUES = Check(
             "queries, columns are keys.",
             wrong=lambda query, key: products(key, query),
             read=PRODUCT,
+        ),
+        Mistake(
+            "softmax included",
+            "The rows sum to 1: a softmax has turned the scores into weights already. "
+            "That is the next task; scores may be negative, and of any size.",
+            wrong=lambda query, key: softmax(scaled(query, key)),
+            read=PRODUCT,
+        ),
+        Mistake(
+            "lengths divided out",
+            "These are cosines: the lengths of the vectors are divided out. In "
+            "attention a longer key has a larger score.",
+            wrong=_cosines,
+            read=SCALE,
         ),
         Mistake(
             "scaled by another number",

@@ -37,6 +37,13 @@ def _over_all(scores):
     return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
 
 
+def _divided_by_the_largest(seen, expected, inputs):
+    scores, found = inputs["scores"], seen["result"].values
+    tops = scores.max(), scores.amax(-1, keepdim=True), scores.abs().max()
+    ways = (torch.softmax(scores / top, dim=-1).flatten() for top in tops)
+    return any(np.allclose(found, way, atol=1e-4) for way in ways)
+
+
 VALUES = Check(
     "the weights of each query are positive and sum to 1 over the keys",
     1,
@@ -95,6 +102,13 @@ VALUES = Check(
             read=SOFTMAX,
         ),
         Mistake(
+            "divided by the largest score",
+            "The rows sum to 1, but the scores were made smaller by a *factor* first. "
+            "Weights depend on differences of scores, and a factor changes these.",
+            when=_divided_by_the_largest,
+            read=SOFTMAX,
+        ),
+        Mistake(
             "logarithms of the weights",
             "The numbers are negative: these are the logarithms of the weights.",
             wrong=lambda scores: torch.log_softmax(scores, dim=-1),
@@ -120,6 +134,11 @@ VALUES = Check(
 
 def _not_finite(seen, expected, inputs):
     return any(not np.isfinite(part.values).all() for part in seen.values())
+
+
+def _a_row_without_weight(seen, expected, inputs):
+    rows = seen["weights"].values.reshape(seen["weights"].shape)
+    return rows.sum(-1).min() < 0.5 and np.isclose(rows.sum(-1), 1).any()
 
 
 def _undecided(seen, expected, inputs):
@@ -153,6 +172,14 @@ LARGE = Check(
             "a score above 88. What can be taken from all scores of a row without "
             "changing their weights?",
             when=_not_finite,
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "one maximum for all rows",
+            "The weights of some rows do not sum to 1: one number is taken away from "
+            "the whole tensor. A row far below it is left with exponentials that are "
+            "all 0.",
+            when=_a_row_without_weight,
             read=SOFTMAX,
         ),
         Mistake(

@@ -133,8 +133,9 @@ def _loss(logits, tokens):
 
 def _rise(ablated, rise, seed, layers, heads, tokens, layer, head):
     model = decoder_only(seed, layers, heads)
+    found = rise(model, tokens, layer, head, next_loss)
     return {
-        "rise": float(rise(model, tokens, layer, head, next_loss)),
+        "rise": float(torch.as_tensor(found).detach()),
         "hooks left": _hooks(model),
     }
 

@@ -83,6 +83,19 @@ def _links_hit(weights, links):
     return torch.tensor(found).mean(dim=0)
 
 
+def _one_link_kept(which):
+    """Keep the first or the last link of each target token."""
+
+    def wrong(weights, links):
+        by_target = [
+            {t: [p for p in pairs if p[1] == t] for _, t in pairs} for pairs in links
+        ]
+        kept = [[found[which] for found in rows.values()] for rows in by_target]
+        return hits(weights, kept)
+
+    return wrong
+
+
 def _all_rows(weights, links):
     found = [
         [float(int(one[h, t].argmax()) in rows.get(t, ())) for h in range(len(one))]
@@ -216,6 +229,21 @@ ALIGNMENT = Task(
                     "be right for one of them at most: a row has one largest weight. "
                     "Count target tokens.",
                     wrong=_links_hit,
+                    read=LOOK,
+                ),
+                Mistake(
+                    "one link of each token",
+                    "Where a target token has several links, only one of them has "
+                    "been kept. Any of them is right. (A dict holds one value for "
+                    "each key.)",
+                    wrong=_one_link_kept(-1),
+                    read=LOOK,
+                ),
+                Mistake(
+                    "one link of each token",
+                    "Where a target token has several links, only the first of them "
+                    "has been asked for. Any of them is right.",
+                    wrong=_one_link_kept(0),
                     read=LOOK,
                 ),
                 Mistake(

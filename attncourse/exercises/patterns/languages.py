@@ -120,6 +120,8 @@ def _zeros_counted(seed, turn):
 
 def _ask_languages(reach_of_languages, seed, turn):
     found = reach_of_languages(translators(turn), _corpus(seed))
+    if not isinstance(found, dict):
+        raise TypeError(f"a dict was asked for, not a {type(found).__name__}")
     return {name: float(number) for name, number in found.items()}
 
 

@@ -93,6 +93,13 @@ def _spread_inputs(generator):
     return {"weights": _weights(generator, heads, visible), "visible": visible}
 
 
+def _ratio_of_sums(weights, visible):
+    keys = visible.sum(-1)
+    counted, largest = keys > 1, keys.clamp(min=2).log()
+    found = torch.special.entr(weights).sum(-1).transpose(0, 1)[:, counted]
+    return found.sum(-1) / largest[counted].sum()
+
+
 def _padded(generator):
     heads = draw(generator, 2, 3)
     tokens = draw_ids(generator, 3, 6, lengths=(2, 6, 4))
@@ -234,6 +241,14 @@ MEASURES = Task(
                     wrong=lambda weights, visible: entropies(
                         weights, visible, True, 1, by=weights.shape[-1]
                     ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "a ratio of sums",
+                    "The entropies have been added up, and then divided by the sum of "
+                    "the largest ones. Queries with many keys then weigh more than "
+                    "others. Asked for is the mean of the shares.",
+                    wrong=_ratio_of_sums,
                     read=SCORE,
                 ),
                 Mistake(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -13,8 +15,8 @@ TRAINED = "chapters/03_multi_head#a-score-for-each-head"
 WORDS = ("the", "old", "cat", "sees", "a", "dog")
 
 
-def _inputs(generator):
-    heads, queries = draw(generator, 2, 3), draw(generator, 2, 3)
+def _inputs(generator, fewest=2):
+    heads, queries = draw(generator, fewest, 3), draw(generator, 2, 3)
     scores = 2 * torch.randn(heads, queries, queries + 1, generator=generator)
     places = torch.randint(len(WORDS), (2 * queries + 1,), generator=generator)
     words = [WORDS[i] for i in places.tolist()]
@@ -267,10 +269,21 @@ PICTURES = Task(
             "each picture has its tokens at rows and columns, and its head's number "
             "in the title",
             0.5,
-            inputs=_inputs,
+            inputs=partial(_inputs, fewest=1),
             ask=_texts,
             expected=_right_texts,
             mistakes=(
+                Mistake(
+                    "one head is no list",
+                    "With one head the answer raises an error. For a single picture "
+                    "`plt.subplots` returns the axes themselves and no array of them, "
+                    "unless it is told to keep the array.",
+                    when=lambda seen, expected, inputs: (
+                        len(inputs["weights"]) == 1
+                        and seen["result"].kind == "error"
+                        and "Axes" in seen["result"].text
+                    ),
+                ),
                 Mistake(
                     "labels exchanged",
                     "The keys' tokens stand at the rows and the queries' tokens at "

@@ -56,6 +56,16 @@ def predecessors(tokens, at):
     return precedes
 
 
+def only_last(wanted):
+    """Keep the last of the wanted keys of each query."""
+
+    def last(tokens, at):
+        keys = wanted(tokens, at)
+        return keys & ~(keys.flip(1).cumsum(1).flip(1) > 1)
+
+    return last
+
+
 same = of_pairs(copies)
 after = of_pairs(followers)
 
@@ -82,6 +92,13 @@ TOKEN = Task(
                     wrong=pooled(
                         of_pairs(lambda t, at: equal(t) & (at[None] <= at[:, None]))
                     ),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "the last copy only",
+                    "Only the last of the earlier copies has been counted. Asked for "
+                    "is the weight on all of them together.",
+                    wrong=pooled(of_pairs(only_last(copies))),
                     read=SCORE,
                 ),
                 Mistake(
@@ -157,6 +174,13 @@ TOKEN = Task(
                     "by one in the wrong direction.",
                     wrong=pooled(of_pairs(predecessors)),
                     read=TRAINED,
+                ),
+                Mistake(
+                    "the last copy only",
+                    "Only what followed the last of the earlier copies has been "
+                    "counted. Asked for is the weight on all of them together.",
+                    wrong=pooled(of_pairs(only_last(followers))),
+                    read=SCORE,
                 ),
                 Mistake(
                     "the query's own place left out",

@@ -141,9 +141,9 @@ WHICH = Task(
                 ),
                 Mistake(
                     "higher than a head that looks everywhere",
-                    "The best head has been named as soon as it is above `alike`. A "
-                    "little above is what chance gives among many heads. Asked for is "
-                    "at least halfway from there to 1.",
+                    "A head has been named whose score is above `alike`, but does not "
+                    "come halfway from there to 1. A little above is what chance gives "
+                    "among many heads.",
                     wrong=lambda scores, alike: _text(
                         places(scores, {n: 2 * a - 1 for n, a in alike.items()})
                     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from attncourse.exercises.relative.distances import DISTANCE, size
@@ -12,7 +13,7 @@ READ = "chapters/04_positional_encoding#alibi-a-slope-for-each-head"
 
 
 def _heads(generator):
-    return {"num_heads": 2 ** size(generator, 1, 4)}
+    return {"num_heads": 2 ** size(generator, 2, 4)}
 
 
 def _slopes(num_heads, first=1, rate=None):
@@ -56,6 +57,18 @@ def _shared(head):
     )
 
 
+def _rounded(seen, expected, inputs):
+    exact = expected["256 × slopes"].values
+    ways = (2.0 ** way(np.log2(exact / 256)) for way in (np.floor, np.ceil, np.trunc))
+    found = seen["256 × slopes"].values
+    return any(np.allclose(found, 256 * way, atol=1e-3) for way in ways)
+
+
+def _evenly_spaced(seen, expected, inputs):
+    steps = np.diff(seen["256 × slopes"].values)
+    return bool(np.allclose(steps, steps[0], atol=1e-3) and abs(steps[0]) > 1e-3)
+
+
 def _axes_mixed(seen, expected, inputs):
     if "result" in seen:
         return "size of tensor" in seen["result"].text
@@ -90,6 +103,21 @@ ALIBI = Task(
                     "Each slope is half of the one before, whatever the number of "
                     "heads is. The last one should always be 1/256.",
                     wrong=lambda num_heads: _slopes(num_heads, rate=1),
+                    read=READ,
+                ),
+                Mistake(
+                    "exponents rounded",
+                    "The exponents are whole numbers, and some heads share a slope. "
+                    "With 16 heads the exponents are halves: `//` and integers round "
+                    "them.",
+                    when=_rounded,
+                    read=READ,
+                ),
+                Mistake(
+                    "slopes evenly spaced",
+                    "The slopes fall by the same *amount* from head to head. They "
+                    "should fall by the same factor, so that some heads see far.",
+                    when=_evenly_spaced,
                     read=READ,
                 ),
                 Mistake(

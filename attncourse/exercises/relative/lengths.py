@@ -149,6 +149,15 @@ LENGTHS = Task(
             expected=_protocol,
             mistakes=(
                 Mistake(
+                    "texts without their tuple",
+                    "`batch_of` returns the texts themselves, and `train` hands each "
+                    "text to `loss_of` as an argument of its own. A tuple of one is "
+                    "asked for.",
+                    when=lambda seen, expected, inputs: (
+                        "positional arguments but" in str(seen.get("result"))
+                    ),
+                ),
+                Mistake(
                     "trained on the test length",
                     "The model learns from texts longer than the trained length. What "
                     "it does at lengths that it has never met can no longer be seen.",

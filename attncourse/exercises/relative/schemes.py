@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from attncourse.exercises.relative.biases import WRONG_HALF, attention
@@ -191,6 +192,17 @@ SCHEMES = Task(
                     "Queries see keys to their right. A language model must not read "
                     "the tokens that it is to predict.",
                     wrong=_all(*BIASED, masked=False),
+                    read=WRONG_HALF,
+                ),
+                Mistake(
+                    "own token hidden",
+                    "The first query sees nothing, and its softmax is not a number. A "
+                    "token may read itself: which keys have distance 0?",
+                    when=lambda seen, expected, inputs: (
+                        not any(
+                            np.isfinite(part.values[:4]).any() for part in seen.values()
+                        )
+                    ),
                     read=WRONG_HALF,
                 ),
                 Mistake(

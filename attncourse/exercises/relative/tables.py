@@ -116,6 +116,16 @@ TABLE = Task(
                     read=T5,
                 ),
                 Mistake(
+                    "more than the table trained",
+                    "The optimiser finds more numbers than those of the table. Only "
+                    "the table is learned; `scale` stays what it is.",
+                    when=lambda seen, expected, inputs: (
+                        seen["trained numbers"].values[0]
+                        > expected["trained numbers"].values[0]
+                    ),
+                    read=T5,
+                ),
+                Mistake(
                     "one bias for all heads",
                     "All heads get the numbers of the first.",
                     wrong=_one_for_all,

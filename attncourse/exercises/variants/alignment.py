@@ -87,7 +87,8 @@ def _error(weights, lengths, gold, *, kind="aer", turned=False, **options):
     if kind == "mean":
         each = zip(both, found, wanted, strict=True)
         return sum(1 - 2 * b / (f + w) for b, f, w in each) / len(both)
-    return 1 - 2 * sum(both) / (sum(found) + sum(wanted))
+    twice = 1 if kind == "once" else 2
+    return 1 - twice * sum(both) / (sum(found) + sum(wanted))
 
 
 def _aer(weights, lengths, gold):
@@ -119,6 +120,12 @@ PARTIAL = (
         "This is the share that agrees. The error rate is what is missing from 1.",
         wrong=lambda **given: 1 - _aer(**given),
         read=ALIGN,
+    ),
+    _misread(
+        "shared links counted once",
+        "Even a model that finds all gold links, and no others, has an error here. "
+        "Shared links are in both sets, so they count twice.",
+        kind="once",
     ),
     _misread(
         "links turned round",
@@ -169,6 +176,15 @@ ALIGNMENT = Task(
             ask=lambda alignment_error, **given: alignment_error(**given),
             expected=_aer,
             mistakes=(
+                Mistake(
+                    "lengths turned round",
+                    "The lengths have changed places: each is (target words, source "
+                    "words), and target words are rows.",
+                    wrong=lambda weights, lengths, gold: _error(
+                        weights, [length[::-1] for length in lengths], gold
+                    ),
+                    read=ALIGN,
+                ),
                 _misread(
                     "padding included",
                     "The rows of <eos> and of padding have made links too. Only the "

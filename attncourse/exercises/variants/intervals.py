@@ -41,14 +41,14 @@ def _wrong(name, says, **options):
 
 
 def _paired(generator):
-    """Draw runs of two variants: better, worse, and open, in an order that is drawn.
+    """Draw runs of two variants: better, worse, open (twice), in an order drawn.
 
     Seeds move both variants together, so that their intervals overlap although their
     differences are clear.
     """
     count = torch.randint(4, 7, (), generator=generator).item()
     first, second = [], []
-    order = torch.randperm(3, generator=generator).tolist()
+    order = torch.randperm(4, generator=generator).tolist()
     for kind in order:
         seed = 2 * torch.randn(count, generator=generator)
         seed = seed - seed.mean() + torch.linspace(-2, 2, count)
@@ -56,7 +56,9 @@ def _paired(generator):
         swing = torch.linspace(-1.5, 2.5, count)[
             torch.randperm(count, generator=generator)
         ]
-        difference = (0.8 + noise, -0.8 - noise, swing)[kind]
+        # Open, but clear once both are sorted: other seeds stand side by side then.
+        moved = seed.roll(count // 2) - seed + 0.5
+        difference = (0.8 + noise, -0.8 - noise, swing, moved)[kind]
         base = 95 + seed
         first.append(_two_places(base + difference))
         second.append(_two_places(base))
@@ -175,6 +177,25 @@ INTERVAL = Task(
                     when=lambda seen, expected, inputs: _is_reach(seen, expected),
                     read=LENGTH,
                 ),
+                Mistake(
+                    "not three numbers",
+                    "Three numbers are asked for: the mean, the low and the high bound "
+                    "of its interval.",
+                    when=lambda seen, expected, inputs: any(
+                        word in part.text
+                        for part in seen.values()
+                        for word in ("unpack", "not iterable")
+                    ),
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "interval of another width",
+                    "The mean is right and lies in the middle of the interval, but the "
+                    "interval has another width. There are three places to look: the "
+                    "deviation, the root, and the factor.",
+                    when=lambda seen, expected, inputs: _is_centred(seen, expected),
+                    read=LENGTH,
+                ),
             ),
         ),
         Check(
@@ -202,6 +223,14 @@ INTERVAL = Task(
                     read=LENGTH,
                 ),
                 Mistake(
+                    "runs sorted",
+                    "The runs have been put in order of size before they were "
+                    "subtracted. A difference is then one of two seeds, and what the "
+                    "seeds have in common does not cancel.",
+                    wrong=_each(lambda a, b: decide(sorted(a), sorted(b))),
+                    read=LENGTH,
+                ),
+                Mistake(
                     "sign turned round",
                     "The verdicts are turned round: 1 is for the first, -1 for the "
                     "second.",
@@ -221,6 +250,12 @@ INTERVAL = Task(
         ),
     ),
 )
+
+
+def _is_centred(seen, expected):
+    mean, low, high = (seen[part].values[0] for part in ("mean", "low", "high"))
+    right = abs(mean - expected["mean"].values[0]) < 1e-3
+    return right and low < high and abs((low + high) / 2 - mean) < 1e-3
 
 
 def _is_reach(seen, expected):

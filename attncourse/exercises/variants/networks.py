@@ -211,6 +211,13 @@ def _wrong_shape(seen, expected, inputs):
     return seen["result"].text.startswith("weight")
 
 
+def _transposed(seen, expected, inputs):
+    hidden = len(inputs["v"])
+    widths = [inputs[part].shape[-1] for part in ("query", "key")]
+    turned = " and ".join(str((width, hidden)) for width in widths)
+    return seen["result"].text == f"weights of shape {turned}"
+
+
 def _cannot_stack(seen, expected, inputs):
     return seen["result"].kind == "error" and "izes of tensors" in seen["result"].text
 
@@ -267,6 +274,13 @@ CONVERSION = Task(
             expected=concat,
             pure=True,
             mistakes=(
+                Mistake(
+                    "transposed",
+                    "The two parts are turned on their side. The weight of an "
+                    f"`nn.Linear` is (outputs, inputs). {COLUMNS}",
+                    when=_transposed,
+                    read=BETWEEN,
+                ),
                 Mistake(
                     "cut at the wrong place",
                     "The two parts do not fit the widths of query and key. They need "

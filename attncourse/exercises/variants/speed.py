@@ -30,9 +30,11 @@ class Machine:
         self.costs, self.busy, self.breaks = costs, busy, breaks or {}
         self.now, self.round = 100.0, -1
         self.called = dict.fromkeys(costs, 0)
+        self.was_read = False
 
     def clock(self):
         """Return the time in seconds."""
+        self.was_read = True
         return self.now
 
     def steps(self):
@@ -63,6 +65,8 @@ def compare(
     inverted=False,
     ratio=True,
     restart=True,
+    of_middle=False,
+    idle=0,
 ):
     """Measure as it should be done, or with a mistake."""
     steps, clock = machine.steps(), machine.clock
@@ -75,6 +79,8 @@ def compare(
         order = [name for name in steps for _ in range(rounds)]
     begin = clock()
     for name in order:
+        for _ in range(idle):
+            steps[name]()
         if restart:
             begin = clock()
         steps[name]()
@@ -86,6 +92,8 @@ def compare(
         if ratio:
             pairs = zip(seconds, first, strict=True)
             values = [b / a if inverted else a / b for a, b in pairs]
+        if of_middle:
+            values = [second / middle(first) for second in seconds]
         found[name] = [middle(values), min(values), max(values)]
     return found
 
@@ -126,6 +134,8 @@ def _interrupted(generator):
 def _ask(compare_speed, costs, rounds, busy, breaks=None):
     machine = Machine(costs, busy, breaks)
     found = compare_speed(machine.steps(), rounds, machine.clock)
+    if not machine.was_read:
+        raise ValueError("the clock was not read")
     return {name: list(found[name]) for name in costs}
 
 
@@ -174,6 +184,35 @@ MISTAKES = (
         "The first number is the lowest ratio. The luckiest round is not a typical "
         "one.",
         middle=min,
+    ),
+    _wrong(
+        "one after the other",
+        "All rounds of one function come before those of the next, and the times are "
+        "divided by the median of the first. Here the machine gets slower meanwhile, "
+        "and the later functions pay for it. Take turns.",
+        turns=False,
+        of_middle=True,
+    ),
+    _wrong(
+        "not divided round by round",
+        "Times of all rounds are divided by the median of the first function. A round "
+        "in which the machine was busy then counts against the function, although it "
+        "slowed the first one too.",
+        of_middle=True,
+    ),
+    _wrong(
+        "called too often",
+        "Each function is called twice in every round, once unmeasured. Asked for is "
+        "one call to warm up, before the first round.",
+        warm_up=0,
+        idle=1,
+    ),
+    Mistake(
+        "another clock",
+        "The time has been read from another clock. `clock` is an argument: "
+        "`clock()` returns seconds.",
+        when=lambda seen, expected, inputs: "clock was not read" in str(seen),
+        read=RACE,
     ),
     _wrong(
         "one after the other",

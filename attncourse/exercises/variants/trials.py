@@ -98,8 +98,14 @@ def _starts(experiment, names, seeds):
     return {
         "first weights": [[start for n, start in stage.made if n == v] for v in names],
         "seeds of fit": sorted(seed for _, _, seed in stage.fits),
-        "results": [list(results[name]) for name in names],
+        "results": _lists([results[name] for name in names]),
     }
+
+
+def _lists(results):
+    if not all(isinstance(measures, list | tuple) for measures in results):
+        return "no lists"
+    return [list(measures) for measures in results]
 
 
 def _starts_expected(names, seeds):
@@ -181,6 +187,26 @@ EXPERIMENT = Task(
             expected=_starts_expected,
             mistakes=(
                 Mistake(
+                    "no list of measures",
+                    "Each name should lead to a list: the measures of each seed, in "
+                    "the order of the seeds.",
+                    when=lambda seen, expected, inputs: seen["results"].kind == "text",
+                ),
+                Mistake(
+                    "seeded after the model is made",
+                    "The initial weights are those that the seed of the run *before* "
+                    "gives: the seed is set after the weights have been drawn.",
+                    when=lambda seen, expected, inputs: _seeded_late(seen, expected),
+                    read=SEEDS,
+                ),
+                Mistake(
+                    "seeds counted",
+                    "The initial weights are those of the seeds 0, 1, 2, … and not of "
+                    "the seeds that are in the list.",
+                    when=lambda seen, expected, inputs: _counted(seen, inputs),
+                    read=SEEDS,
+                ),
+                Mistake(
                     "never seeded",
                     "The initial weights are not those that the seeds give, for no "
                     "model. When is the seed set, and to which number?",
@@ -224,6 +250,20 @@ EXPERIMENT = Task(
         ),
     ),
 )
+
+
+def _seeded_late(seen, expected):
+    ours, wanted = (part["first weights"].values for part in (seen, expected))
+    known = (abs(ours[:, None] - wanted[None]) < 1e-6).any(axis=1)
+    return known.sum() == len(ours) - 1 and bool((abs(ours - wanted) > 1e-6).any())
+
+
+def _counted(seen, inputs):
+    ours = seen["first weights"].values
+    with torch.random.fork_rng(devices=[]):
+        row = [torch.manual_seed(i) and torch.rand(()).item() for i in range(len(ours))]
+    wanted = row[: len(inputs["seeds"])] * len(inputs["names"])
+    return ours.shape == (len(wanted),) and bool((abs(ours - wanted) < 1e-6).all())
 
 
 def _unseeded(seen, expected):
