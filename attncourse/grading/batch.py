@@ -28,6 +28,7 @@ from attncourse.grading.one import grade_one
 from attncourse.grading.outputs import write_outputs
 from attncourse.grading.plan import Job, Keys, plan
 from attncourse.grading.safe_text import one_line
+from attncourse.grading.standing import LATEST
 from attncourse.grading.students import read_class_list
 from attncourse.grading.submission import Refused
 
@@ -181,6 +182,7 @@ class _Run:
                     book.set(f"mark {mark_of(self.secret, name)}", name)
         graded = self._grade(jobs, len(known))
         self._note_late()
+        self._note_several()
         self._keep_references()
         problems = write_outputs(book, course.out) if course.out else []
         for says in problems:
@@ -232,6 +234,21 @@ class _Run:
                 self._leave_out(f"{self.course.late.name}: {refused}")
             else:
                 self.book.set_late(name, exercise, seconds)
+
+    def _note_several(self) -> None:
+        """Say which file counts where a student handed in more than one."""
+        several: dict = {}
+        for row in self.book.rows(LATEST):
+            if row["last_run"] == self.book.run:
+                several.setdefault((row["student"], row["exercise"]), []).append(row)
+        for (student, exercise), rows in several.items():
+            if len(rows) > 1:
+                says = (
+                    f"{student}, {exercise}: {len(rows)} files. The one that was "
+                    f"changed last counts, {rows[-1]['source']}."
+                )
+                self.book.note_problem(one_line(says, 600))
+                self._say(says)
 
     def _results(self, jobs):
         if self.course.scheduler:
@@ -287,8 +304,11 @@ class _Run:
         for row in self.book.rows("SELECT DISTINCT exercise FROM results"):
             name = row["exercise"]
             path = self.course.solutions / f"{name}.ipynb"
-            answers, _ = fingerprints(path, exercise_of(name))
-            self.book.set(f"reference {name}", answers)
+            state = self.keys.of_exercise(name) if path.is_file() else ""
+            if state and self.book.setting(f"reference of {name}") != state:
+                answers, _ = fingerprints(path, exercise_of(name))
+                self.book.set(f"reference {name}", answers)
+                self.book.set(f"reference of {name}", state)
 
     def _sum_up(self, graded: int, known: int) -> None:
         parts = [f"{graded} graded"]

@@ -16,6 +16,21 @@ from attncourse.grading.standing import (
 
 BINS = 10
 MOST_MISTAKES = 12
+# Ways to lose points that say nothing about what somebody thinks.
+OUTCOMES = {
+    "missing",
+    "not done yet",
+    "did not finish",
+    "raises an error",
+    "syntax error",
+    "returns nothing",
+    "other values",
+    "other output",
+    "other parts",
+    "not a number",
+    "wrong shape",
+    "wrong type",
+}
 STYLE = """
 body { max-width: 60rem; }
 table { border-collapse: collapse; margin: 1rem 0; }
@@ -130,8 +145,8 @@ def _tasks(records: list[dict]) -> list[str]:
             shares[label].append(task["points"] / task["of"] if task["of"] else 0)
             full[label] += task["points"] == task["of"]
     lines = ["<h3>Tasks</h3>", '<div class="wide" tabindex="0"><table><thead><tr>']
-    lines.append("<th>task</th><th></th><th class=n>points</th><th>on average</th>")
-    lines.append("<th></th><th class=n>with all points</th></tr></thead><tbody>")
+    lines.append('<th>task</th><th></th><th class="n">points</th><th>on average</th>')
+    lines.append('<th></th><th class="n">with all points</th></tr></thead><tbody>')
     for label in sorted(shares):
         mean = sum(shares[label]) / len(shares[label])
         lines.append(
@@ -160,22 +175,35 @@ def _mistakes(records: list[dict]) -> list[str]:
                     kind = task["task"], check["mistake"]
                     made[kind].add(place)
                     says.setdefault(kind, check["feedback"])
-    if not made:
-        return ["<h3>Mistakes</h3>", "<p>Nobody made one.</p>"]
     common = sorted(made, key=lambda kind: (-len(made[kind]), kind))
-    lines = ["<h3>The commonest mistakes</h3>", '<div class="wide" tabindex="0">']
-    lines.append("<table><thead><tr><th class=n>students</th><th>task</th>")
-    lines.append("<th>mistake</th><th>what was said, for example</th></tr></thead>")
-    lines.append("<tbody>")
-    for kind in common[:MOST_MISTAKES]:
+    named = [kind for kind in common if kind[1] not in OUTCOMES]
+    lines = ["<h3>The commonest misconceptions</h3>"]
+    lines += _table_of_mistakes(named[:MOST_MISTAKES], made, says)
+    if not named:
+        lines.append("<p>None was recognised.</p>")
+    if len(named) > MOST_MISTAKES:
+        lines.append(f"<p>{len(named) - MOST_MISTAKES} others were rarer.</p>")
+    if others := [kind for kind in common if kind[1] in OUTCOMES]:
+        lines.append("<h3>Points lost in other ways</h3>")
+        lines += _table_of_mistakes(others, made, {})
+    return lines
+
+
+def _table_of_mistakes(kinds, made, says) -> list[str]:
+    if not kinds:
+        return []
+    head = "<th>what was said, for example</th>" if says else ""
+    lines = [
+        '<div class="wide" tabindex="0"><table><thead><tr><th class="n">students</th>'
+        f"<th>task</th><th></th>{head}</tr></thead><tbody>"
+    ]
+    for kind in kinds:
+        said = f"<td>{safe(says[kind][:300])}</td>" if says else ""
         lines.append(
             f'<tr><td class="n">{len(made[kind])}</td><td>{safe(kind[0])}</td>'
-            f"<td>{safe(kind[1])}</td><td>{safe(says[kind][:300])}</td></tr>"
+            f"<td>{safe(kind[1])}</td>{said}</tr>"
         )
-    lines.append("</tbody></table></div>")
-    if len(common) > MOST_MISTAKES:
-        lines.append(f"<p>{len(common) - MOST_MISTAKES} others were rarer.</p>")
-    return lines
+    return [*lines, "</tbody></table></div>"]
 
 
 def _alike(book, exercise: str, own) -> list[str]:

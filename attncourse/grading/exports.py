@@ -19,7 +19,6 @@ from attncourse.grading.report import cell
 from attncourse.grading.standing import (
     Standing,
     exercises_in,
-    points_of,
     record_of_standing,
     refusals,
     standings,
@@ -86,6 +85,7 @@ def plain_table(book, found: list[Standing]) -> str:
         What `standings` returned.
     """
     exercises, table = exercises_in(found), by_student(found)
+    of = sum({standing.exercise: standing.of for standing in found}.values())
     remarks: dict[str, list[str]] = {}
     for refused in refusals(book):
         says = f"{refused['source']}: {refused['refused']}"
@@ -104,7 +104,7 @@ def plain_table(book, found: list[Standing]) -> str:
                 *(cell(student[c]) for c in ("student", "id", "email", "section")),
                 *map(points_text, totals),
                 points_text(sum(known) if known else None),
-                number(sum(points_of(e) for e in exercises)),
+                number(of),
                 cell(" ".join(remarks.get(name, []))),
             ]
         )

@@ -137,6 +137,7 @@ class Gradebook(Database):
         if len(match) == 1 and key:
             return match[0]
         near = difflib.get_close_matches(text, known, n=3, cutoff=0.5)
+        near = near or [name for name in known if key and key in key_of(name)][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         if len(match) > 1:
             hint = f" It may be {' or '.join(map(repr, match))}."
@@ -194,6 +195,8 @@ class Gradebook(Database):
     def add_handin(self, student: str, found, content: str, key, outcome) -> None:
         """Keep that a file was handed in, with its result or why it has none.
 
+        Copying files may give them new times. Of one content the earliest counts.
+
         Parameters
         ----------
         student : str
@@ -207,6 +210,12 @@ class Gradebook(Database):
         outcome : dict
             ``refused``: why; ``variant``: the mark of the released notebook.
         """
+        (known,) = self.rows(
+            "SELECT MIN(time) AS first FROM handins WHERE student = ? AND content = ?",
+            student,
+            content,
+        )
+        first = found.time if known["first"] is None else known["first"]
         self._write(
             "INSERT INTO handins (student, source, content, time, marked_late, moodle,"
             " variant, key, refused, first_run, last_run)"
@@ -217,7 +226,7 @@ class Gradebook(Database):
             student,
             found.source,
             content,
-            found.time,
+            min(found.time, first),
             found.marked_late,
             found.moodle,
             one_line(outcome.get("variant", "")),

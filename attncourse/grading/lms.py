@@ -78,16 +78,17 @@ def canvas_table(book, found, columns) -> tuple[str, list[str]]:
         if name not in table:
             continue
         if not (student["canvas"] or student["id"] or student["user"]):
-            missing.append(
-                f"{name} is left out: Canvas needs an ID. Give a class list exported "
-                "from the gradebook of Canvas with --students when grading."
-            )
+            missing.append(name)
             continue
         own = table[name]
         who = ("name", "canvas", "id", "user", "section")
         totals = [own[e].total if e in own else None for e in exercises]
         rows.append([*(cell(student[c]) for c in who), *map(points_text, totals)])
-    return csv_text(rows), missing
+    says = (
+        f"Left out, since Canvas needs an ID: {', '.join(missing)}. Give a class list "
+        "exported from the gradebook of Canvas with --students when grading."
+    )
+    return csv_text(rows), [says] if missing else []
 
 
 def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
@@ -110,10 +111,7 @@ def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
         student = students[standing.student]
         participant = moodle_number(student, standing)
         if not participant:
-            missing.append(
-                f"{standing.student}, {exercise}: no number of Moodle is known, so "
-                "the worksheet leaves the student out; moodle-gradebook.csv does not."
-            )
+            missing.append(standing.student)
             continue
         rows.append(
             [
@@ -128,7 +126,11 @@ def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
                 cell(" ".join(standing.sentences())),
             ]
         )
-    return (csv_text(rows) if len(rows) > 1 else ""), missing
+    says = (
+        f"{exercise}: not in the worksheet, since their number in Moodle is not known: "
+        f"{', '.join(missing)}. moodle-gradebook.csv has them."
+    )
+    return (csv_text(rows) if len(rows) > 1 else ""), [says] if missing else []
 
 
 def moodle_number(student, standing: Standing) -> str:

@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from attncourse.exercises import MODULES
 from attncourse.grading.collect import Found
 from attncourse.grading.manifest import fingerprint, secret_for
 from attncourse.grading.safe_text import one_line
@@ -51,22 +52,12 @@ class Keys:
     def __init__(self, solutions: Path):
         self.solutions = solutions
 
-    @functools.cached_property
-    def checks(self) -> str:
-        """The hash of the code of all checks."""
-        import attncourse.exercises
-
-        folder = Path(attncourse.exercises.__file__).parent
-        found = hashlib.sha256()
-        for path in sorted(folder.rglob("*.py")):
-            found.update(path.read_bytes())
-        return found.hexdigest()
-
     @functools.cache  # noqa: B019 - one object a run
     def of_exercise(self, exercise: str) -> str:
         """Return the hash of an exercise: its solution and the code of its checks."""
         solution = hash_of(self.solutions / f"{exercise}.ipynb")
-        return hashlib.sha256(f"{solution} {self.checks}".encode()).hexdigest()
+        checks = hash_of_checks((MODULES[exercise],))
+        return hashlib.sha256(f"{solution} {checks}".encode()).hexdigest()
 
     def key(self, content: str, exercise: str, secret: str) -> str:
         """Return the key of a grade.
@@ -82,6 +73,26 @@ class Keys:
         """
         parts = [content, exercise, self.of_exercise(exercise), fingerprint(secret)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def hash_of_checks(modules) -> str:
+    """Return the hash of the code of checks: what they share, and their own modules.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Such as ``from_scratch``.
+    """
+    import attncourse.exercises
+
+    folder = Path(attncourse.exercises.__file__).parent
+    paths = list(folder.glob("*.py"))
+    for module in modules:
+        paths += folder.joinpath(module).rglob("*.py")
+    found = hashlib.sha256()
+    for path in sorted(paths):
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def hash_of(path: Path) -> str:

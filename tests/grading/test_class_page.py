@@ -132,7 +132,7 @@ def test_the_page_tells_distribution_tasks_mistakes_and_likeness(
     assert "0 to 2 points: 1; 2 to 4 points: 2" in text
     row = re.search(r"<tr><td>1.1</td>.*?</tr>", text)[0]
     assert "67%" in row
-    mistakes = re.search(r"The commonest mistakes.*?</table>", text, re.DOTALL)[0]
+    mistakes = re.search(r"The commonest misconceptions.*?</table>", text, re.DOTALL)[0]
     assert '<td class="n">3</td><td>1.2</td><td>softmax over the queries' in mistakes
     assert "ada and bob: 100%" in text
     assert "joan.ipynb" in text

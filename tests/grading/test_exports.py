@@ -132,7 +132,7 @@ def test_who_has_no_number_in_canvas_is_named(
     words = [str(tmp_path / "in"), "--solutions", str(solutions)]
     main(["grade", *words, "--out", str(tmp_path / "grades")])
     assert main(["export", "--form", "canvas", *out]) == 0
-    assert "ada is left out" in capsys.readouterr().err
+    assert "Canvas needs an ID: ada" in capsys.readouterr().err
     assert main(["export", "--column", "Sheet", *out]) == 1
     assert main(["export", "--grades", str(tmp_path / "none")]) == 1
     assert "no gradebook" in capsys.readouterr().err

@@ -95,18 +95,36 @@ def test_the_same_file_of_two_students_is_graded_once_and_counts_twice(
     assert "The same file: ada, grace." in (tmp_path / "grades/class.html").read_text()
 
 
-def test_of_several_files_the_latest_counts(tmp_path, notebook, grade):
+def test_of_several_files_the_latest_counts(tmp_path, notebook, grade, capsys):
     old = notebook(tmp_path / "in" / "ada" / "a.ipynb", scores="right")
     new = notebook(tmp_path / "in" / "ada" / "b.ipynb", scores="wrong")
     os.utime(old, (2e9, 2e9))
     os.utime(new, (1e9, 1e9))
     assert grade() == 0
+    said = (
+        f"ada, {FIRST}: 2 files. The one that was changed last counts, in/ada/a.ipynb"
+    )
+    assert said in capsys.readouterr().err
     found = standing(tmp_path)
     assert found.points == 2
     assert found.others == 1
+    notebook(new, scores="else")
     os.utime(new, (3e9, 3e9))
     grade()
     assert standing(tmp_path).points == 0
+
+
+def test_copying_a_file_does_not_make_it_late(tmp_path, notebook, grade):
+    path = notebook(tmp_path / "in" / "ada.ipynb")
+    due = read_time("2026-12-01T23:00")
+    for place, change in (("in", -60), ("in", 9000), ("moved", 9000)):
+        copy = tmp_path / place / "ada.ipynb"
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+        os.utime(copy, (due + change, due + change))
+        options = ["--deadline", "2026-12-01T23:00", "--penalty", "50%"]
+        grade(*options, places=(tmp_path / place,))
+        assert standing(tmp_path).late == 0
 
 
 def test_a_file_that_is_gone_keeps_its_grade(tmp_path, notebook, grade):
