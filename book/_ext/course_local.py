@@ -24,6 +24,22 @@ VIEWPORT = re.compile(r"[ \t]*<meta name=\"viewport\"[^>]*>\n?")
 VIEWPORT_TAG = (
     '<meta name="viewport" content="width=device-width, initial-scale=1" />\n'
 )
+# The fonts of the text are shown only if they are there when the page is first drawn,
+# so that no line moves. Asked for this early, they are. A browser refuses that for a
+# page that is opened from a folder; there page.js sees to them.
+FONTS_TAG = """<script>
+  if (location.protocol !== "file:") ["400", "600"].forEach(function (weight) {
+    var link = document.createElement("link");
+    link.rel = "preload";
+    link.as = "font";
+    link.type = "font/woff2";
+    link.crossOrigin = "anonymous";
+    link.href = document.documentElement.dataset.content_root
+      + "_static/fonts/literata-" + weight + ".woff2";
+    document.head.appendChild(link);
+  });
+</script>
+"""
 DOCSEARCH = re.compile(r"[ \t]*<meta name=\"docsearch:[^>]*>\n?")
 SBT_SEARCHBOX = re.compile(r"[ \t]*<div id=\"searchbox\"></div>\n?")
 ROLES = {
@@ -71,7 +87,8 @@ def lighten_page(text, is_search):
     first = VIEWPORT.search(text)
     if first:
         text = VIEWPORT.sub("", text)
-        tags = VIEWPORT_TAG + description_tag(text)
+        fonts = "" if "literata-" in text else FONTS_TAG
+        tags = VIEWPORT_TAG + description_tag(text) + fonts
         text = text[: first.start()] + tags + text[first.start() :]
     return text
 

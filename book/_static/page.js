@@ -1,4 +1,4 @@
-// Two things that neither the theme nor a style sheet can do.
+// Three things that neither the theme nor a style sheet can do.
 (function () {
   "use strict";
 
@@ -17,5 +17,19 @@
   // Opened from a folder, a page may not read another one, as the search does to quote it.
   if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS === "object") {
     DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  }
+
+  // There the fonts are not asked for before the page is drawn: they may come after it.
+  if (location.protocol === "file:") {
+    var folder = document.documentElement.dataset.content_root + "_static/fonts/";
+    var style = document.createElement("style");
+    [["400", "400", "normal"], ["400-italic", "400", "italic"], ["600", "600 700", "normal"]]
+      .forEach(function (face) {
+        style.textContent += "@font-face{font-family:Literata;src:url("
+          + JSON.stringify(new URL(folder + "literata-" + face[0] + ".woff2", location).href)
+          + ") format('woff2');font-weight:" + face[1] + ";font-style:" + face[2]
+          + ";font-display:swap}";
+      });
+    document.head.appendChild(style);
   }
 })();
