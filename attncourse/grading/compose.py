@@ -128,7 +128,9 @@ def _known(check: Check, task: Task, secret: str):
         return _remembered[key]
 
 
-def code_for(task: Task, submission: Submission | None, template: Template) -> str:
+def code_for(
+    task: Task, submission: Submission | None, template: Template, *, kept=frozenset()
+) -> str:
     """Return the code of the answer to a task: the student's, else the reference.
 
     Parameters
@@ -139,10 +141,13 @@ def code_for(task: Task, submission: Submission | None, template: Template) -> s
         Where the answer is; None for the reference.
     template : Template
         The instructor's notebook.
+    kept : collection of str
+        Names that the reference does not define: they are the student's.
     """
     if submission is None:
         found = needed(task.names, template.reference + template.given)
-        return "\n\n".join(s.text for s in found if s in template.reference)
+        found = [s for s in found if s in template.reference and not s.binds & kept]
+        return "\n\n".join(s.text for s in found)
     if task.name in submission.broken:
         return submission.broken[task.name].text
     given = template.names_given()
@@ -179,9 +184,11 @@ def compose(
     given = "\n\n".join(s.text for s in template.given)
     module = MODULES[exercise.notebook]
     cells = [_cell(given), _cell(START.format(module=module))]
+    students = frozenset(exercise.task(only).names if only else ())
     for task in exercise.tasks:
         own = submission if only in ("", task.name) else None
-        cells.append(_cell(code_for(task, own, template), SLOW, answer=task.name))
+        code = code_for(task, own, template, kept=students)
+        cells.append(_cell(code, SLOW, answer=task.name))
     for task in exercise.tasks:
         if only in ("", task.name) and (checked is None or task.name in checked):
             cells += check_cells(task, secret)

@@ -12,11 +12,13 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
 
-from attncourse.grading.channel import Reader, send
+from attncourse.grading import inside
+from attncourse.grading.channel import Reader, sender
 from attncourse.grading.forking import GRACE, arguments
 from attncourse.grading.kernel import ForkedKernel, Nursery
 from attncourse.grading.raising import end_after, end_children, raise_kernels
@@ -34,6 +36,11 @@ def main() -> None:
     """Fork whatever the socket with the number of the first argument asks for."""
     control = socket.socket(fileno=int(sys.argv[1]))
     kept, judge = prepare()
+    warm_up()
+
+    def serve_cells(sock):
+        inside.serve(sock, kept, judge)
+
     gc.collect()
     gc.freeze()
     while True:
@@ -49,7 +56,7 @@ def main() -> None:
         theirs = fds[0]
         if not os.fork():
             others = (control, wanted, theirs)
-            end_after(raise_kernels, given, request, kept, judge, closing=others)
+            end_after(raise_kernels, given, request, serve_cells, closing=others)
         if not os.fork():
             end_after(_compare, theirs, request, wanted, closing=(control, given))
         for sock in (wanted, given):
@@ -80,6 +87,45 @@ def prepare():
     return two_copies()
 
 
+def warm_up() -> None:
+    """Let pytest and nbval import once, for all, what they import as they run."""
+    from nbformat.v4 import new_code_cell, new_notebook, writes
+
+    inside.settle()
+    cells = [new_code_cell("1", execution_count=1)]
+    _compared(writes(new_notebook(cells=cells)), NoKernel(), lambda record: None)
+
+
+class NoKernel:
+    """A kernel that runs nothing."""
+
+    seconds = 0
+
+    def execute_cell_input(self, source, allow_stdin=None):
+        """Do nothing."""
+        return 1
+
+    def await_reply(self, number, timeout=None):
+        """Do nothing."""
+
+    def get_message(self, stream, timeout=None):
+        """Say that the cell is done."""
+        idle = {"execution_state": "idle"}
+        return {"parent_header": {"msg_id": 1}, "msg_type": "status", "content": idle}
+
+    def is_alive(self):
+        """Say that cells can be run."""
+        return True
+
+    def remember(self, source):
+        """Do nothing."""
+
+    def stop(self):
+        """Do nothing."""
+
+    give_up = stop
+
+
 def _import(name):
     with contextlib.suppress(Exception):
         import_module(name)
@@ -90,27 +136,29 @@ def _import(name):
 
 def _compare(number, request, wanted):
     """Read a notebook, let nbval run it, and send what it says of each cell."""
+    gc.disable()
+    signal.alarm(int(request["seconds"]) + GRACE)
+    sock = socket.socket(fileno=number)
+    text = Reader(sock, longest=1 << 28).read(time.monotonic() + GRACE)["notebook"]
+    kernel = ForkedKernel(Nursery(wanted))
+    send = sender(sock)
+    _compared(text, kernel, send)
+    send({"walls": kernel.walls})
+
+
+def _compared(text: str, kernel, write) -> None:
+    """Let nbval run a notebook with a kernel."""
     import nbval.plugin
     import pytest
 
     from attncourse.grading.recorder import Recorder
 
-    gc.disable()
-    signal.alarm(int(request["seconds"]) + GRACE)
-    sock = socket.socket(fileno=number)
-    text = Reader(sock, longest=1 << 28).read(time.monotonic() + GRACE)["notebook"]
-    folder = Path(request["folder"])
-    path = folder / "graded.ipynb"
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf8"
-    ) as file:
-        file.write(text)
-    kernel = ForkedKernel(Nursery(wanted))
-    nbval.plugin.RunningKernel = lambda *_, **__: kernel
-    os.chdir(folder)
-    recorder = Recorder(lambda record: send(sock, record), forked=True)
-    pytest.main([*arguments(folder), str(path)], plugins=[recorder])
-    send(sock, {"walls": kernel.walls})
+    with tempfile.TemporaryDirectory(prefix="attncourse-") as folder:
+        path = Path(folder) / "graded.ipynb"  # removed before anything runs
+        path.write_text(text, encoding="utf8")
+        nbval.plugin.RunningKernel = lambda *_, **__: kernel
+        recorder = Recorder(write, forked=True)
+        pytest.main([*arguments(folder), str(path)], plugins=[recorder])
 
 
 if __name__ == "__main__":

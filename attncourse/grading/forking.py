@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from attncourse.grading import sandbox
-from attncourse.grading.channel import Broken, Late, Reader, send
+from attncourse.grading.channel import Broken, Late, Reader, sender
 
 GRACE = 20  # seconds beside those of the cells
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
@@ -63,6 +63,11 @@ class Forker:
         """Whether it can be asked."""
         return self._process.poll() is None
 
+    @property
+    def pid(self) -> int:
+        """The number of the forking process."""
+        return self._process.pid
+
     def run(self, text: str, seconds: float, modules=()) -> tuple[list[dict], dict]:
         """Run nbval on a notebook.
 
@@ -91,7 +96,7 @@ class Forker:
                 socket.send_fds(
                     self._control, [json.dumps(asked).encode()], [there.fileno()]
                 )
-            send(here, {"notebook": text})
+            sender(here)({"notebook": text})
             return self._listen(Reader(here), time.monotonic() + seconds + 2 * GRACE)
         finally:
             here.close()

@@ -8,11 +8,13 @@ an end, the next one finds a fresh process in which all earlier cells that did h
 
 from __future__ import annotations
 
+import contextlib
 import json
+import secrets
 import socket
 import time
 
-from attncourse.grading.channel import Broken, Late, Reader, send
+from attncourse.grading.channel import Broken, Late, Reader, sender
 
 SECONDS_TO_START = 60
 MOST_MESSAGES = 10_000  # of one cell
@@ -61,7 +63,7 @@ class ForkedKernel:
         self.nursery = nursery
         self.seconds = SECONDS_TO_START  # the recorder sets it for each cell
         self.walls: dict[str, str] = {}
-        self._sock = self._reader = None
+        self._sock = self._reader = self._put = None
         self._cells: list[str] = []  # that a fresh process has to run first
         self._count = 0
         self._deadline = 0.0
@@ -71,7 +73,7 @@ class ForkedKernel:
         """End the process; the next cell gets a fresh one."""
         if self._sock is not None:
             self._sock.close()
-            self._sock = self._reader = None
+            self._sock = self._reader = self._put = None
             self.nursery.end()
 
     def remember(self, source: str) -> None:
@@ -88,7 +90,11 @@ class ForkedKernel:
 
     def _begin(self):
         self._sock, self.walls = self.nursery.new()
-        self._reader = Reader(self._sock)
+        key = secrets.token_bytes(32)
+        self._put = sender(self._sock)
+        self._reader = Reader(self._sock, key)
+        with contextlib.suppress(OSError):
+            self._put(key.hex())
         for cell in self._cells:
             self._pump(self._send(cell), time.monotonic() + REPLAY_SECONDS)
         self._messages = []
@@ -96,7 +102,7 @@ class ForkedKernel:
     def _send(self, source: str) -> int:
         self._count += 1
         try:
-            send(self._sock, {"id": self._count, "code": source})
+            self._put({"id": self._count, "code": source})
         except OSError:
             self._died()
         return self._count

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from attncourse.grading import inside, sandbox
+from attncourse.grading import sandbox
 from attncourse.grading.sandbox import try_wall
 
 
@@ -36,7 +36,7 @@ def end_after(function, *arguments, closing=()) -> None:
         os._exit(0)
 
 
-def raise_kernels(sock, request: dict, kept, judge) -> None:
+def raise_kernels(sock, request: dict, then) -> None:
     """Fork a kernel whenever asked to; before, end what the last one has left.
 
     Parameters
@@ -45,8 +45,8 @@ def raise_kernels(sock, request: dict, kept, judge) -> None:
         Where "n" asks for a new kernel and "e" for the end of the last.
     request : dict
         The folder for this notebook, and the seconds that it may take.
-    kept, judge
-        What `inside.serve` takes.
+    then : callable
+        What a kernel does with its socket.
     """
     sandbox.adopt_orphans()
     folder, count = Path(request["folder"]), 0
@@ -60,10 +60,6 @@ def raise_kernels(sock, request: dict, kept, judge) -> None:
             continue
         count += 1
         ours, theirs = socket.socketpair()
-
-        def then(sock):
-            inside.serve(sock, kept, judge)
-
         place = folder / f"kernel-{count}"
         said = fork_behind_walls(
             place, request["seconds"], theirs, then, closing=(sock, ours)
