@@ -719,7 +719,7 @@ SCHEMES = _changes(
     (
         "own position hidden",
         (0, 1, 2),
-        "not a number",
+        "own token hidden",
         MASKED,
         MASKED.replace("<=", "<"),
     ),

@@ -114,13 +114,6 @@ ALIBI = Task(
                     read=READ,
                 ),
                 Mistake(
-                    "slopes evenly spaced",
-                    "The slopes fall by the same *amount* from head to head. They "
-                    "should fall by the same factor, so that some heads see far.",
-                    when=_evenly_spaced,
-                    read=READ,
-                ),
-                Mistake(
                     "one slope for all heads",
                     "All heads have the same slope, and see equally far. With slopes "
                     "of their own, one head can look near and another far.",
@@ -146,13 +139,9 @@ ALIBI = Task(
                 ),
                 Mistake(
                     "slopes on a straight line",
-                    "The slopes fall by equal steps. They should fall by equal "
-                    "factors.",
-                    wrong=lambda num_heads: {
-                        "256 × slopes": 256
-                        * torch.arange(1, num_heads + 1).flip(0)
-                        / num_heads
-                    },
+                    "The slopes fall by the same *amount* from head to head. They "
+                    "should fall by the same factor, so that some heads see far.",
+                    when=_evenly_spaced,
                     read=READ,
                 ),
                 Mistake(

@@ -23,7 +23,7 @@ def alibi(num_heads, queries, keys, offset=0):
         "alibi",
         "evenly spaced slopes",
         (0, 1),
-        "slopes evenly spaced",
+        "slopes on a straight line",
         code="""\
 def head_slopes(num_heads):
     return torch.linspace(1 / 2, 1 / 256, num_heads)
