@@ -151,7 +151,14 @@ def code_for(
     if task.name in submission.broken:
         return submission.broken[task.name].text
     given = template.names_given()
-    own = [s for s in submission.answer(task) if not s.binds & given]
+    found = submission.answer(task)
+    if kept:  # what the answer needs of other tasks is the reference's
+        others = {n for t in submission.exercise.tasks for n in t.names} - kept
+        own = [
+            s for s in submission.statements if s.binds & kept or not s.binds & others
+        ]
+        found = needed(task.names, own)
+    own = [s for s in found if not s.binds & given]
     return "\n\n".join(s.text for s in own)
 
 

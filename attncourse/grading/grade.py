@@ -112,7 +112,10 @@ def grade_file(
             verdicts = [refusal(check, mistake) for check in task.checks]
         else:
             verdicts = verdicts_of(task, runs, secret)
-            if task.name in failing and deserves_another_run(task, failing, runs):
+            under = tasks_under(task, submission)
+            if task.name in failing and deserves_another_run(
+                task, failing, runs, under
+            ):
                 alone = compose(template, submission, secret, only=task.name)
                 again = verdicts_of(task, grouped(run_nbval(alone)), secret)
                 if total(again) > total(verdicts):
@@ -172,16 +175,44 @@ def all_pass(task: Task, runs: dict) -> bool:
     return all((task.name, p) in runs and runs[task.name, p].passed for p in places)
 
 
-def deserves_another_run(task: Task, failing: set[str], runs: dict) -> bool:
-    """Say whether a task may have failed for what is wrong in another one."""
-    own = [runs.get(task.name)]
-    own += [runs.get((task.name, place)) for place in range(len(task.checks))]
-    if any(cell is not None and cell.unfinished for cell in own):
-        return False  # its own fault, which it would repeat
-    if any(cell is not None and is_breach(cell) for cell in own):
+def deserves_another_run(
+    task: Task, failing: set[str], runs: dict, builds_on: set[str]
+) -> bool:
+    """Say whether a task may have failed for what is wrong in another one.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+    failing : set of str
+        All tasks that failed.
+    runs : dict
+        What nbval said of each cell.
+    builds_on : set of str
+        The tasks whose answers this one's may call.
+    """
+    own = cells_of(task.name, runs)
+    if any(is_breach(cell) for cell in own):
         return True  # what another answer has changed may be put down to this one
     others = failing - {task.name}
-    return bool(others) and (None in own or bool(others & set(task.needs)))
+    if any(cell.unfinished for cell in own):  # its own fault it would repeat
+        stuck = {n for n in others if any(c.unfinished for c in cells_of(n, runs))}
+        return bool(stuck & builds_on)
+    incomplete = task.name not in runs or len(own) <= len(task.checks)
+    return bool(others) and (incomplete or bool(others & builds_on))
+
+
+def cells_of(name: str, runs: dict) -> list[CellRun]:
+    """Return the cells of a task that were run: its answer and its checks."""
+    return [cell for key, cell in runs.items() if name in (key, key[0])]
+
+
+def tasks_under(task: Task, submission: Submission) -> set[str]:
+    """Return the tasks whose answers this one's may call."""
+    used = set().union(*(s.binds for s in submission.answer(task)))
+    tasks = submission.exercise.tasks
+    found = {t.name for t in tasks if used & set(t.names)}
+    return (found | set(task.needs)) - {task.name}
 
 
 def verdicts_of(task: Task, runs: dict, secret: str) -> list[Verdict]:

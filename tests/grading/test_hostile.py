@@ -43,8 +43,8 @@ def template():
 
 @pytest.fixture(autouse=True)
 def short_deadlines(monkeypatch):
-    monkeypatch.setattr("attncourse.grading.compose.QUICK", 6)
-    monkeypatch.setattr("attncourse.grading.compose.SLOW", 12)
+    monkeypatch.setattr("attncourse.grading.compose.QUICK", 3)
+    monkeypatch.setattr("attncourse.grading.compose.SLOW", 6)
 
 
 @pytest.fixture
