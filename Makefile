@@ -118,6 +118,10 @@ bench: setup ## measure speed and memory against PyTorch's own; keeps the figure
 bench-site: book ## measure what the pages transfer, where from, and how fast they are
 	$(PY) benchmarks/site.py
 
+.PHONY: bench-grading
+bench-grading: setup ## measure what grading a submission costs, beside a plain nbval
+	$(PY) benchmarks/grading.py
+
 .PHONY: lock
 lock: setup ## work out requirements.txt again from requirements.in
 	bash tools/lock.sh

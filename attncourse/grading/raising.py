@@ -141,12 +141,15 @@ def _behind_walls(sock, write, place, seconds, then) -> None:
     sandbox.die_with_parent()
     scratch = Path("/tmp") if own_files else place
     os.chdir(scratch)
+    # A Python that only root may look at can be run by nobody else.
+    prefix = Path(sys.base_prefix).resolve()
+    keep = not own_files and not sandbox.open_to_others(prefix)
     if not own_files:
         scratch = Path(".").absolute()
         with contextlib.suppress(OSError):
-            os.chown(scratch, *[sandbox.STRANGERS + number] * 2)
+            keep or os.chown(scratch, *[sandbox.STRANGERS + number] * 2)
     walls.append(try_wall("limits", sandbox.limits, seconds, there))
-    walls.append(try_wall("rights", sandbox.no_rights, number))
+    walls.append(try_wall("rights", sandbox.no_rights, number, keep_user=keep))
     walls.append(try_wall("landlock", sandbox.only_files, readable, hidden, scratch))
     with contextlib.suppress(OSError):
         sandbox.die_with_parent()  # a change of user has undone that

@@ -229,18 +229,25 @@ def first_to_go() -> None:
     Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def no_rights(number: int) -> None:
+def open_to_others(path: Path) -> bool:
+    """Say whether any user may look into a folder."""
+    return all(p.stat().st_mode & 0o001 for p in [path, *path.parents])
+
+
+def no_rights(number: int, *, keep_user: bool = False) -> None:
     """Become nobody in particular, for good.
 
     Parameters
     ----------
     number : int
         Different for each process, so that none may end another.
+    keep_user : bool
+        Stay the user that this process is, without any privileges.
     """
     for capability in range(64):
         if libc.prctl(DROP_FROM_BOUND, capability, 0, 0, 0) < 0:
             break
-    if os.geteuid() == 0 and _is_real_root():
+    if os.geteuid() == 0 and _is_real_root() and not keep_user:
         os.setgroups([])
         try:
             os.setresgid(*[STRANGERS + number] * 3)
@@ -313,10 +320,10 @@ def read_walls(said: dict[str, str]) -> list[Wall]:
     return found
 
 
-def try_wall(name: str, put_up, *arguments) -> Wall:
+def try_wall(name: str, put_up, *arguments, **options) -> Wall:
     """Put up a wall and say whether it stands."""
     try:
-        put_up(*arguments)
+        put_up(*arguments, **options)
     except (OSError, ValueError, AttributeError, TypeError) as error:
         return Wall(name, False, str(error) or type(error).__name__)
     return Wall(name, True)
