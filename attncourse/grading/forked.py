@@ -23,7 +23,8 @@ from attncourse.grading.forking import GRACE, arguments
 from attncourse.grading.kernel import ForkedKernel, Nursery
 from attncourse.grading.raising import end_after, end_children, raise_kernels
 
-IMPORTED = ("torch", "numpy", "pytest", "nbval.plugin", "nbformat", "attncourse.data")
+IMPORTED = ("torch", "torch._dynamo", "numpy", "pytest", "nbval.plugin", "nbformat")
+IMPORTED += ("attncourse.data",)
 IF_THERE = (
     "matplotlib.pyplot",
     "matplotlib.font_manager",

@@ -9,6 +9,7 @@ and a hook cannot be removed; the frames of callers tell an answer from a librar
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 from pathlib import Path
 
@@ -85,6 +86,8 @@ class Guard:
         own : list of str
             Names of the instructor's own cells.
         """
+        # The first optimiser imports this, and it replaces torch.manual_seed.
+        importlib.import_module("torch._dynamo")
         hook, originals = _hook_of(self, forbidden, frozenset(own))
         sys.addaudithook(hook)
         originals |= rule_out(forbidden)

@@ -17,7 +17,6 @@ from pathlib import Path
 from queue import Empty
 
 import pytest
-
 from nbval.plugin import NbCellError
 
 from attncourse.grading.guard import BREACHES
