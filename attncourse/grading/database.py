@@ -89,10 +89,11 @@ class Database:
                 "package."
             )
         if version == 0:
-            with self.together():
-                for statement in SCHEMA.split(";\n"):
-                    self.db.execute(statement)
-                self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            with self.together():  # unless another command has just made them
+                if not self.db.execute("PRAGMA user_version").fetchone()[0]:
+                    for statement in SCHEMA.split(";\n"):
+                        self.db.execute(statement)
+                    self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def __enter__(self):
         return self

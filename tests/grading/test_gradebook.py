@@ -273,6 +273,17 @@ def test_two_runs_at_once_the_second_says_so(tmp_path, notebook, grade, capsys):
     assert grade() == 0  # the lock went with the process
 
 
+def test_two_commands_may_open_a_new_gradebook_at_once(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def opened(place):
+        with Gradebook(tmp_path / BOOK) as book:
+            return len(book.students())
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(opened, range(16))) == [0] * 16
+
+
 def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(
     tmp_path, notebook, grade, calls, capsys, monkeypatch
 ):
