@@ -24,7 +24,7 @@ from attncourse.grading.kernel import KernelDied
 from attncourse.grading.safe_text import plain
 
 SECONDS = 60  # for a cell whose metadata says nothing
-MOST_STRETCH = 4.0
+MOST_STRETCH = 2.0
 STEP = 0.25  # seconds between two looks at the kernel
 MOST_PRINTED = 1_000_000  # characters that a cell may print
 LONGEST_KEPT = 60_000  # characters of a cell's output that are kept

@@ -33,7 +33,7 @@ def inside(sock):
     def connect():
         socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=2)
     def fill():
-        for number in range(64):
+        for number in range(12):
             Path(f"big{number}").write_bytes(bytes(16 << 20))
     said = {
         "network": can(connect),
