@@ -73,7 +73,7 @@ def rule_out(forbidden: dict[str, str]) -> dict:
 
 def _may_ask(space, name) -> bool:
     # Asking a package of the course for a name would import it.
-    return name in vars(space) or "ops" in type(space).__name__.lower()
+    return name in vars(space) or "OpNamespace" in type(space).__name__
 
 
 def _found(place: str):

@@ -368,7 +368,7 @@ RULED_OUT = {
         import torch
         attend = getattr(torch.ops.aten, 'scaled_dot_product_' + 'attention')
         try:
-            attend(arguments[0], arguments[0], arguments[0])
+            attend(*[(arguments or list(options.values()))[0]] * 3)
         except BaseException:
             pass
         """,
