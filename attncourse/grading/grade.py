@@ -159,13 +159,24 @@ def refusal(check, mistake: Mistake) -> Verdict:
 
 
 def grouped(cells: list[CellRun]) -> dict:
-    """Return what nbval said by the cell's mark: a task's name, or (task, check)."""
+    """Return what nbval said by the cell's mark: a task's name, or (task, check).
+
+    Raises
+    ------
+    RuntimeError
+        If a cell of ours failed: the run says nothing about the answers.
+    """
     found = {}
     for cell in cells:
         if "answer" in cell.mark:
             found[cell.mark["answer"]] = cell
         elif "task" in cell.mark:
             found[cell.mark["task"], cell.mark["check"]] = cell
+        elif not cell.passed:
+            raise RuntimeError(
+                "the instructor's own cells do not run: "
+                f"{cell.error or 'they came to no end'}"
+            )
     return found
 
 

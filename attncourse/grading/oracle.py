@@ -77,7 +77,13 @@ def strip(modules: dict[str, types.ModuleType]) -> None:
                 object.__setattr__(check, "expected", None)
                 object.__setattr__(check, "mistakes", ())
                 asked += [check.ask, check.inputs]
-    needed = reached(asked, modules)
+    offered = {  # what notebooks may import
+        (name, key)
+        for name, module in modules.items()
+        for key in getattr(module, "__all__", ())
+    }
+    asked += [vars(modules[name])[key] for name, key in sorted(offered)]
+    needed = offered | reached(asked, modules)
     for name, module in modules.items():
         if name in WHOLE or name == NAME:
             continue

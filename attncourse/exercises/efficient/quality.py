@@ -14,6 +14,8 @@ from attncourse.exercises.efficient.oracle import (
 )
 from attncourse.exercises.task import Check, Mistake, Task
 
+__all__ = ["DISTANCES", "train_reader"]
+
 REACH = f"{CHAPTER}#how-far-can-a-stack-of-windows-see"
 QUALITY_SECTION = f"{CHAPTER}#what-does-the-window-do-to-quality"
 DISTANCES = (2, 6, 12)  # the model has to say which symbols stood so far back

@@ -9,6 +9,8 @@ from torch import nn
 from attncourse.data.markov import markov_recall_batch, markov_recall_floor
 from attncourse.layers.positions import sinusoidal_encoding
 
+__all__ = ["LEAST_LOSS", "LanguageModel", "draw"]
+
 VOCABULARY = 19  # padding, 16 letters, and the two marks
 LANGUAGE = {"num_symbols": 16, "noise": 0.1, "event_rate": 0.25}
 LEAST_LOSS = markov_recall_floor(**LANGUAGE)["per_token"]  # nats
