@@ -40,7 +40,7 @@ def made(tmp_path):
 def test_each_file_says_how_it_was_made(path):
     record = load(path.stem)["made"]
     assert {"command", "date", "seeds", "versions", "machine"} <= set(record)
-    assert record["command"].startswith("python experiments/")
+    assert record["command"].startswith(("python experiments/", "python benchmarks/"))
     assert "/work" not in path.read_text(encoding="utf-8")
 
 
