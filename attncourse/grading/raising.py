@@ -139,7 +139,7 @@ def _behind_walls(sock, write, place, seconds, then) -> None:
         os.waitpid(child, 0)
         return
     sandbox.die_with_parent()
-    scratch = Path("/tmp") if own_files else place
+    scratch = sandbox.SCRATCH if own_files else place
     os.chdir(scratch)
     # A Python that only root may look at can be run by nobody else.
     prefix = Path(sys.base_prefix).resolve()

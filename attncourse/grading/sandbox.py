@@ -20,6 +20,8 @@ from pathlib import Path
 from attncourse.grading import landlock
 
 MEMORY = 2 << 30  # bytes that an answer may take beside what was there
+# Where an answer may write; /tmp may hold this repository.
+SCRATCH = Path("/of-the-answer")
 DISK = 128 << 20  # bytes that it may write, all files together
 PROCESSES, OPEN_FILES = 64, 256
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
@@ -141,7 +143,7 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
         device = Path("/dev") / name
         _place_for(device, root / "dev" / name)
         _mount(str(device), root / "dev" / name, "", MS_BIND)
-    scratch = root / "tmp"
+    scratch = root / SCRATCH.name
     scratch.mkdir()
     attributes = (ctypes.c_uint64 * 4)(ATTR_RDONLY, 0, 0, 0)
     _done(
