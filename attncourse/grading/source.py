@@ -158,15 +158,32 @@ def needed(names, statements: list[Statement]) -> list[Statement]:
     names : iterable of str
         The names that are wanted.
     statements : list of Statement
-        Where to look. Each name may be defined more than once: all are kept.
+        Where to look. Each name may be defined more than once: all are kept, but where
+        a function or class has the name, what else is called so is another thing, such
+        as a variable of a cell that draws.
     """
-    wanted, taken = set(names), set()
-    grew = True
-    while grew:
-        grew = False
-        for place, statement in enumerate(statements):
-            if place not in taken and statement.binds & wanted:
-                taken.add(place)
-                wanted |= statement.uses
-                grew = True
+    bound = {}
+    for place, statement in enumerate(statements):
+        for name in statement.binds:
+            bound.setdefault(name, []).append(place)
+    taken, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        places = bound.pop(name, [])
+        defined = [p for p in places if defines(statements[p], name)]
+        for place in set(defined or places) - taken:
+            taken.add(place)
+            waiting += statements[place].uses
     return [statements[place] for place in sorted(taken)]
+
+
+def defines(statement: Statement, name: str) -> bool:
+    """Say whether a statement makes a name callable, or goes on from what it is."""
+    try:
+        tree = ast.parse(statement.text).body[0]
+    except SyntaxError:  # a magic of Jupyter
+        return False
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import
+    if isinstance(tree, (*kinds, ast.ImportFrom)) or name in statement.uses:
+        return True
+    return isinstance(tree, ast.Assign) and isinstance(tree.value, ast.Lambda)

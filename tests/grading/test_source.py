@@ -106,3 +106,20 @@ def test_a_global_inside_a_method_is_used():
 def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts():
     found = needed({"f"}, statements_of("f = 1\nf = 2", 1))
     assert texts(found) == ["f = 1", "f = 2"]
+
+
+@pytest.mark.parametrize(
+    ("later", "kept"),
+    [
+        ("pairs = [1, 2]", False),
+        ("for pairs in range(3):\n    pass", False),
+        ("pairs = cache(pairs)", True),
+        ("pairs = lambda a: -a", True),
+        ("def pairs(a):\n    return -a", True),
+    ],
+)
+def test_a_variable_of_a_later_cell_does_not_take_the_place_of_a_function(later, kept):
+    code = f"def pairs(a):\n    return a\n\ndef f(x):\n    return pairs(x)\n\n{later}"
+    found = needed({"f"}, statements_of(code, 1))
+    assert any(s.text == later for s in found) == kept
+    assert found[0].text.startswith("def pairs(a):\n    return a")
