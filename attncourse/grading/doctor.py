@@ -18,7 +18,7 @@ PYTHON = (3, 10)
 
 
 @dataclass(frozen=True)
-class Found:
+class Finding:
     """What was found out about one thing.
 
     Attributes
@@ -36,7 +36,7 @@ class Found:
     says: str
 
 
-def examine(folder: Path = Path()) -> list[Found]:
+def examine(folder: Path = Path()) -> list[Finding]:
     """Look at everything.
 
     Parameters
@@ -73,43 +73,43 @@ PACKAGES = (
 )
 
 
-def _python() -> Found:
+def _python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < PYTHON:
         least = ".".join(map(str, PYTHON))
-        return Found("Python", "missing", f"{version}; {least} or later is needed.")
-    return Found("Python", "good", f"{version}, {sys.executable}")
+        return Finding("Python", "missing", f"{version}; {least} or later is needed.")
+    return Finding("Python", "good", f"{version}, {sys.executable}")
 
 
-def _torch() -> Found:
+def _torch() -> Finding:
     try:
         import torch
 
         torch.ones(2) @ torch.ones(2)
     except Exception as error:
         said = " ".join(str(error).split())[:100]
-        return Found(
+        return Finding(
             "torch", "missing", f"cannot be used ({said}). Install it: {GRADING}"
         )
-    return Found("torch", "good", torch.__version__)
+    return Finding("torch", "good", torch.__version__)
 
 
-def _package(name: str, needed: bool, purpose: str, remedy: str) -> Found:
+def _package(name: str, needed: bool, purpose: str, remedy: str) -> Finding:
     try:
-        return Found(name, "good", importlib.metadata.version(name))
+        return Finding(name, "good", importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
         state = "missing" if needed else "lacking"
-        return Found(name, state, f"not installed ({purpose}). {remedy}")
+        return Finding(name, state, f"not installed ({purpose}). {remedy}")
 
 
-def _sqlite() -> Found:
+def _sqlite() -> Finding:
     version = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info < (3, 24):
-        return Found("SQLite", "missing", f"{version}; 3.24 or later is needed.")
-    return Found("SQLite", "good", version)
+        return Finding("SQLite", "missing", f"{version}; 3.24 or later is needed.")
+    return Finding("SQLite", "good", version)
 
 
-def _disk(name: str, folder: Path) -> Found:
+def _disk(name: str, folder: Path) -> Finding:
     there = folder.absolute()
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -118,21 +118,25 @@ def _disk(name: str, folder: Path) -> Found:
         with tempfile.TemporaryFile(dir=there) as file:
             file.write(b"x")
     except OSError as error:
-        return Found(name, "missing", f"{there} cannot be written ({error.strerror}).")
+        return Finding(
+            name, "missing", f"{there} cannot be written ({error.strerror})."
+        )
     says = f"{free / 1e9:.0f} GB free at {there}"
     if free < LEAST_DISK:
-        return Found(name, "lacking", f"{says}: make room, {LEAST_DISK / 1e9:.0f} GB.")
-    return Found(name, "good", says)
+        return Finding(
+            name, "lacking", f"{says}: make room, {LEAST_DISK / 1e9:.0f} GB."
+        )
+    return Finding(name, "good", says)
 
 
-def _memory() -> Found:
+def _memory() -> Finding:
     free = memory_free()
     if free is None:
-        return Found("memory", "lacking", "cannot be measured without psutil.")
+        return Finding("memory", "lacking", "cannot be measured without psutil.")
     says = f"{free / 1e9:.1f} GB free"
     if free < LEAST_MEMORY:
-        return Found("memory", "lacking", f"{says}: grade with --jobs 1.")
-    return Found("memory", "good", says)
+        return Finding("memory", "lacking", f"{says}: grade with --jobs 1.")
+    return Finding("memory", "good", says)
 
 
 def memory_free() -> float | None:
@@ -149,41 +153,43 @@ def memory_free() -> float | None:
     return min(free) if free else None
 
 
-def _cores() -> Found:
+def _cores() -> Finding:
     from attncourse.grading.locally import cores
 
-    return Found("cores", "good", f"{cores()}; so many notebooks are graded at a time")
+    return Finding(
+        "cores", "good", f"{cores()}; so many notebooks are graded at a time"
+    )
 
 
-def _solutions() -> Found:
+def _solutions() -> Finding:
     from attncourse.exercises import MODULES
 
     there = [name for name in MODULES if Path("solutions", f"{name}.ipynb").is_file()]
     if not there:
-        return Found(
+        return Finding(
             "solutions",
             "lacking",
             "no folder solutions here. Call the commands in the folder of the course, "
             "or give --solutions.",
         )
-    return Found("solutions", "good", f"{len(there)} of {len(MODULES)}")
+    return Finding("solutions", "good", f"{len(there)} of {len(MODULES)}")
 
 
-def _browser() -> Found:
+def _browser() -> Finding:
     for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
         if found := shutil.which(name):
-            return Found("browser", "good", found)
-    return Found(
+            return Finding("browser", "good", found)
+    return Finding(
         "browser", "lacking", "no Chromium; only the tests of the site need one."
     )
 
 
-def _walls() -> list[Found]:
+def _walls() -> list[Finding]:
     try:
         from attncourse.grading.sandbox import walls
     except ImportError:
         return [
-            Found(
+            Finding(
                 "walls",
                 "lacking",
                 f"none on {platform.system()}. Grade submissions of strangers in a "
@@ -191,9 +197,9 @@ def _walls() -> list[Found]:
             )
         ]
     return [
-        Found(f"wall: {wall.name}", "good", "stands")
+        Finding(f"wall: {wall.name}", "good", "stands")
         if wall.stands
-        else Found(
+        else Finding(
             f"wall: {wall.name}",
             "lacking",
             f"does not stand ({wall.why_not}). Grade submissions of strangers in a "
@@ -203,12 +209,12 @@ def _walls() -> list[Found]:
     ]
 
 
-def text_of(found: list[Found]) -> str:
+def text_of(found: list[Finding]) -> str:
     """Return what was found as lines.
 
     Parameters
     ----------
-    found : list of Found
+    found : list of Finding
         What `examine` returned.
     """
     words = {"good": "good   ", "missing": "MISSING", "lacking": "lacking"}
