@@ -112,7 +112,7 @@ def test_every_file_that_a_style_names_is_there(site):
 
 
 def test_no_page_loads_what_the_book_has_dropped(pages):
-    dropped = re.compile(r"(?:src|href)=\"[^\"]*(?:mathjax|require|thebe|fontawesome)")
+    dropped = re.compile(r"(?:src|href)=\"[^\"#]*(?:mathjax|require|thebe|fontawesome)")
     assert [page for page, text in pages.items() if dropped.search(text.lower())] == []
     index = re.compile(r"src=\"[^\"]*(?:searchindex|searchtools|language_data)\.js")
     assert [page for page, text in pages.items() if index.search(text)] == [
