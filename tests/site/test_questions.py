@@ -192,6 +192,9 @@ def test_a_click_on_any_choice_says_right_or_wrong_and_why(tab, address, name):
     assert tab.evaluate(WIDTH) == [360, 360]
 
 
+LINK = "!!document.activeElement.closest('.course-choice > :not(summary)')"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_tab_reaches_every_choice_and_a_key_opens_it(tab, address, name):
     tab.goto(address + address_of(name))
@@ -200,6 +203,9 @@ def test_tab_reaches_every_choice_and_a_key_opens_it(tab, address, name):
     for place in range(wanted):
         at = """() => [...document.querySelectorAll('.course-choice')]
             .indexOf(document.activeElement.parentElement)"""
+        for _ in range(9):  # a reason that is open may have links
+            if tab.evaluate(LINK):
+                tab.keyboard.press("Tab")
         assert tab.evaluate(at) == place
         tab.keyboard.press("Enter" if place % 2 else "Space")
         states = tab.evaluate(STATES)
