@@ -164,8 +164,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(parsed) -> int:
-    from attncourse.grading import commands
-    from attncourse.grading.database import Stopped
+    from attncourse.grading.course import commands
+    from attncourse.grading.records.database import Stopped
     from attncourse.grading.safe_text import one_line
     from attncourse.grading.submission import Refused
 

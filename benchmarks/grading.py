@@ -72,7 +72,7 @@ def baseline(path: Path, count: int) -> float:
     """Return the CPU seconds of one nbval with a stock kernel."""
     from attncourse.exercises import exercise_of
     from attncourse.grading.compose import compose, find_template
-    from attncourse.grading.run import run_nbval
+    from attncourse.grading.running.run import run_nbval
     from attncourse.grading.submission import read_submission
 
     exercise = exercise_of("1_attention_from_scratch")
@@ -90,8 +90,8 @@ def baseline(path: Path, count: int) -> float:
 
 def graded(path: Path, count: int) -> dict:
     """Grade copies of one file; count what starting costs, too."""
-    from attncourse.grading import forking
     from attncourse.grading.grade import grade_file
+    from attncourse.grading.running import forking
 
     copies = [path.with_name(f"student-{n}.ipynb") for n in range(count)]
     for copy in copies:

@@ -9,8 +9,8 @@ from attncourse.exercises.judge import Case, Verdict, expected_of, inputs_of, ju
 from attncourse.exercises.seen import read_line
 from attncourse.exercises.task import Exercise, Mistake, Task
 from attncourse.grading.compose import compose, find_template, seeds_of
-from attncourse.grading.guard import BREACHES
-from attncourse.grading.run import CellRun, run_nbval
+from attncourse.grading.running.guard import BREACHES
+from attncourse.grading.running.run import CellRun, run_nbval
 from attncourse.grading.submission import Submission, read_submission
 
 DEFAULT_SECRET = "attention"  # an instructor takes another

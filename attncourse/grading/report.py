@@ -76,11 +76,6 @@ def json_of_record(record: dict) -> str:
     return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 
-def page_of_grade(grade) -> str:
-    """Return a grade as a page of HTML that needs no other file."""
-    return page_of_record(record_of(grade))
-
-
 def page_of_record(record: dict, standing: tuple[str, ...] = ()) -> str:
     """Return the record of a grade as a page of HTML that needs no other file.
 

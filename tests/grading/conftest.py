@@ -36,7 +36,7 @@ def calls(monkeypatch):
         return stand_in(path, **options)
 
     monkeypatch.setattr("attncourse.grading.grade.grade_file", grade_file)
-    monkeypatch.setattr("attncourse.grading.batch.walls_missing", lambda: [])
+    monkeypatch.setattr("attncourse.grading.course.batch.walls_missing", lambda: [])
     return made
 
 

@@ -9,8 +9,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.cli import main
 from attncourse.exercises import exercise_of
-from attncourse.grading.class_page import histogram
-from attncourse.grading.likeness import fingerprints, pairs_alike
+from attncourse.grading.records.class_page import histogram
+from attncourse.grading.records.likeness import fingerprints, pairs_alike
 
 FIRST = "1_attention_from_scratch"
 ANSWER = """

@@ -11,9 +11,9 @@ import pytest
 
 from attncourse.cli import main
 from attncourse.exercises import MODULES
-from attncourse.grading.batch import BOOK
-from attncourse.grading.gradebook import Gradebook
-from attncourse.grading.manifest import fingerprint, mark_of
+from attncourse.grading.course.batch import BOOK
+from attncourse.grading.course.manifest import fingerprint, mark_of
+from attncourse.grading.records.gradebook import Gradebook
 from attncourse.grading.safe_text import file_name, one_line, plain, plain_data
 
 FIRST = "1_attention_from_scratch"
@@ -102,7 +102,7 @@ def test_an_unforeseen_fault_is_a_sentence(tmp_path, notebook, grade, monkeypatc
     def broken(*arguments, **options):
         raise RuntimeError("bang\x1b[31m")
 
-    monkeypatch.setattr("attncourse.grading.batch.collect", broken)
+    monkeypatch.setattr("attncourse.grading.course.batch.collect", broken)
     status, error = grade()
     assert status == 1
     assert "The command failed (RuntimeError: bang)." in error

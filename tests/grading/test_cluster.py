@@ -8,11 +8,11 @@ import time
 import pytest
 
 from attncourse.cli import main
-from attncourse.grading import cluster
-from attncourse.grading.batch import BOOK, Course, grade_course
-from attncourse.grading.database import Stopped
-from attncourse.grading.gradebook import Gradebook
-from attncourse.grading.standing import standings
+from attncourse.grading.course import cluster
+from attncourse.grading.course.batch import BOOK, Course, grade_course
+from attncourse.grading.records.database import Stopped
+from attncourse.grading.records.gradebook import Gradebook
+from attncourse.grading.records.standing import standings
 from attncourse.grading.submission import Refused
 
 dask = pytest.importorskip("dask", reason="the extra `cluster`")

@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
-from attncourse.grading import archives
-from attncourse.grading.collect import collect, without_exercise
+from attncourse.grading.course import archives
+from attncourse.grading.course.collect import collect, without_exercise
 
 
 def packed(path, members, **options):

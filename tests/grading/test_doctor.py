@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from attncourse.cli import main
-from attncourse.grading import doctor
+from attncourse.grading.course import doctor
 
 
 def states(folder):
@@ -63,7 +63,7 @@ def test_a_folder_that_cannot_be_written_is_missing(tmp_path, monkeypatch):
 
 
 def test_walls_that_do_not_stand_are_named_with_a_way_out(tmp_path, monkeypatch):
-    walls = pytest.importorskip("attncourse.grading.sandbox")
+    walls = pytest.importorskip("attncourse.grading.running.sandbox")
     stand = [
         SimpleNamespace(name="network", stands=False, why_not="not permitted"),
         SimpleNamespace(name="memory", stands=True, why_not=""),

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from attncourse.cli import main
-from attncourse.grading.collect import Found
-from attncourse.grading.students import read_class_list
+from attncourse.grading.course.collect import Found
+from attncourse.grading.records.students import read_class_list
 from attncourse.grading.submission import Refused
 
 

@@ -12,8 +12,8 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from attncourse.grading import forking
-from attncourse.grading.run import RUNNERS, default_runner, run_nbval
+from attncourse.grading.running import forking
+from attncourse.grading.running.run import RUNNERS, default_runner, run_nbval
 
 pytestmark = pytest.mark.skipif(
     default_runner() != "fork", reason="kernels are forked on Linux only"
@@ -106,7 +106,7 @@ def test_an_unknown_way_of_running_is_refused():
 def test_the_forking_process_knows_no_right_answer():
     code = """
         import gc, types
-        from attncourse.grading import forked
+        from attncourse.grading.running import forked
         kept, judge = forked.prepare()
         from attncourse.exercises.task import Check, Mistake
         kinds = {"Check", "Mistake"}
@@ -126,7 +126,7 @@ def test_the_forking_process_knows_no_right_answer():
 def test_when_the_instructors_process_is_killed_everything_that_it_forked_ends():
     code = """
         from nbformat.v4 import new_code_cell, new_notebook
-        from attncourse.grading.run import run_nbval
+        from attncourse.grading.running.run import run_nbval
         metadata = {"attncourse": {"seconds": 300}}
         loop = "import os; os.fork(); os.setsid() if os.getpid() > 1 else 0\\n"
         loop += "while True: pass"

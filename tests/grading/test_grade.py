@@ -12,7 +12,7 @@ from attncourse.cli import main
 from attncourse.exercises import MODULES, exercise_of
 from attncourse.grading.compose import compose, find_template
 from attncourse.grading.grade import grade_file
-from attncourse.grading.report import page_of_grade, record_of, text_of_grade
+from attncourse.grading.report import page_of_record, record_of, text_of_grade
 from attncourse.grading.submission import read_submission
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -182,5 +182,5 @@ def test_feedback_is_escaped_in_the_page_and_plain_in_the_terminal(hand_in):
         "def attention_scores(query, key):\n    raise ValueError('<script>x</script>')"
     )
     grade = graded(hand_in(rude))
-    assert "<script>" not in page_of_grade(grade)
+    assert "<script>" not in page_of_record(record_of(grade))
     assert "ValueError" in text_of_grade(grade)

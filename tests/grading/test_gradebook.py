@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from attncourse.cli import main
-from attncourse.grading.batch import BOOK
-from attncourse.grading.gradebook import Gradebook
-from attncourse.grading.late import Penalty, in_words, read_penalty, read_time
-from attncourse.grading.standing import standings
+from attncourse.grading.course.batch import BOOK
+from attncourse.grading.records.gradebook import Gradebook
+from attncourse.grading.records.late import Penalty, in_words, read_penalty, read_time
+from attncourse.grading.records.standing import standings
 from attncourse.grading.submission import Refused
 
 FIRST = "1_attention_from_scratch"
@@ -76,7 +76,9 @@ def test_a_changed_solution_or_secret_is_graded_anew_and_the_old_grade_kept(
     assert calls[0][1]["secret"] == "two"
     grade("--secret", "one")  # its grades are still there
     assert calls == []
-    monkeypatch.setattr("attncourse.grading.plan.hash_of", lambda path: f"new {path}")
+    monkeypatch.setattr(
+        "attncourse.grading.course.plan.hash_of", lambda path: f"new {path}"
+    )
     grade("--secret", "one")
     assert len(calls) == 1
 
@@ -255,7 +257,7 @@ def test_two_runs_at_once_the_second_says_so(tmp_path, notebook, grade, capsys):
     grade()
     code = (
         "import sys, time\nfrom pathlib import Path\n"
-        "from attncourse.grading.database import only_run\n"
+        "from attncourse.grading.records.database import only_run\n"
         f"with only_run(Path({str(tmp_path / 'grades')!r})):\n"
         "    print('held', flush=True)\n    time.sleep(60)"
     )
@@ -322,10 +324,10 @@ def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
             raise OSError(28, "No space left on device")
         return replace(one, other)
 
-    monkeypatch.setattr("attncourse.grading.outputs.os.replace", full)
+    monkeypatch.setattr("attncourse.grading.records.outputs.os.replace", full)
     assert grade() == 1
     assert "no space left on device" in capsys.readouterr().err
-    monkeypatch.setattr("attncourse.grading.outputs.os.replace", replace)
+    monkeypatch.setattr("attncourse.grading.records.outputs.os.replace", replace)
     assert grade() == 0
     assert calls == []
     assert (tmp_path / "grades" / "feedback" / "ada-1.html").is_file()
@@ -364,7 +366,7 @@ def test_an_interrupt_keeps_what_was_graded(
 ):
     for name in ("ada", "grace", "joan"):
         notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
-    import attncourse.grading.batch as batch
+    import attncourse.grading.course.batch as batch
 
     keep, kept = batch._Run._keep, []
 
@@ -386,7 +388,7 @@ def test_an_interrupt_keeps_what_was_graded(
 SLOW = """
 import sys, time
 from pathlib import Path
-from attncourse.grading.batch import Course, grade_course
+from attncourse.grading.course.batch import Course, grade_course
 
 def slow(path, solutions, secret, student):
     time.sleep(0.15)
@@ -424,7 +426,7 @@ def test_every_change_of_the_schema_counts_up_its_version():
     """If this fails: write a migration, raise SCHEMA_VERSION, then this number."""
     import hashlib
 
-    from attncourse.grading.database import SCHEMA, SCHEMA_VERSION
+    from attncourse.grading.records.database import SCHEMA, SCHEMA_VERSION
 
     digest = hashlib.sha256(SCHEMA.encode()).hexdigest()[:8]
     assert (SCHEMA_VERSION, digest) == (1, "f5371f60")

@@ -17,11 +17,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attncourse.exercises import exercise_of
-from attncourse.grading import forking
 from attncourse.grading.compose import find_template
 from attncourse.grading.grade import grade_file
-from attncourse.grading.report import page_of_grade, text_of_grade
-from attncourse.grading.run import default_runner
+from attncourse.grading.report import page_of_record, record_of, text_of_grade
+from attncourse.grading.running import forking
+from attncourse.grading.running.run import default_runner
 
 pytestmark = pytest.mark.skipif(
     default_runner() != "fork", reason="kernels are forked on Linux only"
@@ -343,7 +343,7 @@ def test_bad_answers_get_nothing_and_take_nothing_from_the_others(
     bad = GROUPS[kind]
     tasks, found = grade(template, tmp_path, bad, SOLUTIONS=SOLUTIONS, **outside)
     assert_fair(tasks, bad)
-    page = page_of_grade(found)
+    page = page_of_record(record_of(found))
     assert "\x1b" not in page + text_of_grade(found)
     assert "<script>" not in page
 

@@ -5,7 +5,11 @@ import pytest
 
 from attncourse.cli import main
 from attncourse.exercises import MODULES, exercise_of
-from attncourse.grading.nbgrader_format import assignment_from, faults_of, require
+from attncourse.grading.course.nbgrader_format import (
+    assignment_from,
+    faults_of,
+    require,
+)
 from attncourse.grading.submission import read_notebook
 
 NAMES = list(MODULES)

@@ -10,7 +10,7 @@ import pytest
 
 from attncourse.exercises import MODULES
 from attncourse.grading.grade import grouped
-from attncourse.grading.run import CellRun
+from attncourse.grading.running.run import CellRun
 
 ROOT = Path(__file__).resolve().parents[2]
 IMPORT = re.compile(r"^from attncourse\.exercises\S* import .+$", re.MULTILINE)
@@ -21,7 +21,7 @@ def stripped():
     """Run code in a fresh Python in which the exercises are stripped."""
 
     def run(code):
-        start = "from attncourse.grading.oracle import two_copies\n"
+        start = "from attncourse.grading.running.oracle import two_copies\n"
         start += "kept, judge = two_copies()\n"
         done = subprocess.run(
             [sys.executable, "-c", start + code], capture_output=True, text=True

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from attncourse.grading import sandbox
-from attncourse.grading.landlock import without
-from attncourse.grading.run import default_runner
+from attncourse.grading.running import sandbox
+from attncourse.grading.running.landlock import without
+from attncourse.grading.running.run import default_runner
 
 pytestmark = pytest.mark.skipif(
     default_runner() != "fork", reason="walls are there on Linux only"
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 TRY = """
 import json, os, socket, sys
 from pathlib import Path
-from attncourse.grading import raising, sandbox
+from attncourse.grading.running import raising, sandbox
 import tempfile
 
 def inside(sock):
@@ -112,7 +112,7 @@ def test_what_is_behind_the_walls_reaches_nothing(server, tmp_path):
 # Without mount namespaces the others have to do: Landlock, another user, limits.
 NO_NAMESPACES = """
 import os
-from attncourse.grading import sandbox
+from attncourse.grading.running import sandbox
 def refused():
     raise OSError("Operation not permitted")
 sandbox.own_namespaces = refused

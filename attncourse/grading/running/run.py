@@ -11,8 +11,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from attncourse.grading import forking
-from attncourse.grading.release import text_of
+import nbformat
+
+from attncourse.grading.running import forking
 
 TOTAL_SECONDS = 900  # one notebook may take, beside the limits of its cells
 # What a run needs of the environment; the rest may hold secrets of the instructor.
@@ -82,7 +83,9 @@ def run_nbval(
         raise ValueError(f"runner is one of {', '.join(RUNNERS)}; {runner!r} came.")
     if runner == "fork":
         found, _ = forking.forker().run(
-            text_of(notebook), total_seconds, MODULES_OF.get(_module(notebook), ())
+            nbformat.writes(notebook),
+            total_seconds,
+            MODULES_OF.get(_module(notebook), ()),
         )
         return [CellRun(**record) for record in found]
     return _with_a_kernel(notebook, total_seconds)
@@ -101,8 +104,14 @@ def _with_a_kernel(notebook, total_seconds) -> list[CellRun]:
         record = Path(outside) / "record.jsonl"
         record.touch()
         path = Path(folder) / "graded.ipynb"  # removed before anything runs
-        path.write_text(text_of(notebook), encoding="utf8")
-        command = [sys.executable, "-m", "pytest", "-p", "attncourse.grading.recorder"]
+        path.write_text(nbformat.writes(notebook), encoding="utf8")
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "attncourse.grading.running.recorder",
+        ]
         process = subprocess.Popen(
             [*command, *forking.arguments(folder), str(path)],
             cwd=folder,

@@ -1,8 +1,8 @@
 """Walls around a process that runs what a stranger wrote.
 
 Each wall is one function that raises `OSError` where this machine does not have it.
-`outer_walls` are put up in a process whose child is then shut in; `inner_walls` in that
-child, which they leave without rights. None of them needs more than Linux and libc.
+`raising` puts them up: namespaces and files in a process whose child is then shut in,
+limits, rights and Landlock in that child. None of them needs more than Linux and libc.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from attncourse.grading import landlock
+from attncourse.grading.running import landlock
 
 MEMORY = 2 << 30  # bytes that an answer may take beside what was there
 # Where an answer may write; /tmp may hold this repository.
@@ -32,8 +32,7 @@ NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     0x20000000,
     0x40000000,
 )
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (
-    1,
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (
     2,
     4,
     4096,
@@ -291,7 +290,7 @@ def walls() -> list[Wall]:
     if not linux:
         why = "forked kernels and walls around them are there on Linux only"
         return [Wall(name, False, why) for name in WALLS]
-    from attncourse.grading.forking import walls_there
+    from attncourse.grading.running.forking import walls_there
 
     return read_walls(walls_there())
 

@@ -142,7 +142,7 @@ def read_late(path: Path) -> list[tuple[str, str, float]]:
         Student, notebook or "", and seconds late, or the time of the hand-in if it is
         larger than 10**8.
     """
-    from attncourse.grading.students import read_table
+    from attncourse.grading.records.students import read_table
 
     found = []
     for place, row in enumerate(read_table(path), start=2):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from attncourse.exercises import MODULES
 from attncourse.exercises.feedback import number
-from attncourse.grading.batch import BOOK, Course, grade_course
-from attncourse.grading.gradebook import Gradebook
-from attncourse.grading.late import exercise_named
-from attncourse.grading.outputs import write_outputs
+from attncourse.grading.course.batch import BOOK, Course, grade_course
+from attncourse.grading.records.gradebook import Gradebook
+from attncourse.grading.records.late import exercise_named
+from attncourse.grading.records.outputs import write_outputs
+from attncourse.grading.records.standing import standings
 from attncourse.grading.safe_text import file_name, one_line
-from attncourse.grading.standing import standings
 from attncourse.grading.submission import Refused, version_of
 
 
@@ -25,7 +25,7 @@ def secret_in(arguments) -> str:
 
 def run_grade(arguments) -> int:
     """Grade what was handed in."""
-    from attncourse.grading.locally import cores
+    from attncourse.grading.course.locally import cores
 
     course = Course(
         solutions=arguments.solutions,
@@ -47,15 +47,15 @@ def run_grade(arguments) -> int:
 def run_release(arguments) -> int:
     """Make the exercises, say which, and note the secret's fingerprint."""
     from attncourse.exercises import exercise_of
-    from attncourse.grading.manifest import mark_of, write_manifest
+    from attncourse.grading.course.manifest import mark_of, write_manifest
+    from attncourse.grading.records.students import read_class_list
     from attncourse.grading.release import release
-    from attncourse.grading.students import read_class_list
 
     names = [exercise_named(name) for name in arguments.names] or list(MODULES)
     secret = secret_in(arguments)
     variants = arguments.variant_per_student
     if arguments.format == "nbgrader":
-        from attncourse.grading.nbgrader_format import export_for_nbgrader
+        from attncourse.grading.course.nbgrader_format import export_for_nbgrader
 
         if variants:
             raise Refused("nbgrader hands everybody the same notebooks: no variants.")
@@ -121,7 +121,7 @@ def run_adjust(arguments) -> int:
 
 def run_export(arguments) -> int:
     """Write the tables of one form, and all that follows from the gradebook."""
-    from attncourse.grading.exports import export
+    from attncourse.grading.records.exports import export
 
     columns = {}
     for text in arguments.column:
@@ -184,7 +184,7 @@ def _day(seconds: float) -> str:
 
 def run_doctor(arguments) -> int:
     """Say what is missing on this machine."""
-    from attncourse.grading.doctor import examine, text_of
+    from attncourse.grading.course.doctor import examine, text_of
 
     found = examine(Path(arguments.grades))
     print(text_of(found))

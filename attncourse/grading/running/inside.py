@@ -7,14 +7,13 @@ checks that they name are kept out of its reach, and what is printed goes past i
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 import types
 
 import torch
 
-from attncourse.grading.channel import Broken, Reader, sender
-from attncourse.grading.guard import Breach, Guard
+from attncourse.grading.running.channel import Broken, Reader, sender
+from attncourse.grading.running.guard import Breach, Guard
 
 PROBE = "_exercise.probe("
 LONGEST_OUTPUT = 900_000  # characters of a check that are sent
@@ -201,8 +200,3 @@ def _described(error) -> dict:
     except BaseException:
         said = ""
     return {"ename": type(error).__name__, "evalue": said}
-
-
-def leave() -> None:
-    """End the process without running what an answer has left to be run."""
-    os._exit(0)

@@ -6,13 +6,13 @@ import json
 from collections import Counter, defaultdict
 
 from attncourse.exercises.feedback import number
-from attncourse.grading.likeness import pairs_alike
-from attncourse.grading.report import html_page, safe
-from attncourse.grading.standing import (
+from attncourse.grading.records.likeness import pairs_alike
+from attncourse.grading.records.standing import (
     exercises_in,
     record_of_standing,
     refusals,
 )
+from attncourse.grading.report import html_page, safe
 
 BINS = 10
 MOST_MISTAKES = 12

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from attncourse.exercises import MODULES
-from attncourse.grading.archives import NOTEBOOKS, unpack
+from attncourse.grading.course.archives import NOTEBOOKS, unpack
 from attncourse.grading.safe_text import one_line
 
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".

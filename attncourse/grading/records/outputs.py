@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from attncourse.grading.records.standing import record_of_standing, standings
 from attncourse.grading.report import json_of_record, page_of_record
 from attncourse.grading.safe_text import one_line
-from attncourse.grading.standing import record_of_standing, standings
 
 FEEDBACK = "feedback"
 
@@ -29,8 +29,8 @@ def write_outputs(book, out: Path) -> list[str]:
     list of str
         A sentence for each file that could not be written.
     """
-    from attncourse.grading.class_page import class_page
-    from attncourse.grading.exports import plain_table
+    from attncourse.grading.records.class_page import class_page
+    from attncourse.grading.records.exports import plain_table
 
     found = standings(book)
     students = book.students()

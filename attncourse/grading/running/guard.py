@@ -1,9 +1,9 @@
 """What watches, inside the process that runs an answer, that it answers honestly.
 
 Nothing in a process can be hidden for good from code that runs in it. So no right
-answer is there to be found (see `attncourse.grading.oracle`); what is here makes
-cheating laborious, and has it named. Python reports to an audit hook what code does,
-and a hook cannot be removed; the frames of callers tell an answer from a library.
+answer is there to be found (see `oracle`); what is here makes cheating laborious, and
+has it named. Python reports to an audit hook what code does, and a hook cannot be
+removed; the frames of callers tell an answer from a library.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import importlib
 import sys
 from pathlib import Path
 
-from attncourse.grading.ruled_out import rule_out
-from attncourse.grading.watched import Watched
+from attncourse.grading.running.ruled_out import rule_out
+from attncourse.grading.running.watched import Watched
 
 # By the name of the exception that the process reports: the name of the mistake.
 BREACHES = {

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncourse.exercises import MODULES
-from attncourse.grading.collect import Found
-from attncourse.grading.manifest import fingerprint, secret_for
+from attncourse.grading.course.collect import Found
+from attncourse.grading.course.manifest import fingerprint, secret_for
+from attncourse.grading.records.students import ClassList, Student
 from attncourse.grading.safe_text import one_line
-from attncourse.grading.students import ClassList, Student
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import threading
 import time
 from pathlib import Path
 
-from attncourse.grading import sandbox
-from attncourse.grading.channel import Broken, Late, Reader, sender
+from attncourse.grading.running import sandbox
+from attncourse.grading.running.channel import Broken, Late, Reader, sender
 
 GRACE = 20  # seconds beside those of the cells
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
@@ -46,7 +46,7 @@ class Forker:
                 [
                     sys.executable,
                     "-m",
-                    "attncourse.grading.forked",
+                    "attncourse.grading.running.forked",
                     str(there.fileno()),
                 ],
                 env=_environment(),
@@ -162,7 +162,7 @@ def arguments(folder) -> list[str]:
 
 def walls_there() -> dict[str, str]:
     """Return which walls can be put up here, as `sandbox.read_walls` takes it."""
-    command = [sys.executable, "-m", "attncourse.grading.raising"]
+    command = [sys.executable, "-m", "attncourse.grading.running.raising"]
     with contextlib.suppress(subprocess.SubprocessError, ValueError, OSError):
         done = subprocess.run(
             command, env=_environment(), capture_output=True, timeout=60, check=False

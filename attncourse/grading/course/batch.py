@@ -11,25 +11,24 @@ from pathlib import Path
 
 from attncourse.exercises import MODULES
 from attncourse.exercises.feedback import number
-from attncourse.grading.collect import collect
-from attncourse.grading.database import Stopped, only_run
-from attncourse.grading.grade import DEFAULT_SECRET
-from attncourse.grading.gradebook import Gradebook
-from attncourse.grading.late import read_deadlines, read_late, read_penalty
-from attncourse.grading.likeness import fingerprints
-from attncourse.grading.locally import local_results, walls_missing
-from attncourse.grading.manifest import (
+from attncourse.grading.course.collect import collect
+from attncourse.grading.course.locally import grade_one, local_results, walls_missing
+from attncourse.grading.course.manifest import (
     doubts_about,
     fingerprint,
     mark_of,
     read_manifest,
 )
-from attncourse.grading.one import grade_one
-from attncourse.grading.outputs import write_outputs
-from attncourse.grading.plan import Job, Keys, plan
+from attncourse.grading.course.plan import Job, Keys, plan
+from attncourse.grading.grade import DEFAULT_SECRET
+from attncourse.grading.records.database import Stopped, only_run
+from attncourse.grading.records.gradebook import Gradebook
+from attncourse.grading.records.late import read_deadlines, read_late, read_penalty
+from attncourse.grading.records.likeness import fingerprints
+from attncourse.grading.records.outputs import write_outputs
+from attncourse.grading.records.standing import LATEST
+from attncourse.grading.records.students import read_class_list
 from attncourse.grading.safe_text import one_line
-from attncourse.grading.standing import LATEST
-from attncourse.grading.students import read_class_list
 from attncourse.grading.submission import Refused
 
 SCRATCH = ".unpacked"
@@ -252,7 +251,7 @@ class _Run:
 
     def _results(self, jobs):
         if self.course.scheduler:
-            from attncourse.grading.cluster import cluster_results
+            from attncourse.grading.course.cluster import cluster_results
 
             return cluster_results(
                 jobs,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from attncourse.exercises import MODULES
 from attncourse.exercises.feedback import number
-from attncourse.grading.late import in_words, read_penalty
+from attncourse.grading.records.late import in_words, read_penalty
 
 
 @dataclass(frozen=True)

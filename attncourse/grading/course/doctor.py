@@ -154,7 +154,7 @@ def memory_free() -> float | None:
 
 
 def _cores() -> Finding:
-    from attncourse.grading.locally import cores
+    from attncourse.grading.course.locally import cores
 
     return Finding(
         "cores", "good", f"{cores()}; so many notebooks are graded at a time"
@@ -186,7 +186,7 @@ def _browser() -> Finding:
 
 def _walls() -> list[Finding]:
     try:
-        from attncourse.grading.sandbox import walls
+        from attncourse.grading.running.sandbox import walls
     except ImportError:
         return [
             Finding(

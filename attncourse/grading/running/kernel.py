@@ -1,9 +1,9 @@
 """A kernel for nbval that is a fork: the interface of nbval's `RunningKernel`.
 
 Here is the side of the process that compares. It knows the expected outputs and runs
-nothing of the student's; `attncourse.grading.inside` is the other side. Each cell has
-one deadline; a process that ended is noticed at once; and where a cell did not come to
-an end, the next one finds a fresh process in which all earlier cells that did have run.
+nothing of the student's; `inside` is the other side. Each cell has one deadline; a
+process that ended is noticed at once; and where a cell did not come to an end, the next
+one finds a fresh process in which all earlier cells that did have run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import secrets
 import socket
 import time
 
-from attncourse.grading.channel import Broken, Late, Reader, sender
+from attncourse.grading.running.channel import Broken, Late, Reader, sender
 
 SECONDS_TO_START = 60
 MOST_MESSAGES = 10_000  # of one cell

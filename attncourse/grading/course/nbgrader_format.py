@@ -20,7 +20,7 @@ GRADE_ID = re.compile(r"[A-Za-z0-9_-]+")
 TEST = """\
 # Graded, {points:g} of {of:g} points: {claim}
 ### BEGIN HIDDEN TESTS
-from attncourse.grading.nbgrader_format import require
+from attncourse.grading.course.nbgrader_format import require
 
 require({notebook!r}, {task!r}, {place}, {seeds}, {names})
 ### END HIDDEN TESTS"""

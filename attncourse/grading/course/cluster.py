@@ -19,9 +19,9 @@ from pathlib import Path
 
 import attncourse
 from attncourse.exercises import MODULES
-from attncourse.grading.database import Stopped
-from attncourse.grading.locally import outcome_of
-from attncourse.grading.plan import hash_of_checks
+from attncourse.grading.course.locally import outcome_of
+from attncourse.grading.course.plan import hash_of_checks
+from attncourse.grading.records.database import Stopped
 from attncourse.grading.safe_text import file_name, one_line
 from attncourse.grading.submission import LARGEST_FILE, Refused
 

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from attncourse.grading import sandbox
-from attncourse.grading.sandbox import try_wall
+from attncourse.grading.running import sandbox
+from attncourse.grading.running.sandbox import try_wall
 
 
 def end_after(function, *arguments, closing=()) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from attncourse.exercises.feedback import number
-from attncourse.grading.lms import (
+from attncourse.grading.records.lms import (
     by_student,
     canvas_table,
     csv_text,
@@ -14,17 +14,15 @@ from attncourse.grading.lms import (
     moodle_worksheet,
     points_text,
 )
-from attncourse.grading.outputs import write
-from attncourse.grading.report import cell
-from attncourse.grading.standing import (
+from attncourse.grading.records.outputs import write
+from attncourse.grading.records.standing import (
     Standing,
     exercises_in,
     record_of_standing,
     refusals,
     standings,
 )
-
-FORMS = ("plain", "tasks", "moodle", "canvas")
+from attncourse.grading.report import cell
 
 
 def export(book, form: str, out: Path, columns: dict[str, str] | None = None):
@@ -34,8 +32,8 @@ def export(book, form: str, out: Path, columns: dict[str, str] | None = None):
     ----------
     book : Gradebook
         The gradebook.
-    form : str
-        One of `FORMS`.
+    form : {"plain", "tasks", "moodle", "canvas"}
+        Which.
     out : Path
         The folder that they go to.
     columns : dict of str to str, optional

@@ -1,6 +1,6 @@
 """A plugin of pytest that watches nbval and writes down what it found, cell by cell.
 
-    pytest --nbval notebook.ipynb -p attncourse.grading.recorder
+    pytest --nbval notebook.ipynb -p attncourse.grading.running.recorder
 
 The file named by the environment variable ``ATTNCOURSE_RECORD`` gets one JSON line for
 each cell as soon as it is done, so that a run that is cut off leaves what it had. nbval
@@ -19,8 +19,8 @@ from queue import Empty
 import pytest
 from nbval.plugin import NbCellError
 
-from attncourse.grading.guard import BREACHES
-from attncourse.grading.kernel import KernelDied
+from attncourse.grading.running.guard import BREACHES
+from attncourse.grading.running.kernel import KernelDied
 from attncourse.grading.safe_text import plain
 
 SECONDS = 60  # for a cell whose metadata says nothing

@@ -8,9 +8,9 @@ import sqlite3
 import time
 from dataclasses import fields
 
-from attncourse.grading.database import Database
+from attncourse.grading.records.database import Database
+from attncourse.grading.records.students import Student, key_of
 from attncourse.grading.safe_text import file_name, one_line
-from attncourse.grading.students import Student, key_of
 from attncourse.grading.submission import Refused
 
 

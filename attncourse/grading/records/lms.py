@@ -8,14 +8,14 @@ import zipfile
 from pathlib import Path
 
 from attncourse.exercises.feedback import number
-from attncourse.grading.report import cell, page_of_record
-from attncourse.grading.safe_text import one_line
-from attncourse.grading.standing import (
+from attncourse.grading.records.standing import (
     Standing,
     exercises_in,
     points_of,
     record_of_standing,
 )
+from attncourse.grading.report import cell, page_of_record
+from attncourse.grading.safe_text import one_line
 
 
 def csv_text(rows) -> str:

@@ -17,11 +17,11 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-from attncourse.grading import inside
-from attncourse.grading.channel import Reader, sender
-from attncourse.grading.forking import GRACE, arguments
-from attncourse.grading.kernel import ForkedKernel, Nursery
-from attncourse.grading.raising import end_after, end_children, raise_kernels
+from attncourse.grading.running import inside
+from attncourse.grading.running.channel import Reader, sender
+from attncourse.grading.running.forking import GRACE, arguments
+from attncourse.grading.running.kernel import ForkedKernel, Nursery
+from attncourse.grading.running.raising import end_after, end_children, raise_kernels
 
 IMPORTED = ("torch", "torch._dynamo", "numpy", "pytest", "nbval.plugin", "nbformat")
 IMPORTED += ("attncourse.data",)
@@ -83,7 +83,7 @@ def prepare():
     torch.set_num_threads(1)
     for kind in (torch.half, torch.bfloat16):  # reads what kind of processor it is
         torch.ones(8, 8, dtype=kind) @ torch.ones(8, 8, dtype=kind)
-    from attncourse.grading.oracle import two_copies
+    from attncourse.grading.running.oracle import two_copies
 
     return two_copies()
 
@@ -152,7 +152,7 @@ def _compared(text: str, kernel, write) -> None:
     import nbval.plugin
     import pytest
 
-    from attncourse.grading.recorder import Recorder
+    from attncourse.grading.running.recorder import Recorder
 
     with tempfile.TemporaryDirectory(prefix="attncourse-") as folder:
         path = Path(folder) / "graded.ipynb"  # removed before anything runs
