@@ -60,6 +60,11 @@ def multi_head(rounds):
     def projections():
         return maps[3](maps[0](x) + maps[1](x) + maps[2](x))
 
+    def projections_and_kernel():
+        heads = (part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in maps[:3])
+        heads = nn.functional.scaled_dot_product_attention(*heads)
+        return maps[3](heads.transpose(1, 2).flatten(2))
+
     def peer(**options):
         return gradients_of(theirs, x, lambda: theirs(x, x, x, **options)[0])
 
@@ -71,6 +76,7 @@ def multi_head(rounds):
             "ours": own(need_weights=False),
             "theirs": peer(need_weights=False),
             "projections": gradients_of(maps, x, projections),
+            "kernel too": gradients_of(maps, x, projections_and_kernel),
             "written out": gradients_of(written_out, x, lambda: written_out(x)[0]),
             "ours, weights": own(need_weights=True),
             "theirs, weights": peer(need_weights=True, average_attn_weights=False),
@@ -83,6 +89,8 @@ def multi_head(rounds):
             ratio(runs, "ours", "theirs"), 0.95, shape),
         row("multi-head attention without weights", "its four projections alone",
             ratio(runs, "ours", "projections"), 1.2, shape),
+        row("multi-head attention without weights", "projections and PyTorch's kernel",
+            ratio(runs, "ours", "kernel too"), 1.0, shape),
         row("multi-head attention without weights", "the formula written out",
             ratio(runs, "ours", "written out"), 1.0, shape),
         row("multi-head attention with weights", "nn.MultiheadAttention, all heads",

@@ -1,5 +1,6 @@
 """What the benchmarks share: turns, ratios within a round, and where results go."""
 
+import ctypes
 import os
 import statistics
 import time
@@ -9,6 +10,23 @@ import torch
 from attncourse.recorded.writing import provenance, save
 
 LEAST_SECONDS = 0.05  # shorter calls are repeated within a round
+
+
+# glibc's names for what `mallopt` sets (malloc.h)
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+
+
+def keep_freed_memory():
+    """Let freed memory stay with this process, where its C library can; say if it does.
+
+    By default glibc gives large blocks back as soon as they are free, so that each call
+    pays anew for pages of zeros: above 32 MB a result costs more than its computation.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # macOS, Windows, musl
+        return False
+    return bool(mallopt(M_MMAP_MAX, 0) and mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
 
 
 def seconds(call):
@@ -43,13 +61,14 @@ def ratio(runs, one, other):
     return spread([run[one] / run[other] for run in runs])
 
 
-def record(name, results):
+def record(name, results, **settings):
     """Write results where the package keeps them, with how they were made."""
     made = provenance(
         packages=("torch", "numpy"),
         cores=os.cpu_count(),
         threads=torch.get_num_threads(),
         load_at_end=round(os.getloadavg()[0], 1),
+        **settings,
     )
     save(name, {"made": made, **results})
 

@@ -10,9 +10,9 @@ from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
 from attncourse.layers.core import check_attention_inputs
 
-# Scores are made in tiles of about this many numbers, so that a tile (0.5 MB in
-# float32) stays in the cache of one core between the product and the softmax.
-TILE_SCORES = 2**17
+# Scores are made in tiles of about this many numbers, so that a tile (1 MB in
+# float32) stays in the cache of the cores between the product and the softmax.
+TILE_SCORES = 2**18
 
 
 def local_attention(query, key, value, *, window, causal=False):
