@@ -61,7 +61,9 @@ def multi_head(rounds):
         return maps[3](maps[0](x) + maps[1](x) + maps[2](x))
 
     def projections_and_kernel():
-        heads = (part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in maps[:3])
+        heads = (
+            part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in maps[:3]
+        )
         heads = nn.functional.scaled_dot_product_attention(*heads)
         return maps[3](heads.transpose(1, 2).flatten(2))
 

@@ -1,9 +1,10 @@
 """Local attention against full attention: time, memory, and how much room is left.
 
 Every figure is a ratio of two times taken one after the other in the same round of the
-same process; rounds are repeated, and the table gives their median and range. While time is
-measured, freed memory stays with the process, as it would for smaller tensors. Peak
-memory is that of fresh processes with the usual settings. Run ``python benchmarks/local_attention.py --help``.
+same process; rounds are repeated, and the table gives their median and range. While
+time is measured, freed memory stays with the process, as it does for smaller tensors.
+Peak memory is that of fresh processes with the usual settings.
+Run ``python benchmarks/local_attention.py --help``.
 """
 
 import argparse
