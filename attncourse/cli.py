@@ -9,6 +9,7 @@ from pathlib import Path
 
 DONE, FAULTS, INTERRUPTED = 0, 1, 130
 GRADES = Path("grades")
+LIMIT = 900  # seconds, as `attncourse.grading.running.run` has it
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -50,6 +51,13 @@ def _grade(parser) -> None:
     add("--penalty", default="", help="what lateness costs: 10%%/day, 1/hour, 20%%")
     add("--late", type=Path, metavar="CSV", help="who was how late, instead of times")
     add("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster")
+    add(
+        "--limit",
+        type=int,
+        default=LIMIT,
+        metavar="SECONDS",
+        help=f"what the cells of one submission may take together (default: {LIMIT})",
+    )
     add("--again", action="store_true", help="grade what was graded before, too")
     parser.set_defaults(run="run_grade")
 

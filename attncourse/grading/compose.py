@@ -7,6 +7,7 @@ those of a right answer, made here, outside the process that runs the student's 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import itertools
 import threading
@@ -16,9 +17,12 @@ from attncourse.exercises import MODULES
 from attncourse.exercises.judge import expected_of, lines_of_case, safe_seeds
 from attncourse.exercises.task import Check, Exercise, Task
 from attncourse.grading.release import solution_of
+from attncourse.grading.running.remembered import recall, remember
 from attncourse.grading.source import Statement, needed, statements_of
 from attncourse.grading.submission import Refused, Submission, read_notebook
 
+# What is imported where an exercise is asked, beside what its notebook imports.
+IMPORTED_BY = {"patterns": ("transformers",)}
 QUICK, SLOW = 30, 240  # seconds that a cell may take
 HIDDEN_INPUTS = 3  # of each check, beside those of the student's own notebook
 # The process that runs the cells takes this line as the sign to begin watching.
@@ -40,6 +44,15 @@ class Template:
         self.exercise = exercise
         self.given: list[Statement] = []
         self.reference: list[Statement] = []
+        state = path.stat()
+        key = f"{path.absolute()} {state.st_mtime_ns} {state.st_size}"
+        if (known := recall(key)) is not None:
+            self.given, self.reference = known
+            return
+        self._read(path)
+        remember(key, (self.given, self.reference))
+
+    def _read(self, path: Path) -> None:
         before_answers = True
         for place, cell in enumerate(read_notebook(path).cells, start=1):
             if cell.cell_type != "code":
@@ -53,6 +66,17 @@ class Template:
                 if not before_answers:  # a later cell gives definitions only
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
                 self.given += [s for s in found if not s.text.startswith("%")]
+
+    def imports(self) -> set[str]:
+        """Return the modules that the instructor's own cells import."""
+        found = set()
+        for statement in self.given:
+            for node in ast.parse(statement.text).body:
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    found.add(node.module)
+                elif isinstance(node, ast.Import):
+                    found |= {name.name for name in node.names}
+        return found
 
     def names_given(self) -> frozenset[str]:
         """Return the names that the instructor's own cells define."""
@@ -109,23 +133,25 @@ def expected_lines(check: Check, task: Task, secret: str) -> list[str]:
     return list(_known(check, task, secret)[1])
 
 
-_remembered: dict = {}  # by the identity of the check, which stays alive with it
+_alive: dict = {}  # checks by their identity, which stays theirs while they are here
 _one_at_a_time = threading.Lock()  # right answers may draw from the global generator
 
 
 def _known(check: Check, task: Task, secret: str):
     """Work out seeds and lines once for all submissions."""
-    key = (id(check), task.name, secret)
+    _alive[id(check)] = check
+    key = f"{id(check)} {task.name} {secret}"
     with _one_at_a_time:
-        if key not in _remembered:
+        if (known := recall(key)) is None:
             seeds = hidden_seeds(check, task, secret)
             if not check.once:
                 seeds = [*safe_seeds(check, check.seeds), *seeds]
             lines = []
             for seed in seeds:
                 lines += lines_of_case(check, seed, expected_of(check, seed))
-            _remembered[key] = (seeds, lines, check)
-        return _remembered[key]
+            known = (seeds, lines)
+            remember(key, known)
+        return known
 
 
 def code_for(
@@ -200,7 +226,10 @@ def compose(
         if only in ("", task.name) and (checked is None or task.name in checked):
             cells += check_cells(task, secret)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "attncourse": {"module": module}}
+    for place, cell in enumerate(cells):
+        cell.id = f"cell-{place}"
+    modules = {*template.imports(), *IMPORTED_BY.get(module, ())}
+    metadata = {"kernelspec": kernel, "attncourse": {"modules": sorted(modules)}}
     return new_notebook(cells=cells, metadata=metadata)
 
 
@@ -226,9 +255,10 @@ def check_cells(task: Task, secret: str) -> list:
 
 
 def _cell(source: str, seconds: float = SLOW, **mark):
-    from nbformat.v4 import new_code_cell
+    from nbformat import from_dict
 
     # nbval does not compare the output of a cell that carries this tag.
     tags = ["nbval-ignore-output"]
     metadata = {"attncourse": {**mark, "seconds": seconds}, "tags": tags}
-    return new_code_cell(source, execution_count=1, metadata=metadata)
+    cell = {"cell_type": "code", "source": source, "outputs": []}
+    return from_dict({**cell, "execution_count": 1, "metadata": metadata})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,13 +11,17 @@ from attncourse.exercises.seen import read_line
 from attncourse.exercises.task import Exercise, Mistake, Task
 from attncourse.grading.compose import compose, find_template, seeds_of
 from attncourse.grading.running.guard import BREACHES
-from attncourse.grading.running.run import CellRun, run_nbval
+from attncourse.grading.running.run import TOTAL_SECONDS, CellRun, run_nbval
 from attncourse.grading.submission import Submission, read_submission
 
 DEFAULT_SECRET = "attention"  # an instructor takes another
 OTHERS_REPLACED = (
     "Graded with reference answers in place of the other tasks, since one of those "
     "does not work."
+)
+OUT_OF_TIME = (
+    "All cells together may take {} seconds. They were used up, so what came after "
+    "that was not run."
 )
 
 
@@ -74,8 +79,34 @@ class Grade:
         return sum(task.points for task in self.tasks)
 
 
+class _Runs:
+    """The runs of one submission, which share its time.
+
+    Parameters
+    ----------
+    seconds : float
+        That all cells of all runs may take together.
+    """
+
+    def __init__(self, seconds: float):
+        self.left = seconds
+
+    def of(self, notebook) -> dict:
+        """Return what nbval says of a notebook's cells, by their marks."""
+        start = time.monotonic()
+        try:
+            return grouped(run_nbval(notebook, total_seconds=self.left))
+        finally:
+            self.left -= time.monotonic() - start
+
+
 def grade_file(
-    path: Path, *, solutions: Path, secret: str = DEFAULT_SECRET, student: str = ""
+    path: Path,
+    *,
+    solutions: Path,
+    secret: str = DEFAULT_SECRET,
+    student: str = "",
+    seconds: float = TOTAL_SECONDS,
 ) -> Grade:
     """Grade one notebook.
 
@@ -89,6 +120,8 @@ def grade_file(
         What hidden inputs are drawn from. The same secret gives the same inputs.
     student : str
         Who handed it in; by default the name of the file.
+    seconds : float
+        That all its cells together may take.
 
     Raises
     ------
@@ -99,11 +132,11 @@ def grade_file(
     exercise = submission.exercise
     template = find_template(exercise, solutions)
     known = {task.name: known_before(task, submission) for task in exercise.tasks}
-    runs = {}
+    runs, timed = {}, _Runs(seconds)
     if not all(known.values()):
         unseen = {name for name, mistake in known.items() if mistake is None}
         notebook = compose(template, submission, secret, checked=unseen)
-        runs = grouped(run_nbval(notebook))
+        runs = timed.of(notebook)
     failing = {task.name for task in exercise.tasks if not all_pass(task, runs)}
     grades = []
     for task in exercise.tasks:
@@ -113,15 +146,17 @@ def grade_file(
         else:
             verdicts = verdicts_of(task, runs, secret)
             under = tasks_under(task, submission)
-            if task.name in failing and deserves_another_run(
-                task, failing, runs, under
-            ):
+            deserves = deserves_another_run(task, failing, runs, under)
+            if task.name in failing and deserves and timed.left > 0:
                 alone = compose(template, submission, secret, only=task.name)
-                again = verdicts_of(task, grouped(run_nbval(alone)), secret)
+                again = verdicts_of(task, timed.of(alone), secret)
                 if total(again) >= total(verdicts):  # named without the others
                     verdicts, notes = again, [OTHERS_REPLACED]
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
-    return Grade(student or path.stem, exercise, grades, submission.notes)
+    notes = list(submission.notes)
+    if timed.left <= 0:
+        notes.append(OUT_OF_TIME.format(round(seconds)))
+    return Grade(student or path.stem, exercise, grades, notes)
 
 
 def total(verdicts: list[Verdict]) -> float:

@@ -7,13 +7,14 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.judge import Verdict
+from attncourse.grading.course.locally import grade_one
 from attncourse.grading.grade import Grade, TaskGrade
 from attncourse.grading.submission import read_submission
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
 
-def stand_in(path, *, solutions, secret="", student=""):
+def stand_in(path, *, solutions, secret="", student="", seconds=0):
     """Give points for each task whose answer holds the word ``right``."""
     found = read_submission(path)
     tasks = []
@@ -36,7 +37,11 @@ def calls(monkeypatch):
         return stand_in(path, **options)
 
     monkeypatch.setattr("attncourse.grading.grade.grade_file", grade_file)
-    monkeypatch.setattr("attncourse.grading.course.batch.walls_missing", lambda: [])
+    batch = "attncourse.grading.course.batch"
+    monkeypatch.setattr(f"{batch}.walls_missing", lambda: [])
+    # In this process, where the stand-in is.
+    monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
+    monkeypatch.setattr(f"{batch}.apart", lambda function, *rest: function(*rest))
     return made
 
 

@@ -106,8 +106,9 @@ def test_an_unknown_way_of_running_is_refused():
 def test_the_forking_process_knows_no_right_answer():
     code = """
         import gc, types
-        from attncourse.grading.running import forked
-        kept, judge = forked.prepare()
+        from attncourse.grading.running import forked, oracle
+        forked.prepare()
+        kept, judge = oracle.two_copies()
         from attncourse.exercises.task import Check, Mistake
         kinds = {"Check", "Mistake"}
         found = [t for t in gc.get_objects() if type(t).__name__ in kinds]
@@ -138,10 +139,10 @@ def test_when_the_instructors_process_is_killed_everything_that_it_forked_ends()
     everything, deadline = [], time.monotonic() + 120
     while time.monotonic() < deadline:
         everything = psutil.Process(process.pid).children(recursive=True)
-        if sum(p.cpu_times().user > 0 for p in everything) and len(everything) >= 6:
+        if sum(p.cpu_times().user > 0 for p in everything) and len(everything) >= 7:
             break
         time.sleep(0.2)
-    assert len(everything) >= 6, "the forking one, two for the notebook, the loop twice"
+    assert len(everything) >= 7, "two that fork, two for the notebook, the loop twice"
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     _, alive = psutil.wait_procs(everything, timeout=20)

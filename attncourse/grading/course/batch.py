@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import shutil
 import sys
 import tempfile
@@ -12,7 +13,13 @@ from pathlib import Path
 from attncourse.exercises import MODULES
 from attncourse.exercises.feedback import number
 from attncourse.grading.course.collect import collect
-from attncourse.grading.course.locally import grade_one, local_results, walls_missing
+from attncourse.grading.course.locally import (
+    answers_in,
+    apart,
+    grade_apart,
+    local_results,
+    walls_missing,
+)
 from attncourse.grading.course.manifest import (
     doubts_about,
     fingerprint,
@@ -24,10 +31,10 @@ from attncourse.grading.grade import DEFAULT_SECRET
 from attncourse.grading.records.database import Stopped, only_run
 from attncourse.grading.records.gradebook import Gradebook
 from attncourse.grading.records.late import read_deadlines, read_late, read_penalty
-from attncourse.grading.records.likeness import fingerprints
 from attncourse.grading.records.outputs import write_outputs
 from attncourse.grading.records.standing import LATEST
 from attncourse.grading.records.students import read_class_list
+from attncourse.grading.running.run import TOTAL_SECONDS
 from attncourse.grading.safe_text import one_line
 from attncourse.grading.submission import Refused
 
@@ -62,6 +69,8 @@ class Course:
         The address of a Dask scheduler.
     again : bool
         Whether to grade what was graded before.
+    seconds : float
+        That all cells of one submission together may take.
     """
 
     solutions: Path
@@ -74,9 +83,10 @@ class Course:
     late: Path | None = None
     scheduler: str = ""
     again: bool = False
+    seconds: float = TOTAL_SECONDS
 
 
-def grade_course(places, course: Course, *, grade=grade_one) -> int:
+def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     """Grade what was handed in, and keep and write down every grade at once.
 
     Parameters
@@ -86,7 +96,7 @@ def grade_course(places, course: Course, *, grade=grade_one) -> int:
     course : Course
         How.
     grade : callable
-        What grades one file: `grade_one`.
+        What grades one file: `grade_apart`.
 
     Returns
     -------
@@ -132,6 +142,8 @@ class _Run:
 
     def __init__(self, course: Course, book: Gradebook, grade):
         self.course, self.book, self.grade = course, book, grade
+        if course.seconds != TOTAL_SECONDS:
+            self.grade = functools.partial(grade, seconds=course.seconds)
         self.secret = course.secret or DEFAULT_SECRET
         self.keys = Keys(course.solutions)
         self.left_out = 0
@@ -298,15 +310,12 @@ class _Run:
 
     def _keep_references(self) -> None:
         """Keep what the solutions look like, for comparing answers."""
-        from attncourse.exercises import exercise_of
-
         for row in self.book.rows("SELECT DISTINCT exercise FROM results"):
             name = row["exercise"]
             path = self.course.solutions / f"{name}.ipynb"
             state = self.keys.of_exercise(name) if path.is_file() else ""
             if state and self.book.setting(f"reference of {name}") != state:
-                answers, _ = fingerprints(path, exercise_of(name))
-                self.book.set(f"reference {name}", answers)
+                self.book.set(f"reference {name}", apart(answers_in, path, name))
                 self.book.set(f"reference of {name}", state)
 
     def _sum_up(self, graded: int, known: int) -> None:

@@ -38,7 +38,10 @@ def run_grade(arguments) -> int:
         late=arguments.late,
         scheduler=arguments.scheduler,
         again=arguments.again,
+        seconds=arguments.limit,
     )
+    if not 1 <= course.seconds <= 86_400:
+        raise Refused("--limit takes seconds, from 1 to those of a day.")
     if course.out is None and (course.deadlines or course.penalty or course.late):
         raise Refused("lateness is kept in a gradebook. Give its folder with --out.")
     return grade_course(arguments.submissions, course)

@@ -8,11 +8,17 @@ import sys
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
+from attncourse.grading.running import forking
+from attncourse.grading.running.run import TOTAL_SECONDS, default_runner
 from attncourse.grading.safe_text import one_line
 from attncourse.grading.submission import Refused
 
+BESIDE = 1800  # seconds for what is not the submission's: right answers, once
 
-def grade_one(path: Path, solutions: Path, secret: str, student: str) -> dict:
+
+def grade_one(
+    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
+) -> dict:
     """Grade one notebook.
 
     Parameters
@@ -25,6 +31,8 @@ def grade_one(path: Path, solutions: Path, secret: str, student: str) -> dict:
         What hidden inputs are drawn from.
     student : str
         Who handed it in.
+    seconds : float
+        That all its cells together may take.
 
     Returns
     -------
@@ -36,9 +44,14 @@ def grade_one(path: Path, solutions: Path, secret: str, student: str) -> dict:
     from attncourse.grading.records.likeness import fingerprints
     from attncourse.grading.report import record_of, text_of_grade
 
+    path, solutions = Path(path), Path(solutions)
     try:
         grade = grading.grade_file(
-            path, solutions=solutions, secret=secret, student=student
+            path,
+            solutions=solutions,
+            secret=secret,
+            student=student,
+            seconds=seconds,
         )
         record, text = record_of(grade), text_of_grade(grade)
     except Refused as refused:
@@ -48,6 +61,55 @@ def grade_one(path: Path, solutions: Path, secret: str, student: str) -> dict:
         return {"failed": f"The grader failed on this file ({said}). Report it."}
     answers, variant = fingerprints(path, grade.exercise)
     return {"record": record, "text": text, "answers": answers, "variant": variant}
+
+
+def grade_apart(
+    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
+) -> dict:
+    """Do what `grade_one` does, in a fork of a process that has imported PyTorch.
+
+    Parameters
+    ----------
+    path, solutions, secret, student, seconds
+        As those of `grade_one`.
+    """
+    arguments = (path, solutions, secret, student, seconds)
+    return apart(grade_one, *arguments, seconds=seconds + BESIDE)
+
+
+def apart(function, *arguments, seconds: float = BESIDE):
+    """Call a function of a module in a fork that has PyTorch, where there are forks.
+
+    Parameters
+    ----------
+    function : callable
+        Takes and returns plain data.
+    *arguments
+        What it is called with; a path goes as text.
+    seconds : float
+        After which it is ended.
+    """
+    if default_runner() != "fork":
+        return function(*arguments)
+    name = f"{function.__module__}.{function.__name__}"
+    plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
+    return forking.call(name, *plain, seconds=seconds)
+
+
+def answers_in(path: Path, exercise: str) -> dict:
+    """Return the fingerprints of the answers in a notebook.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+    exercise : str
+        Whose tasks it answers.
+    """
+    from attncourse.exercises import exercise_of
+    from attncourse.grading.records.likeness import fingerprints
+
+    return fingerprints(Path(path), exercise_of(exercise))[0]
 
 
 def local_results(jobs, *, solutions, grade, at: int):

@@ -1,9 +1,9 @@
-"""One process that has imported everything, and forks what grades a notebook.
+"""Ask a process that has imported everything for forks in which to work.
 
-Started once for a batch. For each notebook it forks two processes before anything of
-the notebook is known to it: one in which pytest and nbval run and compare, and one that
-forks, behind walls, the processes in which answers run. When the instructor's process
-ends, however it ends, all of these end too.
+It is started once for a batch. For each notebook two processes are forked: one that
+grades it, with pytest and nbval in it, and one that forks in turn, behind walls, the
+processes in which answers run. So the process that asks need not import PyTorch. When
+it ends, however it ends, all of these end too.
 """
 
 from __future__ import annotations
@@ -19,17 +19,57 @@ import sys
 import tempfile
 import threading
 import time
-from pathlib import Path
+from importlib import import_module
 
 from attncourse.grading.running import sandbox
 from attncourse.grading.running.channel import Broken, Late, Reader, sender
+from attncourse.grading.running.kernel import Nursery
 
-GRACE = 20  # seconds beside those of the cells
+GRACE = 20  # seconds beside those that a call may take
+LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
 
 
+class Ended(RuntimeError):
+    """The process in which something was called has ended before it was done."""
+
+
+class Here:
+    """What a process has that was forked for a call.
+
+    Parameters
+    ----------
+    asks : socket.socket
+        Leads to the nursery.
+    folder : str
+        In which kernels get folders of their own.
+    """
+
+    def __init__(self, asks, folder: str):
+        self._asks, self._folder, self._nursery = asks, folder, None
+
+    def nursery(self, seconds: float, modules):
+        """Return where kernels come from, one for all notebooks of this process.
+
+        Parameters
+        ----------
+        seconds : float
+            Processor seconds that a kernel may take.
+        modules : list of str
+            What kernels find imported.
+        """
+        if self._nursery is None:
+            wanted, given = socket.socketpair()
+            asked = {"folder": self._folder, "seconds": seconds, "modules": modules}
+            with given:
+                text = json.dumps(asked).encode()
+                socket.send_fds(self._asks, [text], [given.fileno()])
+            self._nursery = Nursery(wanted)
+        return self._nursery
+
+
 class Forker:
-    """The instructor's side: ask for notebooks to be run.
+    """The instructor's side: ask for something to be done in a fork.
 
     Raises
     ------
@@ -68,50 +108,44 @@ class Forker:
         """The number of the forking process."""
         return self._process.pid
 
-    def run(self, text: str, seconds: float, modules=()) -> tuple[list[dict], dict]:
-        """Run nbval on a notebook.
+    def call(self, name: str, *arguments, seconds: float):
+        """Call a function in a process that is forked for it, and return what it says.
 
         Parameters
         ----------
-        text : str
-            The notebook.
+        name : str
+            The function, with its module.
+        *arguments
+            What it is called with: plain data.
         seconds : float
-            That all cells together may take.
-        modules : iterable of str
-            Imported before anything is forked, once.
+            After which it is ended.
 
-        Returns
-        -------
-        records : list of dict
-            What nbval said of each cell.
-        walls : dict of str to str
-            The walls that stood, with what is wrong where one does not.
+        Raises
+        ------
+        Ended
+            If the process came to no end, or to none of its own.
+        RuntimeError
+            If the function raised something.
         """
-        folder = Path(tempfile.mkdtemp(prefix="attncourse-"))
+        folder = tempfile.mkdtemp(prefix="attncourse-")
         here, there = socket.socketpair()
+        request = {"call": name, "arguments": arguments}
         try:
-            folder.chmod(0o711)
-            asked = {"folder": str(folder), "seconds": seconds, "modules": [*modules]}
+            os.chmod(folder, 0o711)
             with there, self._lock:
-                socket.send_fds(
-                    self._control, [json.dumps(asked).encode()], [there.fileno()]
-                )
-            sender(here)({"notebook": text})
-            return self._listen(Reader(here), time.monotonic() + seconds + 2 * GRACE)
+                socket.send_fds(self._control, [b"f"], [there.fileno()])
+            sender(here)({**request, "folder": folder, "seconds": seconds})
+            deadline = time.monotonic() + seconds + 2 * GRACE
+            said = Reader(here, longest=LONGEST).read(deadline)
+        except (Broken, Late, OSError) as error:
+            why = str(error) or "it took too long"
+            raise Ended(f"the process that does the work has ended: {why}") from None
         finally:
             here.close()
             shutil.rmtree(folder, ignore_errors=True)
-
-    def _listen(self, reader, deadline):
-        records, walls = [], {}
-        with contextlib.suppress(Broken, Late):
-            while True:
-                message = reader.read(deadline)
-                if "walls" in message:
-                    walls = message["walls"]
-                    break
-                records.append(message)
-        return records, walls
+        if "raised" in said:
+            raise RuntimeError(said["raised"])
+        return said["returned"]
 
     def close(self) -> None:
         """End it and all that it has forked."""
@@ -125,6 +159,39 @@ class Forker:
 
 _forker: Forker | None = None
 _lock = threading.Lock()
+
+
+here: Here | None = None  # set in a process that was forked for a call
+
+
+def call(name: str, *arguments, seconds: float):
+    """Call a function in a fork; directly, if this process is one.
+
+    Parameters
+    ----------
+    name : str
+        The function, with its module.
+    *arguments
+        What it is called with: plain data.
+    seconds : float
+        After which it is ended.
+    """
+    if here is not None:
+        return called(name, arguments)
+    asked = forker()
+    try:
+        return asked.call(name, *arguments, seconds=seconds)
+    except Ended:
+        time.sleep(0.1)
+        if asked.alive:
+            raise
+    return forker().call(name, *arguments, seconds=seconds)  # somebody has killed it
+
+
+def called(name: str, arguments):
+    """Return what the function of this name returns."""
+    module, _, function = name.rpartition(".")
+    return getattr(import_module(module), function)(*arguments)
 
 
 def forker() -> Forker:
@@ -150,12 +217,18 @@ def _environment() -> dict[str, str]:
     }
 
 
+# Plugins of pytest that do nothing for notebooks, but take their time with each cell.
+NOT_USED = ("cacheprovider", "unraisableexception", "threadexception", "logging")
+NOT_USED += ("doctest", "junitxml", "unittest", "faulthandler", "debugging", "recwarn")
+NOT_USED += ("pastebin", "setuponly", "setupplan", "stepwise", "warnings")
+
+
 def arguments(folder) -> list[str]:
     """Return the options with which pytest runs nbval."""
     return [
-        *("-c", os.devnull, f"--rootdir={folder}"),
-        *("-p", "nbval.plugin", "-p", "no:cacheprovider"),
-        *("-q", "--no-header", "--tb=no", "--color=no"),
+        *("-c", os.devnull, f"--rootdir={folder}", f"--confcutdir={folder}"),
+        *("-p", "nbval.plugin", *(f"-pno:{name}" for name in NOT_USED)),
+        *("-q", "-s", "--no-header", "--tb=no", "--color=no", "--assert=plain"),
         *("--nbval", "--nbval-current-env"),
     ]
 

@@ -9,7 +9,6 @@ removed; the frames of callers tell an answer from a library.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 from pathlib import Path
 
@@ -86,8 +85,6 @@ class Guard:
         own : list of str
             Names of the instructor's own cells.
         """
-        # The first optimiser imports this, and it replaces torch.manual_seed.
-        importlib.import_module("torch._dynamo")
         hook, originals = _hook_of(self, forbidden, frozenset(own))
         sys.addaudithook(hook)
         originals |= rule_out(forbidden)

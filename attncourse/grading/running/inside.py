@@ -6,6 +6,7 @@ checks that they name are kept out of its reach, and what is printed goes past i
 
 from __future__ import annotations
 
+import gc
 import linecache
 import sys
 import types
@@ -84,8 +85,8 @@ class Probe:
             return value
 
         check = dataclasses.replace(check, ask=watched)
+        guard.look()
         for seed in seeds:
-            guard.look()
             seen = self.judge.run_case(check, answers, seed)
             self.lines += self.judge.lines_of_case(check, seed, seen)
             guard.look()
@@ -103,6 +104,7 @@ def serve(sock, kept, judge) -> None:
     judge : module
         The judge that belongs to them.
     """
+    gc.enable()
     main = types.ModuleType("__main__")
     namespace = vars(main)
     namespace |= {

@@ -9,7 +9,7 @@ one finds a fresh process in which all earlier cells that did have run.
 from __future__ import annotations
 
 import contextlib
-import json
+import math
 import secrets
 import socket
 import time
@@ -31,17 +31,17 @@ class Nursery:
     def __init__(self, sock):
         self.sock = sock
 
-    def new(self) -> tuple[socket.socket, dict]:
-        """Return the socket of a fresh kernel and the walls around it.
+    def new(self) -> socket.socket:
+        """Return the socket of a fresh kernel.
 
         What an earlier kernel has left running is ended first.
         """
         self.sock.settimeout(SECONDS_TO_START)
         self.sock.sendall(b"n")
-        said, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 1)
+        _, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 1)
         if not fds:
             raise KernelDied("no process could be started")
-        return socket.socket(fileno=fds[0]), json.loads(said)
+        return socket.socket(fileno=fds[0])
 
     def end(self) -> None:
         """End the kernel and all that it started."""
@@ -57,12 +57,13 @@ class ForkedKernel:
     ----------
     nursery : Nursery
         Where kernels come from.
+    until : float
+        The value of ``time.monotonic()`` after which no cell runs.
     """
 
-    def __init__(self, nursery: Nursery):
-        self.nursery = nursery
+    def __init__(self, nursery: Nursery, until: float = math.inf):
+        self.nursery, self.until = nursery, until
         self.seconds = SECONDS_TO_START  # the recorder sets it for each cell
-        self.walls: dict[str, str] = {}
         self._sock = self._reader = self._put = None
         self._cells: list[str] = []  # that a fresh process has to run first
         self._count = 0
@@ -83,20 +84,23 @@ class ForkedKernel:
     def execute_cell_input(self, source, allow_stdin=None):
         """Start a cell and return the number of its messages."""
         self._messages = []
+        if time.monotonic() >= self.until:
+            self._died()
         if self._sock is None:
             self._begin()
-        self._deadline = time.monotonic() + self.seconds
+        self._deadline = min(time.monotonic() + self.seconds, self.until)
         return self._send(source)
 
     def _begin(self):
-        self._sock, self.walls = self.nursery.new()
+        self._sock = self.nursery.new()
         key = secrets.token_bytes(32)
         self._put = sender(self._sock)
         self._reader = Reader(self._sock, key)
         with contextlib.suppress(OSError):
             self._put(key.hex())
         for cell in self._cells:
-            self._pump(self._send(cell), time.monotonic() + REPLAY_SECONDS)
+            deadline = min(time.monotonic() + REPLAY_SECONDS, self.until)
+            self._pump(self._send(cell), deadline)
         self._messages = []
 
     def _send(self, source: str) -> int:

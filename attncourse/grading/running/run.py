@@ -15,12 +15,10 @@ import nbformat
 
 from attncourse.grading.running import forking
 
-TOTAL_SECONDS = 900  # one notebook may take, beside the limits of its cells
+TOTAL_SECONDS = 900  # one submission may take, beside the limits of its cells
 # What a run needs of the environment; the rest may hold secrets of the instructor.
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT", "TMP")
 RUNNERS = ("fork", "kernel")
-# Imported once for all notebooks that need them.
-MODULES_OF = {"patterns": ("transformers",)}
 
 
 @dataclass(frozen=True)
@@ -82,20 +80,21 @@ def run_nbval(
     if runner not in RUNNERS:
         raise ValueError(f"runner is one of {', '.join(RUNNERS)}; {runner!r} came.")
     if runner == "fork":
-        found, _ = forking.forker().run(
+        found = forking.call(
+            "attncourse.grading.running.comparing.compare",
             nbformat.writes(notebook),
             total_seconds,
-            MODULES_OF.get(_module(notebook), ()),
+            notebook.metadata.get("attncourse", {}).get("modules", []),
+            seconds=total_seconds + forking.GRACE,
         )
-        return [CellRun(**record) for record in found]
-    return _with_a_kernel(notebook, total_seconds)
+    else:
+        found = _with_a_kernel(notebook, total_seconds)
+    if not found:
+        raise RuntimeError("nbval has run no cell at all")
+    return [CellRun(**record) for record in found]
 
 
-def _module(notebook) -> str:
-    return notebook.metadata.get("attncourse", {}).get("module", "")
-
-
-def _with_a_kernel(notebook, total_seconds) -> list[CellRun]:
+def _with_a_kernel(notebook, total_seconds) -> list[dict]:
     # The record lies outside the folder in which the answers run.
     with (
         tempfile.TemporaryDirectory() as outside,
@@ -126,7 +125,7 @@ def _with_a_kernel(notebook, total_seconds) -> list[CellRun]:
                 process.wait(total_seconds)
         finally:
             _end(process)
-        return [CellRun(**json.loads(line)) for line in _lines(record)]
+        return [json.loads(line) for line in _lines(record)]
 
 
 def _environment(folder: str, record: Path) -> dict[str, str]:

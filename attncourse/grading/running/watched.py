@@ -68,8 +68,10 @@ class Watched:
                 if own and found.__module__ == own:
                     self._add(f"{label}.{found.__name__}", vars(found))
         names = [name for name in names if name in table and name != "_"]
-        things = [table[name] for name in names]
-        self._tables.append((label, names, table.get, things))
+        if names:
+            names += names[:1]  # of one name alone, an itemgetter makes no tuple
+            take = operator.itemgetter(*names)
+            self._tables.append((label, names, table, take, take(table)))
 
     @staticmethod
     def _signals():
@@ -77,10 +79,14 @@ class Watched:
 
     def changed(self) -> str:
         """Return the name of something that was changed, "" if nothing was."""
-        for label, names, get, things in self._tables:
-            if not _all(_map(_is, _map(get, names), things)):
+        for label, names, table, take, things in self._tables:
+            try:
+                same = _all(_map(_is, take(table), things))
+            except KeyError:  # one is gone
+                same = False
+            if not same:
                 for name, thing in _zip(names, things):
-                    if get(name) is not thing:
+                    if table.get(name) is not thing:
                         return f"{label}.{name}"
         if self._signals() != self._handlers:
             return "the handlers of signals"
