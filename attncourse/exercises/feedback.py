@@ -22,7 +22,7 @@ def number(points: float) -> str:
     return f"{points:g}"
 
 
-def text_of_task(label: str, task, verdicts) -> str:
+def text_of_task(label: str, task, verdicts, under=()) -> str:
     """Return what is said about one task.
 
     What holds is listed; the first thing that does not is explained; the rest is named.
@@ -35,6 +35,8 @@ def text_of_task(label: str, task, verdicts) -> str:
         What was asked for.
     verdicts : list of Verdict
         One for each check.
+    under : list of str
+        Numbers of tasks that this one builds on and that do not hold.
     """
     got = sum(v.points for v in verdicts)
     head = f"Task {label}: {task.title}"
@@ -49,7 +51,20 @@ def text_of_task(label: str, task, verdicts) -> str:
         if not verdict.holds and not explained:
             lines += text_of_fault(verdict)
             explained.add(verdict.mistake)
+    if under:
+        lines += _wrapped("  note     ", _about_others(under))
     return "\n".join(lines)
+
+
+def _about_others(labels) -> str:
+    one, last = len(labels) == 1, labels[-1]
+    which = f"Task {last}" if one else f"Tasks {', '.join(labels[:-1])} and {last}"
+    return (
+        f"The answer calls that of {which}, which {'does' if one else 'do'} not hold "
+        f"yet. Mend {'it' if one else 'them'} first: the fault may lie there. When "
+        "this is graded, it is tried with a right answer in the place of yours, too, "
+        "and the better result counts."
+    )
 
 
 def text_of_fault(verdict) -> list[str]:
@@ -229,12 +244,13 @@ def text_of_report(exercise, results) -> str:
     ----------
     exercise : Exercise
         The exercise.
-    results : list of (str, Task, list of Verdict)
-        Label, task and verdicts of each task.
+    results : list of (str, Task, list of Verdict, ...)
+        Label, task and verdicts of each task; and, if known, the numbers of the tasks
+        that it builds on and that do not hold.
     """
     parts = [f"Exercise {exercise.number}: {exercise.title}", ""]
-    for label, task, verdicts in results:
-        parts += [text_of_task(label, task, verdicts), ""]
-    total = sum(v.points for _, _, verdicts in results for v in verdicts)
+    for result in results:
+        parts += [text_of_task(*result), ""]
+    total = sum(v.points for _, _, verdicts, *_ in results for v in verdicts)
     parts.append(f"Together {number(total)} of {number(exercise.points)} points.")
     return "\n".join(parts)

@@ -7,10 +7,10 @@ import linecache
 import math
 import re
 import traceback
-import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from attncourse.exercises.rules import built_on, forbidden, missing
 from attncourse.exercises.seen import Seen, describe, line_of, near_an_edge, same
 from attncourse.exercises.task import Check, Exercise, Mistake, Task
 
@@ -156,13 +156,13 @@ def safe_seeds(check: Check, seeds: Iterable[int]) -> Iterator[int]:
             yield seed
 
 
-def _matches(one: dict[str, Seen], other: dict[str, Seen], tolerance: float) -> bool:
+def _matches(one: dict[str, Seen], other: dict[str, Seen], **within) -> bool:
     return one.keys() == other.keys() and all(
-        same(one[name], other[name], tolerance=tolerance) for name in one
+        same(one[name], other[name], **within) for name in one
     )
 
 
-def judge(check: Check, cases: list[Case], *, tolerance=None) -> Verdict:
+def judge(check: Check, cases: list[Case], *, tolerance: float = 0) -> Verdict:
     """Say whether a check holds on all cases, and if not, which mistake explains it.
 
     Parameters
@@ -171,8 +171,8 @@ def judge(check: Check, cases: list[Case], *, tolerance=None) -> Verdict:
         What is claimed.
     cases : list of Case
         The inputs, with what was expected and seen.
-    tolerance : float, optional
-        For numbers; the check's own by default. What was printed is less exact.
+    tolerance : float
+        How far numbers may lie off because they were rounded.
 
     Returns
     -------
@@ -182,13 +182,13 @@ def judge(check: Check, cases: list[Case], *, tolerance=None) -> Verdict:
     """
     from attncourse.exercises.general import general_mistake
 
-    tolerance = tolerance or check.tolerance
-    failing = [c for c in cases if not _matches(c.seen, c.expected, tolerance)]
+    within = {"tolerance": check.tolerance, "rounding": tolerance}
+    failing = [c for c in cases if not _matches(c.seen, c.expected, **within)]
     failing.sort(key=lambda case: (case.seed not in check.seeds, _size(case)))
     if not failing:
         return Verdict(check, True)
     for mistake in check.mistakes:
-        if all(_made(mistake, check, case, tolerance) for case in failing):
+        if all(_made(mistake, check, case, within) for case in failing):
             break
     else:
         mistake = general_mistake(check, failing, cases)
@@ -196,7 +196,7 @@ def judge(check: Check, cases: list[Case], *, tolerance=None) -> Verdict:
     return Verdict(check, False, mistake.name, mistake.says, mistake.read, case)
 
 
-def _made(mistake: Mistake, check: Check, case: Case, tolerance: float) -> bool:
+def _made(mistake: Mistake, check: Check, case: Case, within: dict) -> bool:
     if next(iter(case.seen.values())).text.startswith("NotImplementedError"):
         return False  # nothing was made yet
     if mistake.when is not None:
@@ -212,10 +212,10 @@ def _made(mistake: Mistake, check: Check, case: Case, tolerance: float) -> bool:
     else:
         if check.pure and INPUTS_AFTER in case.seen:
             value[INPUTS_AFTER] = case.expected[INPUTS_AFTER]
-            if _matches(case.expected, value, tolerance):
+            if _matches(case.expected, value, **within):
                 return False  # with these inputs the mistake makes no difference
             value[INPUTS_AFTER] = case.seen[INPUTS_AFTER]
-    return _matches(case.seen, value, tolerance)
+    return _matches(case.seen, value, **within)
 
 
 def _size(case: Case) -> int:
@@ -282,70 +282,37 @@ def _with_other_tasks(verdict, exercise, task):
     return verdict
 
 
-def missing(task: Task, answers) -> Mistake | None:
-    """Say which of the names that a task asks for is missing."""
-    absent = [n for n, a in zip(task.names, answers, strict=True) if a is None]
-    if not absent:
-        return None
-    return Mistake(
-        "missing", f"{absent[0]} is not defined. Run the cell that defines it first."
-    )
+def unsound_under(exercise, task, verdicts, answers, namespace, known=None):
+    """Return the numbers of tasks that this one builds on and that do not hold.
 
+    Parameters
+    ----------
+    exercise : Exercise
+        Where the task is.
+    task : Task
+        The task.
+    verdicts : list of Verdict
+        What was said about it. Where all of it holds, nothing else is looked at.
+    answers : sequence
+        The answers to it.
+    namespace : dict
+        Where the answers to the other tasks are.
+    known : dict of str to list of Verdict, optional
+        What was said about other tasks already, by their names.
 
-def forbidden(exercise: Exercise, answers) -> Mistake | None:
-    """Say which name an answer uses that the exercise does not allow."""
-    for name in sorted(set().union(*map(names_used, answers))):
-        if name in exercise.forbidden:
-            return Mistake("forbidden function", exercise.forbidden[name])
-    return None
-
-
-def names_used(thing, seen=None) -> set[str]:
-    """Return the names that a function or class uses, and those of what it calls.
-
-    Functions and classes of the same notebook are followed, and their own names do not
-    count; libraries are not followed, and theirs do.
+    Returns
+    -------
+    list of str
+        Such as ["1.1", "1.2"].
     """
-    seen = set() if seen is None else seen
-    if id(thing) in seen or thing is None:
-        return set()
-    seen.add(id(thing))
-    thing = getattr(thing, "func", thing)  # of functools.partial
-    thing = getattr(thing, "__func__", thing)
-    if not isinstance(thing, types.FunctionType | types.BuiltinFunctionType | type):
-        return names_used(type(thing), seen)  # an object that can be called
-    if _of_a_library(thing):
-        return {thing.__name__, thing.__module__ or ""}
-    if isinstance(thing, type):
-        parts = [v for k, v in vars(thing).items() if not k.startswith("__dict")]
-        found = [names_used(p, seen) for p in parts if callable(p)]
-        own = [b for b in thing.__mro__[1:] if b.__module__ == thing.__module__]
-        return set().union(*found, *(names_used(b, seen) for b in own), set())
-    names = _names_in(thing.__code__)
-    for name in list(names):
-        used = thing.__globals__.get(name)
-        if getattr(used, "__module__", None) == thing.__module__:
-            names.discard(name)  # the student's own function may have any name
-            names |= names_used(used, seen)
-            continue
-        # `from torch... import x as y` hides x from the code; its own name tells.
-        names.add(getattr(used, "__name__", "").split(".")[-1])
-        # Where it comes from tells too: "attncourse.layers.heads".
-        module = used if isinstance(used, types.ModuleType) else None
-        names.add(module.__name__ if module else getattr(used, "__module__", "") or "")
-    return names
-
-
-def _of_a_library(thing) -> bool:
-    if isinstance(thing, types.BuiltinFunctionType):
-        return True
-    top = (thing.__module__ or "").split(".")[0]
-    return top in ("attncourse", "builtins", "numpy", "torch", "transformers")
-
-
-def _names_in(code: types.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names_in(constant)
-    return names
+    if all(verdict.holds for verdict in verdicts):
+        return []
+    known, found = known or {}, []
+    for other in built_on(exercise, task, answers, namespace):
+        others = known.get(other.name)
+        if others is None:
+            theirs = [namespace.get(name) for name in other.names]
+            others = judge_task(exercise, other, theirs)
+        if not all(verdict.holds for verdict in others):
+            found.append(exercise.label(other))
+    return found

@@ -72,17 +72,44 @@ def _one_line(text: str) -> str:
     return " ".join(str(text).split())[:LONGEST_TEXT]
 
 
-def same(one: Seen, other: Seen, *, tolerance: float) -> bool:
-    """Say whether two things seen are equal, numbers to within `tolerance`."""
+def same(one: Seen, other: Seen, *, tolerance: float, rounding: float = 0) -> bool:
+    """Say whether two things seen are equal, numbers to within `tolerance`.
+
+    Parameters
+    ----------
+    one, other : Seen
+        The two.
+    tolerance : float
+        Absolute and relative.
+    rounding : float
+        How far, at most, rounding has moved the numbers of one of them.
+    """
     if one.kind == other.kind == "error":  # which error it is, not how it is put
         return one.text.split(":")[0] == other.text.split(":")[0]
     if one.kind != other.kind or one.shape != other.shape:
         return False
     if one.values.size:
         return one.values.size == other.values.size and np.allclose(
-            one.values, other.values, rtol=tolerance, atol=tolerance, equal_nan=True
+            one.values,
+            other.values,
+            rtol=tolerance,
+            atol=max(tolerance, rounding),
+            equal_nan=True,
         )
     return one.text == other.text
+
+
+def near(one, other, *, digits: int = 2) -> bool:
+    """Say whether numbers are equal as far as those show that a grader has seen.
+
+    Parameters
+    ----------
+    one, other : array_like or number
+        The two, of which one may have been rounded.
+    digits : int
+        To how many decimals.
+    """
+    return np.allclose(one, other, rtol=1e-3, atol=0.6 * 10.0**-digits)
 
 
 def line_of(name: str, seen: Seen, *, digits: int) -> str:

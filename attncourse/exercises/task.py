@@ -177,12 +177,16 @@ class Exercise:
         *answers
             The functions or classes that the task asks for, in its order.
         """
+        import sys
+
         from attncourse.exercises.feedback import text_of_task
-        from attncourse.exercises.judge import judge_task
+        from attncourse.exercises.judge import judge_task, unsound_under
 
         task = self.task(name)
         verdicts = judge_task(self, task, answers)
-        print(text_of_task(self.label(task), task, verdicts))
+        namespace = vars(sys.modules["__main__"])
+        under = unsound_under(self, task, verdicts, answers, namespace)
+        print(text_of_task(self.label(task), task, verdicts, under))
 
     def report(self, namespace: dict | None = None) -> None:
         """Check every task and print the points: the report of the grader, for oneself.
@@ -195,14 +199,16 @@ class Exercise:
         import sys
 
         from attncourse.exercises.feedback import text_of_report
-        from attncourse.exercises.judge import judge_task
+        from attncourse.exercises.judge import judge_task, unsound_under
 
         if namespace is None:
             namespace = vars(sys.modules["__main__"])
-        results = []
+        results, known = [], {}
         for task in self.tasks:
             answers = [namespace.get(name) for name in task.names]
-            results.append((self.label(task), task, judge_task(self, task, answers)))
+            verdicts = known[task.name] = judge_task(self, task, answers)
+            under = unsound_under(self, task, verdicts, answers, namespace, known)
+            results.append((self.label(task), task, verdicts, under))
         print(text_of_report(self, results))
 
     def probe(self, name: str, index: int, seeds: list[int], *answers) -> None:

@@ -3,14 +3,16 @@
 import contextlib
 import importlib
 import io
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import attncourse.training
-from attncourse.exercises import MODULES, exercise_of
-from attncourse.exercises.judge import judge_task
+from attncourse.exercises import MODULES, exercise_of, judge
+from attncourse.exercises.judge import judge_task, lines_of_case
+from attncourse.exercises.seen import read_line
 from attncourse.grading.compose import Template
 from attncourse.grading.source import needed
 from tests.exercises.trained_once import TrainedOnce
@@ -85,9 +87,27 @@ def verdicts_on(notebook, answer, helpers=()):
         return judge_task(exercise, task, [namespace.get(n) for n in task.names])
 
 
+@pytest.fixture
+def as_graded(monkeypatch):
+    """Collect the verdicts of a grader, who sees printed, rounded numbers."""
+    found, judged = [], judge.judge
+
+    def listening(check, cases):
+        printed = [
+            replace(case, seen=dict(map(read_line, lines[1:])))
+            for case in cases
+            if (lines := lines_of_case(check, case.seed, case.seen))
+        ]
+        found.append(judged(check, printed, tolerance=0.51 * 10.0**-check.digits))
+        return judged(check, cases)
+
+    monkeypatch.setattr(judge, "judge", listening)
+    return found
+
+
 @pytest.mark.filterwarnings("ignore")  # a student's code may warn
 @pytest.mark.parametrize(("notebook", "answer"), all_answers("WRONG"))
-def test_a_wrong_answer_loses_its_points_and_is_told_why(notebook, answer):
+def test_a_wrong_answer_loses_its_points_and_is_told_why(notebook, answer, as_graded):
     verdicts = verdicts_on(notebook, answer)
     lost = tuple(place for place, v in enumerate(verdicts) if not v.holds)
     assert lost == tuple(answer.loses)
@@ -95,6 +115,8 @@ def test_a_wrong_answer_loses_its_points_and_is_told_why(notebook, answer):
     assert first.says
     if answer.named:
         assert first.mistake == answer.named
+    if as_graded:  # what need not be run to be seen is not printed either
+        assert [v.mistake for v in as_graded] == [v.mistake for v in verdicts]
 
 
 @pytest.mark.filterwarnings("ignore")

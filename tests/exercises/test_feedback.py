@@ -4,7 +4,7 @@ import linecache
 
 from attncourse.exercises import from_scratch
 from attncourse.exercises.feedback import text_of_task
-from attncourse.exercises.judge import judge_task
+from attncourse.exercises.judge import judge_task, unsound_under
 
 EXERCISE = from_scratch.EXERCISE
 IMPORTS = "import torch\nimport torch.nn.functional as F\n"
@@ -20,7 +20,8 @@ def said(task, code):
     task = EXERCISE.task(task)
     answers = [namespace.get(name) for name in task.names]
     verdicts = judge_task(EXERCISE, task, answers)
-    return " ".join(text_of_task(EXERCISE.label(task), task, verdicts).split())
+    under = unsound_under(EXERCISE, task, verdicts, answers, namespace)
+    return " ".join(text_of_task(EXERCISE.label(task), task, verdicts, under).split())
 
 
 def test_an_error_is_shown_with_the_line_that_raised_it():
@@ -67,3 +68,30 @@ def test_nothing_is_shown_as_none_beside_a_shape():
     text = said("scores", "def attention_scores(query, key):\n    query @ key.mT\n")
     assert "Is the `return` missing somewhere?" in text
     assert text.count("received: None") == 1
+
+
+SCORES = """\
+def attention_scores(query, key):
+    return query @ key.mT / {scale}
+def attention_weights(scores):
+    return scores.softmax(-1)
+def own_weights(query, key):
+    return attention_weights(attention_scores(query, key))
+def attention(query, key, value, dropout=0.0):
+    weights = own_weights(query, key)
+    return F.dropout(weights, dropout) @ value, weights
+"""
+
+
+def test_a_fault_that_another_task_may_have_handed_on_is_said_to_be_one():
+    text = said("attention", SCORES.format(scale=2))
+    assert "The answer calls that of Task 1.1, which does not hold yet." in text
+    assert "the better result counts" in text
+
+
+def test_tasks_that_hold_are_not_blamed_nor_those_that_are_not_called():
+    text = said("attention", SCORES.format(scale="key.shape[-1] ** 0.5"))
+    assert "note" not in text
+    alone = "def attention_scores(query, key):\n    return query\n"
+    alone += "def attention(query, key, value, dropout=0.0):\n    return query, key\n"
+    assert "The answer calls" not in said("attention", alone)

@@ -1,6 +1,7 @@
 """Task 5.6: a fair stopwatch, tried on a machine whose clock is made up."""
 
 from attncourse.exercises.efficient.oracle import CHAPTER, size
+from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
 STOPWATCH = f"{CHAPTER}#a-fault-the-stopwatch-that-was-pressed-once"
@@ -234,7 +235,7 @@ TIMING = Task(
                     "Each job seems to be measured once, or its last time is kept.",
                     when=lambda seen, expected, inputs: all(
                         any(
-                            abs(seen[name].values[0] - cost * factor) < 1e-6
+                            near(seen[name].values[0], cost * factor)
                             for factor in inputs["jitter"]
                         )
                         for name, cost in inputs["seconds"].items()

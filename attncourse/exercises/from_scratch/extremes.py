@@ -13,6 +13,7 @@ from attncourse.exercises.from_scratch.common import (
     scaled,
     softmax,
 )
+from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake
 from attncourse.layers.core import scaled_dot_product_attention as reference
 
@@ -91,13 +92,13 @@ EMPTY_ROWS = Check(
             "The query that may attend to nothing attends to every key equally. A "
             "large negative number hides a key only beside a visible one: if all "
             "scores are equally low, their weights are equal.",
-            when=_empty_weights_are(lambda w, plain: np.allclose(w, 1 / w.shape[-1])),
+            when=_empty_weights_are(lambda w, plain: near(w, 1 / w.shape[-1])),
             read=EMPTY,
         ),
         Mistake(
             "empty rows without a mask",
             "The query that may attend to nothing attends as if there were no mask.",
-            when=lambda seen, expected, inputs: np.allclose(
+            when=lambda seen, expected, inputs: near(
                 _rows(seen, "weights")[_empty(inputs)],
                 softmax(scaled(inputs["query"], inputs["key"])).numpy()[_empty(inputs)],
             ),
@@ -107,7 +108,7 @@ EMPTY_ROWS = Check(
             "hidden keys share the weight",
             "The query that may attend to nothing has weights that sum to 1. It should "
             "read nothing at all.",
-            when=_empty_weights_are(lambda w, plain: np.allclose(w.sum(-1), 1)),
+            when=_empty_weights_are(lambda w, plain: near(w.sum(-1) / 3, 1 / 3)),
             read=EMPTY,
         ),
         Mistake(

@@ -98,7 +98,7 @@ def some_are(wrong, names):
     def when(seen, expected, inputs):
         found = []
         for function, name in zip(wrong, names, strict=True):
-            if not same(seen[name], expected[name], tolerance=2e-3):
+            if not same(seen[name], expected[name], tolerance=6e-3):
                 spoilt = describe(function(**inputs))
                 found.append(same(seen[name], spoilt, tolerance=0.01))
         return bool(found) and all(found)

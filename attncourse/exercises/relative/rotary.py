@@ -57,7 +57,7 @@ def _pairs_change(seen, expected, inputs):
         (parts["result"].values.reshape(-1, 2) ** 2).sum(axis=1)
         for parts in (seen, expected)
     ]
-    return abs(lengths[0] - lengths[1]).max() > 1e-2
+    return abs(lengths[0] - lengths[1]).max() > 0.1
 
 
 def _same_angle(pairs, width):

@@ -7,6 +7,7 @@ import statistics
 
 import torch
 
+from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
 LENGTH = "chapters/06_seq2seq#does-it-get-worse-with-length"
@@ -254,11 +255,11 @@ INTERVAL = Task(
 
 def _is_centred(seen, expected):
     mean, low, high = (seen[part].values[0] for part in ("mean", "low", "high"))
-    right = abs(mean - expected["mean"].values[0]) < 1e-3
-    return right and low < high and abs((low + high) / 2 - mean) < 1e-3
+    right = near(mean, expected["mean"].values[0])
+    return right and low < high and near((low + high) / 2, mean)
 
 
 def _is_reach(seen, expected):
     low, high = seen["low"].values[0], seen["high"].values[0]
     reach = expected["high"].values[0] - expected["mean"].values[0]
-    return abs(abs(low) - reach) < 1e-3 and abs(high - reach) < 1e-3
+    return near(abs(low), reach) and near(high, reach)
