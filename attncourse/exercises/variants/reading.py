@@ -189,6 +189,21 @@ ATTEND = Task(
                     read=SOFTMAX,
                 ),
                 Mistake(
+                    "shapes that do not line up",
+                    "Two shapes do not line up. The scores should be (batch, target, "
+                    "source): the states ask, so the score module takes them first and "
+                    "the memory second. And a mask of (batch, source) needs an axis "
+                    "for the target words before it fits.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].kind == "error"
+                        and any(
+                            words in seen["result"].text
+                            for words in ("must match", "broadcast", "bmm", "batch2")
+                        )
+                    ),
+                    read=SOFTMAX,
+                ),
+                Mistake(
                     "inverted mask",
                     "Where there is a word, the mask is True. This answer hides what "
                     "is True; here that is everything.",
