@@ -5,16 +5,15 @@ from __future__ import annotations
 import copy
 import linecache
 import math
-import re
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from attncourse.exercises.others import with_other_tasks
 from attncourse.exercises.rules import built_on, forbidden, missing
 from attncourse.exercises.seen import Seen, describe, line_of, near_an_edge, same
 from attncourse.exercises.task import Check, Exercise, Mistake, Task
 
-ELSEWHERE = "builds on a task that is not done"
 INPUTS_AFTER = "the inputs after the call"
 EDGE = 2e-5  # two right answers differ by less than this
 
@@ -254,32 +253,8 @@ def judge_task(exercise: Exercise, task: Task, answers) -> list[Verdict]:
             )
             for seed in check.seeds
         ]
-        verdicts.append(_with_other_tasks(judge(check, cases), exercise, task))
+        verdicts.append(with_other_tasks(judge(check, cases), exercise, task))
     return verdicts
-
-
-def _with_other_tasks(verdict, exercise, task):
-    """Say so where an error comes from another task that this one builds on."""
-    if verdict.case is None:
-        return verdict
-    said = next(iter(verdict.case.seen.values())).text
-    undone = re.fullmatch(r"NotImplementedError: Task ([\d.]+)", said)
-    if undone and undone[1] != exercise.label(task):
-        return replace(
-            verdict,
-            mistake=ELSEWHERE,
-            says=f"The answer calls that of Task {undone[1]}, which is not done yet.",
-        )
-    unknown = re.fullmatch(r"NameError: name '(\w+)' is not defined.*", said)
-    if unknown and verdict.mistake == "raises an error":
-        tasks = [exercise.label(t) for t in exercise.tasks if unknown[1] in t.names]
-        whose = f", which Task {tasks[0]} asks for" if tasks else ""
-        return replace(
-            verdict,
-            says=f"The answer uses `{unknown[1]}`{whose}. There is nothing of this "
-            "name: has its cell been run, and is the name spelt in the same way?",
-        )
-    return verdict
 
 
 def unsound_under(exercise, task, verdicts, answers, namespace, known=None):

@@ -64,6 +64,15 @@ def test_a_name_that_is_missing_leads_to_the_task_that_asks_for_it():
     assert "uses `attention_weights`, which Task 1.2 asks for" in text
 
 
+def test_a_module_that_is_not_imported_is_said_to_be_that():
+    text = said(
+        "scores",
+        "def attention_scores(query, key):\n"
+        "    return query @ key.mT / np.sqrt(key.shape[-1])\n",
+    )
+    assert "Put `import numpy as np` at the top of the cell" in text
+
+
 def test_nothing_is_shown_as_none_beside_a_shape():
     text = said("scores", "def attention_scores(query, key):\n    query @ key.mT\n")
     assert "Is the `return` missing somewhere?" in text
