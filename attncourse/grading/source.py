@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import symtable
 from dataclasses import dataclass
 
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
 MAGIC_CELLS = re.compile(r"^%%(time|timeit|capture|prun)\b.*\n")
+PROMPT = re.compile(r"^\s*In ?\[", re.MULTILINE)  # copied along from a session
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,15 @@ class BrokenCell:
 
 def plain_python(source: str) -> str:
     """Return a cell's source with IPython's own syntax turned into Python."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
     source = MAGIC_CELLS.sub("", source)
     # nbval reads commands from comments. In an answer they have no business.
     source = re.sub(r"#(\s*)(NBVAL|PYTEST_VALIDATE)", r"#\1(\2)", source)
+    if not PROMPT.search(source):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            ast.parse(source)
+            return source  # it is Python already
+    from IPython.core.inputtransformer2 import TransformerManager
+
     return TransformerManager().transform_cell(source)
 
 

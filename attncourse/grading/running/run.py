@@ -11,8 +11,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
-
 from attncourse.grading.running import forking
 
 TOTAL_SECONDS = 900  # one submission may take, beside the limits of its cells
@@ -76,25 +74,28 @@ def run_nbval(
         Of the cells up to the last, or to the first that did not come to an end. A
         forked run goes on with the other tasks.
     """
+    import nbformat
+
     runner = runner or default_runner()
     if runner not in RUNNERS:
         raise ValueError(f"runner is one of {', '.join(RUNNERS)}; {runner!r} came.")
+    text = nbformat.writes(notebook)
     if runner == "fork":
         found = forking.call(
             "attncourse.grading.running.comparing.compare",
-            nbformat.writes(notebook),
+            text,
             total_seconds,
             notebook.metadata.get("attncourse", {}).get("modules", []),
             seconds=total_seconds + forking.GRACE,
         )
     else:
-        found = _with_a_kernel(notebook, total_seconds)
+        found = _with_a_kernel(text, total_seconds)
     if not found:
         raise RuntimeError("nbval has run no cell at all")
     return [CellRun(**record) for record in found]
 
 
-def _with_a_kernel(notebook, total_seconds) -> list[dict]:
+def _with_a_kernel(text: str, total_seconds) -> list[dict]:
     # The record lies outside the folder in which the answers run.
     with (
         tempfile.TemporaryDirectory() as outside,
@@ -103,7 +104,7 @@ def _with_a_kernel(notebook, total_seconds) -> list[dict]:
         record = Path(outside) / "record.jsonl"
         record.touch()
         path = Path(folder) / "graded.ipynb"  # removed before anything runs
-        path.write_text(nbformat.writes(notebook), encoding="utf8")
+        path.write_text(text, encoding="utf8")
         command = [
             sys.executable,
             "-m",
