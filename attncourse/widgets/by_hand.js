@@ -89,9 +89,10 @@ function render({ model, el: place }) {
     el("div", { class: "attn-panels" },
       el("div", {}, el("p", { class: "attn-heading" }, "The arithmetic of this cell"), steps),
       el("div", {}, el("p", { class: "attn-heading" }, "The new vector of the token that asks"),
-        bars)),
+        bars, el("p", { class: "attn-muted attn-small" },
+          "Each piece is what one token adds, the first token the palest; the line is the sum."))),
     vectorTitle,
-    el("div", { class: "attn-controls" }, features.map((f) => f.root)),
+    el("div", { class: "attn-controls attn-features" }, features.map((f) => f.root)),
     el("div", { class: "attn-controls" }, temperature.root, scale.root,
       nothing(given) ? null : maps.root),
     reset,
@@ -141,13 +142,13 @@ function render({ model, el: place }) {
     const best = seen.weights[i].indexOf(Math.max(...seen.weights[i]));
     line.say(
       `${asks} gives ${asked} the weight ${number(seen.weights[i][j], 3)} and listens most ` +
-        `to ${tokens[best]}, ${number(seen.weights[i][best], 3)}. Its output is ` +
+        `to “${tokens[best]}”, ${number(seen.weights[i][best], 3)}. Its output is ` +
         seen.output[i].map((x) => number(x, 3)).join(", ") + ".",
       el("span", { class: "attn-query" }, asks), " gives ",
       el("span", { class: "attn-key" }, asked), " the weight ",
       el("span", { class: "attn-number", "data-read": "weight" },
         number(seen.weights[i][j], 3)),
-      ` and listens most to ${tokens[best]}. Its output: `,
+      ` and listens most to “${tokens[best]}”. Its output: `,
       el("span", { class: "attn-value attn-number", "data-read": "output" },
         seen.output[i].map((x) => number(x, 3)).join(", ")),
     );
@@ -184,13 +185,13 @@ function coloured(asks, asked) {
 
 /** Three rows of bars: what each token adds to each number of the output. */
 function drawOutput(tokens, seen, i) {
-  const [width, height] = [300, 140];
+  const [width, height] = [300, 150];
   const largest = Math.max(1, ...seen.values.flat().map(Math.abs));
   const middle = 150;
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img" });
   const words = [];
   [0, 1, 2].forEach((n) => {
-    const y = 22 + n * 46;
+    const y = 26 + n * 48;
     let [left, right] = [middle, middle];
     tokens.forEach((token, j) => {
       const share = (seen.weights[i][j] * seen.values[j][n] * 130) / largest;
@@ -206,7 +207,7 @@ function drawOutput(tokens, seen, i) {
     picture.append(
       svg("path", { class: "attn-axis", d: `M${middle} ${y - 6}v26` }),
       svg("path", { class: "attn-sum", d: `M${end} ${y - 5}v24` }),
-      svg("text", { x: 2, y: y - 6 }, `number ${n + 1}: `,
+      svg("text", { x: 2, y: y - 11 }, `number ${n + 1}: `,
         svg("tspan", { class: "attn-total" }, number(seen.output[i][n], 3))),
     );
     words.push(`number ${n + 1}: ${number(seen.output[i][n], 3)}`);

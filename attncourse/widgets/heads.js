@@ -112,8 +112,8 @@ function render({ model, el: place }) {
       return;
     }
     const before = off.length ? ` With all heads: ${lossOf(whole).right}, ${number(lossOf(whole).loss, 2)} nats.` : "";
-    say.say(`${setting}: ${right} of ${count} signs that can be known are expected; the `
-      + `mean loss is ${number(loss, 2)} nats (guessing: ${number(Math.log(signs.length), 2)}).${before}`);
+    say.say(`${setting}: the model gets ${right} of ${count} signs that can be known right; `
+      + `its mean loss is ${number(loss, 2)} nats (guessing: ${number(Math.log(signs.length), 2)}).${before}`);
   };
 
   const drawGuesses = (text) => {

@@ -182,9 +182,11 @@ function render({ model, el: place }) {
       el("span", { class: "attn-query" }, `Query ${i}`), ` sees ${list(seen)}. `,
       el("span", { class: "attn-key" }, `Key ${j}`), ` is seen by ${list(by)}, and `,
       `${path.replace("it", `token ${i}`)}.`);
-    const reach = farthest === Infinity ? "Some tokens never hear from others"
-      : `Every token hears from every ${now.causal ? "earlier one" : "other"} within `
-        + `${farthest} ${farthest === 1 ? "layer" : "layers"}`;
+    const each = now.padding ? "real token" : "token";
+    const reach = now.padding === TOKENS - 1 ? "One token is real, with no other to hear from"
+      : farthest === Infinity ? `Some ${each}s never hear from others`
+        : `Every ${each} hears from every ${now.causal ? "earlier one" : "other"} within `
+          + `${farthest} ${farthest === 1 ? "layer" : "layers"}`;
     const nothing = empty.length ? ` Rows with nothing to see: ${list(empty)}.` : "";
     const share = `${number((100 * pairs) / TOKENS ** 2, 0)} %`;
     line.say(

@@ -189,7 +189,7 @@ function render({ model, el: place }) {
     const both = !Number.isNaN(here) && !Number.isNaN(other) && away !== 0;
     const compared = !both ? "" : Math.abs(here - other) < 1e-6
       ? ` ${signed(-away)} gives the same.` : ` ${signed(-away)} gives ${read(other)}.`;
-    const start = `Query at ${at}, key at ${at + away}: `;
+    const start = `Query at ${at}, key at ${number(at + away, 0)}: `;
     const nothing = at + away < 0 ? "there is no such place" : "the table has no such row";
     if (Number.isNaN(here)) line.say(`${start}${nothing}.`, start,
       el("span", { "data-read": "value" }, nothing), ".");

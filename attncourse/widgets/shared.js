@@ -156,13 +156,17 @@ function report(attributes = {}) {
 function dataTable({ summary = "The numbers as a table", caption }) {
   const head = el("thead", {});
   const body = el("tbody", {});
-  const title = el("caption", {}, caption);
+  const title = el("caption", {});
   const table = el("table", { class: "attn-data" }, title, head, body);
   const scroll = el("div", { class: "attn-scroll", tabindex: "0", role: "region" }, table);
-  scroll.setAttribute("aria-label", caption);
+  const call = (name) => {
+    title.textContent = name;
+    scroll.setAttribute("aria-label", name);
+  };
+  call(caption);
   const root = el("details", {}, el("summary", {}, summary), scroll);
   const update = (names, rows, newCaption = null) => {
-    if (newCaption !== null) title.textContent = newCaption;
+    if (newCaption !== null) call(newCaption);
     const cells = names.map((name) =>
       name === "" ? el("td", {}) : el("th", { scope: "col" }, name),
     );

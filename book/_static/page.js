@@ -1,11 +1,11 @@
-// Three things that neither the theme nor a style sheet can do.
+// Four things that neither the theme nor a style sheet can do.
 (function () {
   "use strict";
 
   // What is wider than its column scrolls, and who has no mouse must be able to reach it.
   function mark() {
     document.querySelectorAll(
-      "div.math > math, div.cell_output, .attn-scroll"
+      "div.math > math, div.cell_output"
     ).forEach(function (box) {
       if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
       else if (!box.hasAttribute("role")) box.removeAttribute("tabindex");
@@ -13,6 +13,17 @@
   }
   window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
+
+  // Paper is light, whatever the screen is.
+  var root = document.documentElement;
+  var screen = null;
+  window.addEventListener("beforeprint", function () {
+    screen = root.dataset.theme;
+    root.dataset.theme = "light";
+  });
+  window.addEventListener("afterprint", function () {
+    if (screen) root.dataset.theme = screen;
+  });
 
   // Opened from a folder, a page may not read another one, as the search does to quote it.
   if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS === "object") {

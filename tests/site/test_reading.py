@@ -1,0 +1,54 @@
+"""What a reader meets who has no mouse, a telephone, or a printer."""
+
+import pytest
+
+READY = """() => [...document.querySelectorAll('.course-widget')]
+    .every(w => w.classList.contains('course-widget-runs'))"""
+TOUCHED = (
+    "button, select, summary, [role=gridcell], input[type=range], label:has(input)"
+)
+SMALL = """(touched) => [...document.querySelectorAll('.course-widget-live')]
+  .flatMap(w => [...w.querySelectorAll(touched)])
+  .filter(e => e.getClientRects().length)
+  .map(e => [e.getBoundingClientRect(), e.textContent])
+  .filter(([box]) => box.width < 24 || box.height < 24)
+  .map(([box, text]) => [text, box.width, box.height])"""
+NAMELESS = """() => [...document.querySelectorAll('.course-widget-live [tabindex="0"]')]
+  .filter(e => e.tagName === 'DIV' && !e.getAttribute('aria-label'))
+  .map(e => e.className)"""
+
+
+@pytest.fixture(scope="module")
+def on_a_phone(browser, address, pages):
+    """Return what two questions found on every page with a widget."""
+    found = {}
+    with browser.new_context(viewport={"width": 360, "height": 740}) as window:
+        tab = window.new_page()
+        for name, text in pages.items():
+            if 'class="course-widget"' in text:
+                tab.goto(address + name, wait_until="load")
+                tab.wait_for_function(READY, timeout=20_000)
+                found[name] = (tab.evaluate(SMALL, TOUCHED), tab.evaluate(NAMELESS))
+    return found
+
+
+def test_what_is_touched_in_a_widget_is_large_enough(on_a_phone):
+    assert {name: small for name, (small, _) in on_a_phone.items() if small} == {}
+
+
+def test_every_stop_of_the_keyboard_has_a_name(on_a_phone):
+    assert {name: bare for name, (_, bare) in on_a_phone.items() if bare} == {}
+
+
+def test_a_dark_page_is_printed_light(browser, address):
+    with browser.new_context(color_scheme="dark") as window:
+        tab = window.new_page()
+        tab.goto(address + "book/notation.html", wait_until="load")
+        theme = "document.documentElement.dataset.theme"
+        assert tab.evaluate(theme) == "dark"
+        tab.evaluate(
+            f"() => addEventListener('beforeprint', () => window.printed = {theme})"
+        )
+        tab.pdf()
+        assert tab.evaluate("window.printed") == "light"
+        assert tab.evaluate(theme) == "dark"
