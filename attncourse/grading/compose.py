@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import itertools
+import re
 import threading
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from attncourse.grading.submission import Refused, Submission, read_notebook
 IMPORTED_BY = {"patterns": ("transformers",)}
 QUICK, SLOW = 30, 240  # seconds that a cell may take
 HIDDEN_INPUTS = 3  # of each check, beside those of the student's own notebook
+WORD = re.compile(r"\w+")
 # The process that runs the cells takes this line as the sign to begin watching.
 START = "from attncourse.exercises import {module} as _exercise"
 
@@ -67,20 +69,41 @@ class Template:
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
                 self.given += [s for s in found if not s.text.startswith("%")]
 
-    def imports(self) -> set[str]:
-        """Return the modules that the instructor's own cells import."""
-        found = set()
-        for statement in self.given:
-            for node in ast.parse(statement.text).body:
-                if isinstance(node, ast.ImportFrom) and node.module:
-                    found.add(node.module)
-                elif isinstance(node, ast.Import):
-                    found |= {name.name for name in node.names}
-        return found
+    def given_to(self, codes) -> list[Statement]:
+        """Return the instructor's own statements that some code may need, in order.
+
+        A library that draws, say, takes time and memory, and answers do not draw.
+
+        Parameters
+        ----------
+        codes : iterable of str
+            The code, in which a name may stand in a text, too.
+        """
+        words = set(WORD.findall("\n".join(codes)))
+        kept, before = set(), -1
+        while len(kept) > before:
+            before = len(kept)
+            for place, statement in enumerate(self.given):
+                if place not in kept and statement.binds & words:
+                    kept.add(place)
+                    words.update(WORD.findall(statement.text))
+        return [s for place, s in enumerate(self.given) if place in kept]
 
     def names_given(self) -> frozenset[str]:
         """Return the names that the instructor's own cells define."""
         return frozenset().union(*(s.binds for s in self.given))
+
+
+def imports_of(statements: list[Statement]) -> set[str]:
+    """Return the names of the modules that some statements import."""
+    found = set()
+    for statement in statements:
+        for node in ast.parse(statement.text).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+            elif isinstance(node, ast.Import):
+                found |= {name.name for name in node.names}
+    return found
 
 
 def _parsed(source: str, place: int, path: Path) -> list[Statement]:
@@ -214,21 +237,24 @@ def compose(
     from nbformat.v4 import new_notebook
 
     exercise = template.exercise
-    given = "\n\n".join(s.text for s in template.given)
     module = MODULES[exercise.notebook]
-    cells = [_cell(given), _cell(START.format(module=module))]
     students = frozenset(exercise.task(only).names if only else ())
+    answers = {}
     for task in exercise.tasks:
         own = submission if only in ("", task.name) else None
-        code = code_for(task, own, template, kept=students)
-        cells.append(_cell(code, SLOW, answer=task.name))
+        answers[task.name] = code_for(task, own, template, kept=students)
+    given = template.given_to(answers.values())
+    cells = [_cell("\n\n".join(s.text for s in given))]
+    cells.append(_cell(START.format(module=module)))
+    cells += [_cell(code, SLOW, answer=name) for name, code in answers.items()]
     for task in exercise.tasks:
         if only in ("", task.name) and (checked is None or task.name in checked):
             cells += check_cells(task, secret)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     for place, cell in enumerate(cells):
         cell.id = f"cell-{place}"
-    modules = {*template.imports(), *IMPORTED_BY.get(module, ())}
+    modules = {*imports_of(given), *IMPORTED_BY.get(module, ())}
+    modules |= {name for name in exercise.forbidden if name.startswith("attncourse.")}
     metadata = {"kernelspec": kernel, "attncourse": {"modules": sorted(modules)}}
     return new_notebook(cells=cells, metadata=metadata)
 

@@ -18,11 +18,15 @@ import socket
 import sys
 import time
 from importlib import import_module
+from pathlib import Path
 
+import attncourse
 from attncourse.grading.running import forking, oracle, remembered
 from attncourse.grading.running.channel import Reader, sender
 from attncourse.grading.running.raising import end_after, end_children, raise_kernels
 
+# Parts of the package that are imported by name, or that no answer needs.
+ELSEWHERE = ("exercises", "grading", "cli", "viz", "widgets")
 COMPARING = "attncourse.grading.running.comparing"
 
 
@@ -77,6 +81,7 @@ def nurse(asked) -> None:
     """Take the right answers out, then fork what raises kernels, as often as asked."""
     from attncourse.grading.running import inside
 
+    import_course()
     kept, judge = oracle.two_copies()
     inside.settle()
 
@@ -100,6 +105,15 @@ def nurse(asked) -> None:
             sock = socket.socket(fileno=fds[0])
             end_after(raise_kernels, sock, request, serve_cells, closing=(asked,))
         os.close(fds[0])
+
+
+def import_course() -> None:
+    """Import what answers may find in the package, so that it can be ruled out."""
+    folder = Path(attncourse.__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if parts[0] not in ELSEWHERE and parts[-1] != "__init__":
+            import_module(".".join(("attncourse", *parts)))
 
 
 def answer(number, asks, tells) -> None:

@@ -89,7 +89,7 @@ class Probe:
         for seed in seeds:
             seen = self.judge.run_case(check, answers, seed)
             self.lines += self.judge.lines_of_case(check, seed, seen)
-            guard.look()
+        guard.look()
 
 
 def serve(sock, kept, judge) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import _signal  # that of the standard library makes an enumeration of each
 import operator
-import signal
 import sys
 import types
 
@@ -75,7 +75,7 @@ class Watched:
 
     @staticmethod
     def _signals():
-        return [signal.getsignal(number) for number in (2, 10, 12, 14, 15, 26, 27)]
+        return [_signal.getsignal(number) for number in (2, 10, 12, 14, 15, 26, 27)]
 
     def changed(self) -> str:
         """Return the name of something that was changed, "" if nothing was."""
