@@ -54,7 +54,10 @@ SCRIPT_IN_HEAD = re.compile(
     r"<script (?![^>]*\bdefer\b)"
     r"(?=[^>]*src=\"[^\"]*(?:_static/(?!documentation_options)|searchindex))"
 )
-FIGURE = re.compile(r"<img (?![^>]*\bwidth=)[^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"")
+FIGURE = re.compile(
+    r"<img (?![^>]*\bwidth=)([^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"[^>]*?)/?>"
+)
+WIDE = 750  # pixels; on a telephone such a figure scrolls rather than be too small
 SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
 FIRST_TEXT = re.compile(r"<article class=\"bd-article\".*?<p>(.{40,}?)</p>", re.DOTALL)
 FONT_FACE = re.compile(r"@font-face\{[^}]*vendor/fontawesome[^}]*\}")
@@ -105,15 +108,17 @@ def description_tag(text):
 
 
 def size_figures(text, page):
-    """Write the size of every drawing, in pixels, into a page's text."""
+    """Write every drawing's size, in pixels, into a page's text; mark wide ones."""
 
     def with_size(found):
-        head = (page.parent / found[1]).read_text(encoding="utf8")[:2000]
+        head = (page.parent / found[2]).read_text(encoding="utf8")[:2000]
         size = SVG_SIZE.search(head)
         if not size:
             return found[0]
         width, height = (round(float(points) * 4 / 3) for points in size.groups())
-        return f'{found[0]} width="{width}" height="{height}" loading="lazy"'
+        size = f'width="{width}" height="{height}" loading="lazy"'
+        image = f"<img {found[1].rstrip()} {size} />"
+        return f'<div class="course-wide">{image}</div>' if width > WIDE else image
 
     return FIGURE.sub(with_size, text)
 

@@ -11,6 +11,7 @@ not hold, a folk claim that does, and a row without figures are warnings, and so
 of the build.
 """
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -28,6 +29,9 @@ UNCITED = ("ours", "often said")
 WIDTHS = "30 38 12 20"
 HEAD = ("claim and source", "measured, with interval", "from", "where")
 FIELDS = {"claim", "source", "folk"}
+POWER = re.compile(r"(?<=\d)e([+-]\d+)")
+MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def claims_of(notebook, outputs):
@@ -70,6 +74,12 @@ def with_source(claim):
 def numbered(path, title):
     number = path.stem.split("_")[0]
     return f"{int(number)}: {title}" if number.isdigit() else title
+
+
+def typeset(text):
+    """Write the numbers of a report as in a text: powers of ten, true minus signs."""
+    text = POWER.sub(lambda found: f"·10{str(int(found[1])).translate(RAISED)}", text)
+    return MINUS.sub("−", text)
 
 
 def lines_of(values):
@@ -115,7 +125,8 @@ class ResultsTable(SphinxDirective):
                 yield (
                     with_source(claim),
                     lines_of(
-                        f"{name}: **{figure}** ({i})" for name, figure, i, _ in found
+                        f"{name}: **{typeset(figure)}** ({typeset(i)})"
+                        for name, figure, i, _ in found
                     ),
                     lines_of(dict.fromkeys(origin for *_, origin in found)),
                     f"[{numbered(path, title)}](/{page}.ipynb#{slugify(title)})",

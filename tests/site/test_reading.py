@@ -52,3 +52,15 @@ def test_a_dark_page_is_printed_light(browser, address):
         tab.pdf()
         assert tab.evaluate("window.printed") == "light"
         assert tab.evaluate(theme) == "dark"
+
+
+def test_wide_figures_keep_a_size_that_reads_on_a_phone(browser, address, pages):
+    name = "chapters/04_positional_encoding.html"
+    assert pages[name].count('class="course-wide"') >= 3
+    with browser.new_context(viewport={"width": 360, "height": 740}) as window:
+        tab = window.new_page()
+        tab.goto(address + name, wait_until="load")
+        figures = tab.locator(".course-wide")
+        for i in range(figures.count()):
+            assert figures.nth(i).locator("img").bounding_box()["width"] > 500
+            assert figures.nth(i).get_attribute("tabindex") == "0"
