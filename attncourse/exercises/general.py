@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from attncourse.exercises.seen import same
 from attncourse.exercises.task import Mistake
 
 NOT_DONE = "not done yet"
+UNUSABLE = "CannotBeUsed"  # an error that came up with what an answer had returned
+KINDS = {"ndarray": "a NumPy array", "list": "a list", "tuple": "a tuple"}
 
 
-def general_mistake(check, failing, cases) -> Mistake:
+def general_mistake(check, failing, cases, within) -> Mistake:
     """Name what is wrong where none of a check's own mistakes explains it.
 
     Parameters
@@ -20,6 +23,8 @@ def general_mistake(check, failing, cases) -> Mistake:
         The cases in which it does not.
     cases : list of Case
         All cases.
+    within : dict
+        How far equal numbers may lie apart, for `same`.
     """
     case = failing[0]
     seen, expected = case.seen, case.expected
@@ -32,6 +37,12 @@ def general_mistake(check, failing, cases) -> Mistake:
         )
     if first.kind == "error":
         return _error(first.text)
+    if any(same_as_for_others(failed, cases, within) for failed in failing):
+        return Mistake(
+            "kept from another call",
+            "This is the right answer to *other* inputs, those of another call. Is "
+            "something kept from one call to the next?",
+        )
     if seen.keys() != expected.keys():
         return Mistake(
             "other parts",
@@ -39,9 +50,25 @@ def general_mistake(check, failing, cases) -> Mistake:
         )
     for name, wanted in expected.items():
         what = "The result" if name == "result" else f"`{name}`"
+        if same(seen[name], wanted, **within):
+            continue
         if found := _difference(what, seen[name], wanted):
             return found
     return Mistake("other values", "The values are not the ones expected.")
+
+
+def same_as_for_others(case, cases, within) -> bool:
+    """Say whether what was seen is what was expected for other inputs."""
+    others = [c for c in cases if c is not case]
+    return any(
+        name in other.expected
+        and part.values.size > 1
+        and same(part, other.expected[name], **within)
+        and not same(part, case.expected[name], **within)
+        for other in others
+        for name, part in case.seen.items()
+        if part.kind == "float" and name in case.expected
+    )
 
 
 def _listed(parts) -> str:
@@ -52,7 +79,21 @@ def _error(text: str) -> Mistake:
     kind, _, message = text.partition(":")
     if kind == "NotImplementedError":
         return Mistake(NOT_DONE, "Not done yet.")
+    if kind == UNUSABLE:
+        return Mistake(
+            "cannot be used",
+            "The answer returns something with which the check cannot go on"
+            f"{_which(message)}:{message}. Is it a tensor, or as many tensors as are "
+            "asked for, of the shapes that are asked for?",
+        )
     return Mistake("raises an error", f"The answer raises {kind}:{message}")
+
+
+def _which(message: str) -> str:
+    for kind, what in KINDS.items():
+        if f"'{kind}'" in message or f".{kind}'" in message:
+            return f" ({what})"
+    return ""
 
 
 def _difference(what, seen, wanted) -> Mistake | None:
@@ -67,11 +108,12 @@ def _difference(what, seen, wanted) -> Mistake | None:
             "in an underscore and `x[...] = ` write into the caller's tensor.",
         )
     if seen.kind == "other" or (seen.kind == "text") != (wanted.kind == "text"):
-        wanted_kind = "an array of numbers" if wanted.shape else "a number"
+        wanted_kind = "a tensor" if wanted.shape else "a number"
         wanted_kind = "a text" if wanted.kind == "text" else wanted_kind
         kind = seen.text if seen.kind == "other" else seen.kind
+        kind = KINDS.get(kind, f"of type {kind}")
         return Mistake(
-            "wrong type", f"{what} should be {wanted_kind}, but it is of type {kind}."
+            "wrong type", f"{what} should be {wanted_kind}, but it is {kind}."
         )
     if seen.shape != wanted.shape:
         return Mistake(
@@ -92,4 +134,17 @@ def _difference(what, seen, wanted) -> Mistake | None:
             f"{what} has entries that are not finite numbers. Where does the code "
             "divide by zero, or take the softmax of a row that is all minus infinity?",
         )
+    if wanted.kind == "float" and wanted.values.size > 1 and _nearly(seen, wanted):
+        return Mistake(
+            "not exact",
+            f"{what} is nearly right: only the third digit or so differs. Is a part "
+            "of it computed in half precision or rounded, or has a small number been "
+            "added on the way?",
+        )
     return None
+
+
+def _nearly(seen, wanted) -> bool:
+    finite = np.isfinite(wanted.values)
+    size = np.abs(wanted.values[finite]).max(initial=0)
+    return np.allclose(seen.values, wanted.values, rtol=0, atol=0.01 * size)

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from attncourse.exercises.general import UNUSABLE
 from attncourse.exercises.others import with_other_tasks
 from attncourse.exercises.rules import built_on, forbidden, missing
 from attncourse.exercises.seen import Seen, describe, line_of, near_an_edge, same
@@ -90,11 +91,11 @@ def inputs_of(check: Check, seed: int) -> dict:
     return check.inputs(torch.Generator().manual_seed(seed))
 
 
-def described(value) -> dict[str, Seen]:
+def described(value, *, tensors: bool = False) -> dict[str, Seen]:
     """Return {name: Seen} for what `ask`, `expected` and `wrong` return."""
-    if isinstance(value, dict):
-        return {name: describe(part) for name, part in value.items()}
-    return {"result": describe(value)}
+    if not isinstance(value, dict):
+        value = {"result": value}
+    return {name: describe(part, tensors=tensors) for name, part in value.items()}
 
 
 def run_case(check: Check, answers, seed: int) -> dict[str, Seen]:
@@ -102,14 +103,27 @@ def run_case(check: Check, answers, seed: int) -> dict[str, Seen]:
     inputs = inputs_of(check, seed)
     given = copy.deepcopy(inputs)
     try:
-        seen = described(check.ask(*answers, **given))
+        seen = described(check.ask(*answers, **given), tensors=check.tensors)
     except Exception as error:
-        return {"result": replace(describe(error), where=_line_of(error))}
+        said = describe(error)
+        if not _of_the_answer(error):
+            said = replace(said, text=f"{UNUSABLE}: {said.text}")
+        return {"result": replace(said, where=_line_of(error))}
     if check.pure:
         changed = [k for k in inputs if not _equal(described(inputs[k]), given[k])]
         said = f"changed: {', '.join(changed)}" if changed else "unchanged"
         seen[INPUTS_AFTER] = Seen("text", text=said)
     return seen
+
+
+def _of_the_answer(error: Exception) -> bool:
+    """Say whether an error came up in an answer, and not after it had returned."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if isinstance(error, NotImplementedError):
+        return True
+    if isinstance(error, TypeError) and "argument" in str(error):
+        return True  # the call itself did not fit
+    return any(frame.f_globals.get("__name__") == "__main__" for frame in frames)
 
 
 def _line_of(error: Exception) -> str:
@@ -190,7 +204,7 @@ def judge(check: Check, cases: list[Case], *, tolerance: float = 0) -> Verdict:
         if all(_made(mistake, check, case, within) for case in failing):
             break
     else:
-        mistake = general_mistake(check, failing, cases)
+        mistake = general_mistake(check, failing, cases, within)
     case = failing[0] if failing[0].seed in check.seeds else None
     return Verdict(check, False, mistake.name, mistake.says, mistake.read, case)
 

@@ -6,6 +6,9 @@ import types
 
 from attncourse.exercises.task import Exercise, Mistake, Task
 
+# With these, a text says what is used.
+BY_TEXT = {"getattr", "attrgetter", "__dict__", "vars", "import_module", "__import__"}
+
 
 def missing(task: Task, answers) -> Mistake | None:
     """Say which of the names that a task asks for is missing."""
@@ -47,6 +50,8 @@ def names_used(thing, seen=None) -> set[str]:
         own = [b for b in thing.__mro__[1:] if b.__module__ == thing.__module__]
         return set().union(*found, *(names_used(b, seen) for b in own), set())
     names = _names_in(thing.__code__)
+    if names & BY_TEXT:  # what is asked for by its name in a text is used as well
+        names |= _texts_in(thing.__code__)
     for name in list(names):
         used = thing.__globals__.get(name)
         if getattr(used, "__module__", None) == thing.__module__:
@@ -66,6 +71,14 @@ def _of_a_library(thing) -> bool:
         return True
     top = (thing.__module__ or "").split(".")[0]
     return top in ("attncourse", "builtins", "numpy", "torch", "transformers")
+
+
+def _texts_in(code: types.CodeType) -> set[str]:
+    texts = {constant for constant in code.co_consts if isinstance(constant, str)}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            texts |= _texts_in(constant)
+    return texts
 
 
 def _names_in(code: types.CodeType) -> set[str]:

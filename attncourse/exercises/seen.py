@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 
 MOST_VALUES = 96  # of a large array, evenly spaced ones are compared
 LONGEST_TEXT = 200  # characters of a message that is kept
@@ -42,8 +43,8 @@ class Seen:
     where: str = field(default="", compare=False)
 
 
-def describe(value) -> Seen:
-    """Return what is seen of `value`."""
+def describe(value, *, tensors: bool = False) -> Seen:
+    """Return what is seen of `value`; if only tensors will do, of others their type."""
     if value is None:
         return Seen("nothing")
     if isinstance(value, Seen):
@@ -52,9 +53,11 @@ def describe(value) -> Seen:
         return Seen("text", text=_one_line(value))
     if isinstance(value, BaseException):
         return Seen("error", text=_one_line(f"{type(value).__name__}: {value}"))
-    if hasattr(value, "detach"):  # a tensor, whatever its device and precision
+    if isinstance(value, torch.Tensor):  # whatever its device and precision
         value = value.detach().cpu()
         value = (value.float() if value.is_floating_point() else value).numpy()
+    elif tensors and not isinstance(value, bool | int | float | np.generic):
+        return Seen("other", text=type(value).__name__)
     try:
         array = np.asarray(value)
     except Exception:

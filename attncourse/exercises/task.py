@@ -69,6 +69,8 @@ class Check:
         Whether the inputs must come out of the call unchanged.
     once : bool
         For what takes seconds, such as training: one input only.
+    tensors : bool
+        Whether arrays have to be tensors of PyTorch, in what `ask` returns.
     """
 
     claim: str
@@ -81,6 +83,7 @@ class Check:
     digits: int = 2
     pure: bool = False
     once: bool = False
+    tensors: bool = True
 
     @property
     def seeds(self) -> tuple[int, ...]:

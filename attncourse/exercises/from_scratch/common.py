@@ -43,7 +43,11 @@ def parts_of(result):
     """Return output and weights as a dict, or what was returned instead."""
     if isinstance(result, tuple | list) and len(result) == 2:
         return {"output": result[0], "weights": result[1]}
-    return {"output": result} if torch.is_tensor(result) else result
+    if torch.is_tensor(result):
+        return {"output": result}
+    return (
+        f"{len(result)} results" if isinstance(result, tuple | list | dict) else result
+    )
 
 
 def attended(weights, value):
@@ -85,6 +89,12 @@ def draw_tensors(generator):
     }
 
 
+NOT_TWO = Mistake(
+    "not two results",
+    "Two results are asked for, the output and the weights, in this order: "
+    "`return output, weights`. This is something else.",
+    when=lambda seen, expected, inputs: seen["result"].text.endswith(" results"),
+)
 ONE_RESULT = Mistake(
     "only one result",
     "One tensor is returned. Two are asked for: the output and the weights, in this "

@@ -41,6 +41,8 @@ def _dropped(attention, query, key, dropout):
         "a value is left out as a whole": bool(
             (used.sum(-1) - together).abs().max() < 1e-5
         ),
+        "each query draws for itself": not (gone[0] == gone[0, :1]).all().item(),
+        "each key is drawn for itself": not (gone == gone[..., :1]).all().item(),
     }
 
 
@@ -53,6 +55,8 @@ def _facts(**changed):
         "the others count more": True,
         "the others count as before": False,
         "a value is left out as a whole": True,
+        "each query draws for itself": True,
+        "each key is drawn for itself": True,
     }
     changed = {name.replace("_", " "): fact for name, fact in changed.items()}
     return lambda query, key, dropout: {**facts, **changed}
@@ -105,6 +109,20 @@ WITH_DROPOUT = Check(
             "Single features of the output are dropped. What has to go is a whole "
             "value, with all of its features, for one query.",
             when=_has(a_value_is_left_out_as_a_whole=False),
+            read=DROPOUT,
+        ),
+        Mistake(
+            "the same keys for all queries",
+            "The same keys are left out for every query. Each weight is dropped by "
+            "itself: one query may lose what another keeps.",
+            when=_has(each_query_draws_for_itself=False),
+            read=DROPOUT,
+        ),
+        Mistake(
+            "whole queries dropped",
+            "A query loses all of its values or none. Each weight is dropped by "
+            "itself.",
+            when=_has(each_key_is_drawn_for_itself=False),
             read=DROPOUT,
         ),
         Mistake(

@@ -78,6 +78,7 @@ EMPTY_ROWS = Check(
     1,
     inputs=_one_empty_row,
     ask=_with_gradients,
+    pure=True,
     expected=lambda **inputs: _with_gradients(reference, **inputs),
     mistakes=(
         Mistake(
@@ -109,6 +110,13 @@ EMPTY_ROWS = Check(
             "The query that may attend to nothing has weights that sum to 1. It should "
             "read nothing at all.",
             when=_empty_weights_are(lambda w, plain: near(w.sum(-1) / 3, 1 / 3)),
+            read=EMPTY,
+        ),
+        Mistake(
+            "one empty row empties all",
+            "One query may attend to nothing, and now all queries get zeros. The "
+            "decision has to be made for each row by itself.",
+            when=lambda seen, expected, inputs: not seen["weights"].values.any(),
             read=EMPTY,
         ),
         Mistake(

@@ -6,6 +6,7 @@ import torch
 
 from attncourse.exercises.from_scratch.common import (
     HEADS,
+    NOT_TWO,
     ONE_RESULT,
     SCALE,
     SUM,
@@ -37,6 +38,11 @@ def _weighed(weigh):
     return lambda query, key, value: attended(weigh(query, key), value)
 
 
+def _by_relu(query, key):
+    scores = torch.relu(scaled(query, key))
+    return scores / (scores.sum(-1, keepdim=True) + 1e-9)
+
+
 VALUES = Check(
     "the output of each query is the sum of the values, weighted by its weights",
     1,
@@ -45,6 +51,7 @@ VALUES = Check(
     expected=right,
     pure=True,
     mistakes=(
+        NOT_TWO,
         ONE_RESULT,
         Mistake(
             "output and weights exchanged",
@@ -107,6 +114,30 @@ VALUES = Check(
             "no softmax",
             "The values are summed with the scores. Weights are positive and sum to 1.",
             wrong=_weighed(scaled),
+            read=SUM,
+        ),
+        Mistake(
+            "averaged over the keys",
+            "The weighted sum is divided by the number of keys. The weights sum to 1: "
+            "the sum is a mean already.",
+            wrong=lambda query, key, value: {
+                **right(query, key, value),
+                "output": right(query, key, value)["output"] / key.shape[-2],
+            },
+            read=SUM,
+        ),
+        Mistake(
+            "relu for the exponential",
+            "Negative scores get no weight at all: a relu stands where the exponential "
+            "should be. A low score makes a small weight, and no score makes none.",
+            wrong=_weighed(_by_relu),
+            read=SUM,
+        ),
+        Mistake(
+            "output of the queries' width",
+            "The output has room for vectors as wide as a query. What is summed are "
+            "values, and these may have another width.",
+            when=lambda seen, expected, inputs: failed(seen, "expanded size"),
             read=SUM,
         ),
         Mistake(

@@ -12,6 +12,7 @@ from attncourse.exercises.from_scratch.common import (
     softmax,
 )
 from attncourse.exercises.from_scratch.flow import draw_double, gradients_through
+from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
 SOFTMAX = "chapters/02_attention_types#why-divide-by-d-k"
@@ -174,6 +175,22 @@ def _by_hand(query, key, value, upstream, *, soft=None, scale=None):
     )
 
 
+def _one_not_scaled(seen, expected, inputs):
+    root = inputs["query"].shape[-1] ** 0.5
+    parts = [f"gradient of {name}" for name in ("query", "key")]
+    ways = [
+        [near(seen[p].values, factor * expected[p].values) for factor in (1, root)]
+        for p in parts
+    ]
+    return ways in ([[True, False], [False, True]], [[False, True], [True, False]])
+
+
+def _of_scores(seen, expected, inputs):
+    scores = scaled(inputs["query"], inputs["key"])
+    of_value = (scores.transpose(-2, -1) @ inputs["upstream"]).numpy()
+    return near(seen["gradient of value"].values, of_value.ravel())
+
+
 def _order(*places):
     def wrong(**inputs):
         found = list(_by_hand(**inputs).values())
@@ -198,6 +215,21 @@ ATTENTION_GRADIENTS = Check(
             "comes in.",
             wrong=lambda **inputs: _by_hand(**inputs, scale=lambda query: 1),
             read=SOFTMAX,
+        ),
+        Mistake(
+            "scaled on one side only",
+            "One of the gradients of query and key is right, and the other is too "
+            "large by the root of d_k. The scores were divided; both come from the "
+            "gradient of the scores.",
+            when=_one_not_scaled,
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "scores for weights",
+            "Where the weights should stand, the scores do: the way forward has to be "
+            "gone again up to the softmax, and through it.",
+            when=_of_scores,
+            read=ATTENTION,
         ),
         Mistake(
             "scaled twice",

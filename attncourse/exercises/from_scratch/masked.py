@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from attncourse.exercises.from_scratch.common import (
+    NOT_TWO,
     ONE_RESULT,
     attended,
     draw_sizes,
@@ -63,6 +64,7 @@ HIDES = Check(
     expected=_right,
     pure=True,
     mistakes=(
+        NOT_TWO,
         ONE_RESULT,
         Mistake(
             "mask ignored",
@@ -175,6 +177,7 @@ BROADCASTS = Check(
     1,
     inputs=_batch_and_heads,
     ask=_with_and_without_mask,
+    pure=True,
     expected=_mask_as(lambda mask: mask),
     mistakes=(
         Mistake(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from attncourse.exercises.from_scratch.common import draw_sizes
+from attncourse.exercises.from_scratch.common import draw_sizes, failed
 from attncourse.exercises.task import Check, Mistake, Task
 
 CONVENTION = "chapters/05_masking#what-does-a-mask-do"
@@ -192,6 +192,21 @@ COMBINED = Check(
             "Only the future is hidden: this is the causal mask. Each sentence of the "
             "batch has padding of its own.",
             wrong=lambda ids, pad: causal(ids.shape[1]),
+            read=BOTH,
+        ),
+        Mistake(
+            "the padding of one sentence for all",
+            "One sentence is hidden in the same way as another. Each sentence of the "
+            "batch has padding of its own, and the result one mask for each.",
+            wrong=lambda ids, pad: both(ids[:1], pad),
+            read=BOTH,
+        ),
+        Mistake(
+            "sizes that do not line up",
+            "The two masks do not fit together. The causal mask has a row for each "
+            "*token* of a sentence, not for each sentence. What is the last number of "
+            "`ids.shape`?",
+            when=lambda seen, expected, inputs: failed(seen, "must match"),
             read=BOTH,
         ),
         Mistake(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from attncourse.exercises.from_scratch.common import (
@@ -56,6 +57,18 @@ def _scaled_by_root_of(size):
 
 def _cosines(query, key):
     return products(*(x / x.norm(dim=-1, keepdim=True) for x in (query, key)))
+
+
+def _by_reshape(query, key):
+    turned = key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
+    return query @ turned / query.shape[-1] ** 0.5
+
+
+def _distances(seen, expected, inputs):
+    found = np.abs(seen["result"].values)
+    away = torch.cdist(inputs["query"], inputs["key"]).numpy().ravel()
+    ways = (away, away**2, away / inputs["key"].shape[-1] ** 0.5)
+    return any(near(found, way) for way in ways)
 
 
 def _a_multiple(seen, expected, inputs):
@@ -135,6 +148,21 @@ VALUES = Check(
             "attention a longer key has a larger score.",
             wrong=_cosines,
             read=SCALE,
+        ),
+        Mistake(
+            "reshape for transpose",
+            "The keys were brought into shape by a reshape. It does not exchange axes; "
+            "it reads the numbers on in the order in which they lie, so that a column "
+            "holds numbers of several keys.",
+            wrong=lambda query, key: _by_reshape(query, key),
+            read=HEADS,
+        ),
+        Mistake(
+            "distances for products",
+            "These are distances: the smaller, the more alike. A score is a dot "
+            "product: the larger, the more alike.",
+            when=_distances,
+            read=PRODUCT,
         ),
         Mistake(
             "scaled by another number",

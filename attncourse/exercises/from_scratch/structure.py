@@ -30,7 +30,14 @@ def loss_of(log_odds, ids):
 
 def _ask_loss(CopyModel, copy_loss, log_odds, ids):
     weights = torch.eye(ids.shape[1]).expand(len(ids), -1, -1)
-    return copy_loss(lambda ids: (log_odds, weights), ids)
+    with torch.enable_grad():
+        log_odds = log_odds.clone().requires_grad_()
+        loss = copy_loss(lambda ids: (log_odds, weights), ids)
+    return loss if getattr(loss, "requires_grad", True) else "no gradient"
+
+
+def _probability(log_odds, ids):
+    return log_odds.softmax(-1).gather(-1, ids[..., None])[..., 0]
 
 
 def _shifted(log_odds, ids):
@@ -52,6 +59,29 @@ LOSS = Check(
                 log_odds.flatten(0, 1), ids.flatten()
             ),
             read=PADDING,
+        ),
+        Mistake(
+            "no gradient",
+            "The loss is a number without a gradient, from which nothing can be "
+            "learned. `.item()`, `.detach()`, NumPy and `torch.tensor(...)` cut the "
+            "path back to the model.",
+            when=lambda seen, expected, inputs: seen["result"].text == "no gradient",
+        ),
+        Mistake(
+            "no logarithm",
+            "The average of the probabilities is taken, not of their logarithms.",
+            wrong=lambda log_odds, ids: -_probability(log_odds, ids)[ids != 0].mean(),
+        ),
+        Mistake(
+            "mean of means",
+            "Each sequence is averaged first, then the sequences. A token of a short "
+            "sequence then counts more than one of a long sequence.",
+            wrong=lambda log_odds, ids: torch.stack(
+                [
+                    loss_of(one[None], own[None])
+                    for one, own in zip(log_odds, ids, strict=True)
+                ]
+            ).mean(),
         ),
         Mistake(
             "softmax before the cross-entropy",
@@ -148,6 +178,10 @@ def _facts(CopyModel, copy_loss, ids):
         "weight on padding": bool((weights[0, :real, real:] > 0).any()),
         "a symbol moves the outputs of other places": bool(ways.isfinite().all()),
         "something goes round the attention": bool(ways.median() > 2.5),
+        "log-odds are probabilities": bool(
+            (log_odds[0, :real].sum(-1) - 1).abs().max() < 1e-4
+            and (log_odds >= 0).all()
+        ),
         "places look differently": bool((rows - rows[:1]).abs().max() > 1e-5),
         "a query knows its symbol": bool(shares.abs().max() > 1e-5),
     }
@@ -211,6 +245,7 @@ STRUCTURE = Check(
         "weight on padding": False,
         "a symbol moves the outputs of other places": True,
         "something goes round the attention": False,
+        "log-odds are probabilities": False,
         "places look differently": True,
         "a query knows its symbol": False,
     },
@@ -226,6 +261,13 @@ STRUCTURE = Check(
             "The log-odds have another shape than (batch, tokens, num_symbols + 1): "
             "one number for each id, the padding's 0 included.",
             when=_other_shape("shape of the log-odds"),
+        ),
+        Mistake(
+            "probabilities for log-odds",
+            "What is returned has been through a softmax: positive, and 1 in sum. The "
+            "cross-entropy has a softmax of its own; after two of them the model can "
+            "hardly learn to be sure.",
+            when=fact("log-odds are probabilities", True),
         ),
         Mistake(
             "attention to padding",

@@ -10,6 +10,7 @@ from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
 SOFTMAX = "chapters/02_attention_types#a-question-is-a-dot-product"
+LN2 = 0.6931471805599453
 ROWS = "chapters/02_attention_types#three-maps-ask-be-found-hand-over"
 
 
@@ -113,6 +114,44 @@ VALUES = Check(
             "logarithms of the weights",
             "The numbers are negative: these are the logarithms of the weights.",
             wrong=lambda scores: torch.log_softmax(scores, dim=-1),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "scaled again",
+            "The scores are divided by the root of the number of keys first. They are "
+            "scaled already, and more keys make no larger scores.",
+            wrong=lambda scores: torch.softmax(scores / scores.shape[-1] ** 0.5, -1),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "the winner takes all",
+            "The key with the highest score gets all the weight. A softmax is soft: "
+            "every key gets a share, and gradients can flow.",
+            wrong=lambda scores: (scores == scores.amax(dim=-1, keepdim=True)).to(
+                scores.dtype
+            ),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "another base",
+            "These are powers of 2, shared out. The formula has powers of e.",
+            wrong=lambda scores: torch.softmax(scores * LN2, dim=-1),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "squares for exponentials",
+            "The scores are squared and shared out. A large negative score then gets "
+            "as much weight as a large positive one.",
+            wrong=lambda scores: (
+                scores.square() / scores.square().sum(dim=-1, keepdim=True)
+            ),
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "divided by the length",
+            "Each row is divided by the root of the sum of its squares, so its "
+            "*squares* sum to 1. What has to sum to 1 are the weights.",
+            wrong=lambda scores: torch.nn.functional.normalize(scores.exp(), dim=-1),
             read=SOFTMAX,
         ),
         Mistake(

@@ -169,6 +169,7 @@ PICTURES = Task(
             "in columns",
             1,
             inputs=_inputs,
+            tensors=False,
             ask=_data,
             expected=lambda weights, queries, keys: weights.double(),
             pure=True,
@@ -233,6 +234,7 @@ PICTURES = Task(
             "all pictures have the scale 0 to 1, so that a colour means one weight",
             0.5,
             inputs=_inputs,
+            tensors=False,
             ask=_scale,
             expected=lambda weights, queries, keys: np.array(
                 [[0.0, 1.0]] * len(weights)
@@ -270,6 +272,7 @@ PICTURES = Task(
             "in the title",
             0.5,
             inputs=partial(_inputs, fewest=1),
+            tensors=False,
             ask=_texts,
             expected=_right_texts,
             mistakes=(

@@ -229,7 +229,7 @@ TABLE = Task(
                     "takes its numbers out of the computation, such as `.data`, "
                     "`.detach()`, `.item()` or `torch.tensor(...)`.",
                     when=lambda seen, expected, inputs: (
-                        seen["result"].text.startswith("RuntimeError")
+                        "RuntimeError" in seen["result"].text
                         and "grad" in seen["result"].text
                     ),
                 ),

@@ -137,6 +137,7 @@ EXPERIMENT = Task(
             "every model is trained on the training pairs, then measured on the others",
             1,
             inputs=_drawn,
+            tensors=False,
             ask=_sets,
             expected=_sets_expected,
             mistakes=(
@@ -188,6 +189,7 @@ EXPERIMENT = Task(
             1,
             tolerance=1e-9,  # a model that was not trained differs in the last digit
             inputs=_drawn,
+            tensors=False,
             ask=_starts,
             expected=_starts_expected,
             mistakes=(

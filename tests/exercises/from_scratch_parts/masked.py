@@ -101,7 +101,7 @@ WRONG_MASKED = [
     ),
     _wrong_masked(
         "the mask in place",
-        (0, 2),
+        (0, 1, 2),
         "changes its input",
         "mask |= ~mask.any(-1, keepdim=True); mask[..., -1, -1] = mask[..., -1, -1]"
         "\n    scores = scores.masked_fill_(mask.logical_not_(), -math.inf)"
