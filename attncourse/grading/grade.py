@@ -10,11 +10,11 @@ from attncourse.exercises.judge import Case, Verdict, expected_of, inputs_of, ju
 from attncourse.exercises.seen import read_line
 from attncourse.exercises.task import Exercise, Mistake, Task
 from attncourse.grading.compose import compose, find_template, seeds_of
+from attncourse.grading.release import DEFAULT_SECRET
 from attncourse.grading.running.guard import BREACHES
 from attncourse.grading.running.run import TOTAL_SECONDS, CellRun, run_nbval
 from attncourse.grading.submission import Submission, read_submission
 
-DEFAULT_SECRET = "attention"  # an instructor takes another
 OTHERS_REPLACED = (
     "Graded with reference answers in place of the other tasks, since one of those "
     "does not work."

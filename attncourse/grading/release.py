@@ -9,6 +9,7 @@ from pathlib import Path
 from attncourse.exercises import exercise_of
 from attncourse.grading.submission import Refused, read_notebook, version_of
 
+DEFAULT_SECRET = "attention"  # an instructor takes another
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 MODEL_ANSWER = re.compile(
     r"<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\n?", re.DOTALL

@@ -1,12 +1,14 @@
-"""Write a grade down: text for the terminal, plain data, a page of its own."""
+"""Write a grade down: text for the terminal, plain data, a page of its own.
+
+Pages are made from plain data, where no PyTorch need be.
+"""
 
 from __future__ import annotations
 
 import html
 import json
 
-from attncourse.exercises.feedback import address, example, number, text_of_report
-from attncourse.grading.safe_text import one_line, plain, plain_data
+from attncourse.grading.safe_text import number, one_line, plain, plain_data
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -22,6 +24,8 @@ pre { overflow-x: auto; padding: 0.5rem; background: #8882; }
 
 def text_of_grade(grade) -> str:
     """Return what the terminal shows about one submission."""
+    from attncourse.exercises.feedback import text_of_report
+
     results = [(t.label, t.task, t.verdicts) for t in grade.tasks]
     return plain("\n".join([text_of_report(grade.exercise, results), *_notes(grade)]))
 
@@ -59,6 +63,8 @@ def _task_record(grade) -> dict:
 
 
 def _check_record(verdict) -> dict:
+    from attncourse.exercises.feedback import address, example
+
     shown = example(verdict) if verdict.case is not None and not verdict.holds else []
     return {
         "claim": verdict.check.claim,

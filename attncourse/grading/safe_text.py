@@ -72,3 +72,8 @@ def file_name(text: str) -> str:
     name = re.sub(r"[^\w.-]+", "_", plain(text)).strip("._-")[:80] or "unnamed"
     reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
     return f"_{name}" if reserved else name
+
+
+def number(points: float) -> str:
+    """Return points as text without a needless ``.0``."""
+    return f"{points:g}"

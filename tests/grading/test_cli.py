@@ -9,11 +9,12 @@ import sys
 import nbformat
 import pytest
 
-from attncourse.cli import main
+from attncourse.cli import LIMIT, main
 from attncourse.exercises import MODULES
 from attncourse.grading.course.batch import BOOK
 from attncourse.grading.course.manifest import fingerprint, mark_of
 from attncourse.grading.records.gradebook import Gradebook
+from attncourse.grading.running.run import TOTAL_SECONDS, default_runner
 from attncourse.grading.safe_text import file_name, one_line, plain, plain_data
 
 FIRST = "1_attention_from_scratch"
@@ -283,3 +284,24 @@ def test_a_course_from_release_to_export_with_the_real_grader(
     printed = capsys.readouterr()
     assert "Traceback" not in printed.out + printed.err
     assert "bob.ipynb: not graded." in printed.err
+
+
+@pytest.mark.skipif(default_runner() != "fork", reason="where forks are")
+def test_the_command_itself_imports_no_torch(tmp_path, notebook):
+    path = notebook(tmp_path / "ada.ipynb")
+    words = ["grade", str(path), "--out", str(tmp_path / "grades")]
+    code = f"import sys; from attncourse.cli import main; print(main({words}))\n"
+    code += "print(sorted({'torch', 'matplotlib', 'nbformat'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-2:] == ["0", "[]"], done.stderr
+    assert "Exercise 1" in (tmp_path / "grades" / "class.html").read_text("utf8")
+
+
+def test_the_limit_of_the_command_is_that_of_the_grader():
+    assert LIMIT == TOTAL_SECONDS
+
+
+def test_a_limit_that_is_no_time_is_refused(tmp_path, notebook, capsys):
+    path = notebook(tmp_path / "ada.ipynb")
+    assert main(["grade", str(path), "--limit", "0"]) == 1
+    assert "--limit takes seconds" in capsys.readouterr().err

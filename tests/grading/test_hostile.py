@@ -73,9 +73,7 @@ def left_over():
     stays = min(forker.children(), key=lambda p: p.create_time(), default=None)
     for _ in range(50):
         left = [p for p in forker.children(recursive=True) if is_alive(p)]
-        left = [
-            p for p in left if p != stays
-        ]  # the nursery
+        left = [p for p in left if p != stays]  # the nursery
         if not left:
             break
         time.sleep(0.1)

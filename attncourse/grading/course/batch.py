@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attncourse.exercises import MODULES
-from attncourse.exercises.feedback import number
 from attncourse.grading.course.collect import collect
 from attncourse.grading.course.locally import (
     answers_in,
@@ -27,15 +26,15 @@ from attncourse.grading.course.manifest import (
     read_manifest,
 )
 from attncourse.grading.course.plan import Job, Keys, plan
-from attncourse.grading.grade import DEFAULT_SECRET
 from attncourse.grading.records.database import Stopped, only_run
 from attncourse.grading.records.gradebook import Gradebook
 from attncourse.grading.records.late import read_deadlines, read_late, read_penalty
 from attncourse.grading.records.outputs import write_outputs
 from attncourse.grading.records.standing import LATEST
 from attncourse.grading.records.students import read_class_list
+from attncourse.grading.release import DEFAULT_SECRET
 from attncourse.grading.running.run import TOTAL_SECONDS
-from attncourse.grading.safe_text import one_line
+from attncourse.grading.safe_text import number, one_line
 from attncourse.grading.submission import Refused
 
 SCRATCH = ".unpacked"

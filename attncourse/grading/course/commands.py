@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 
 from attncourse.exercises import MODULES
-from attncourse.exercises.feedback import number
 from attncourse.grading.course.batch import BOOK, Course, grade_course
 from attncourse.grading.records.gradebook import Gradebook
 from attncourse.grading.records.late import exercise_named
 from attncourse.grading.records.outputs import write_outputs
 from attncourse.grading.records.standing import standings
-from attncourse.grading.safe_text import file_name, one_line
+from attncourse.grading.safe_text import file_name, number, one_line
 from attncourse.grading.submission import Refused, version_of
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 
-from attncourse.exercises.feedback import number
 from attncourse.grading.records.likeness import pairs_alike
 from attncourse.grading.records.standing import (
     exercises_in,
@@ -13,6 +12,7 @@ from attncourse.grading.records.standing import (
     refusals,
 )
 from attncourse.grading.report import html_page, safe
+from attncourse.grading.safe_text import number
 
 BINS = 10
 MOST_MISTAKES = 12

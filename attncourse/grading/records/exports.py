@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attncourse.exercises.feedback import number
 from attncourse.grading.records.lms import (
     by_student,
     canvas_table,
@@ -23,6 +22,7 @@ from attncourse.grading.records.standing import (
     standings,
 )
 from attncourse.grading.report import cell
+from attncourse.grading.safe_text import number
 
 
 def export(book, form: str, out: Path, columns: dict[str, str] | None = None):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attncourse.exercises import MODULES
-from attncourse.exercises.feedback import number
+from attncourse.grading.safe_text import number
 from attncourse.grading.submission import Refused
 
 SECONDS = {"hour": 3600, "day": 86400, "week": 604800}

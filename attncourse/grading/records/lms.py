@@ -7,7 +7,6 @@ import io
 import zipfile
 from pathlib import Path
 
-from attncourse.exercises.feedback import number
 from attncourse.grading.records.standing import (
     Standing,
     exercises_in,
@@ -15,7 +14,7 @@ from attncourse.grading.records.standing import (
     record_of_standing,
 )
 from attncourse.grading.report import cell, page_of_record
-from attncourse.grading.safe_text import one_line
+from attncourse.grading.safe_text import number, one_line
 
 
 def csv_text(rows) -> str:

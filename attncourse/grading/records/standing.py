@@ -10,8 +10,8 @@ import json
 from dataclasses import dataclass
 
 from attncourse.exercises import MODULES
-from attncourse.exercises.feedback import number
 from attncourse.grading.records.late import in_words, read_penalty
+from attncourse.grading.safe_text import number
 
 
 @dataclass(frozen=True)
