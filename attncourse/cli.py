@@ -9,7 +9,7 @@ from pathlib import Path
 
 DONE, FAULTS, INTERRUPTED = 0, 1, 130
 GRADES = Path("grades")
-LIMIT = 900  # seconds, as `attncourse.grading.running.run` has it
+LIMIT = 600  # seconds, as `attncourse.grading.running.run` has it
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from attncourse.grading.running import forking
+from attncourse.grading.running import forking, remembered
 from attncourse.grading.running.run import RUNNERS, default_runner, run_nbval
 
 pytestmark = pytest.mark.skipif(
@@ -163,3 +163,55 @@ def test_two_threads_share_the_forking_process():
         found = list(pool.map(run_nbval, [work] * 4))
     assert [[run.passed for run in runs] for runs in found] == [[True] * 3] * 4
     assert forking.forker().alive
+
+
+def test_optimisers_do_without_the_compiler_and_it_is_there_when_asked_for():
+    code = """
+        import sys
+        from attncourse.grading.running import forked
+        from attncourse.grading.running.watched import Watched
+        forked.prepare()
+        import torch
+        watched, layer = Watched(), torch.nn.Linear(3, 2)
+        for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
+            optimiser = kind(layer.parameters(), lr=0.1)
+            layer(torch.ones(5, 3)).sum().backward()
+            optimiser.step()
+            optimiser.zero_grad()
+        assert "torch._dynamo.config" not in sys.modules
+        import torch._dynamo
+        assert torch._dynamo.is_compiling() is False
+        assert "torch._dynamo.config" in sys.modules
+        assert watched.changed() == ""
+        double = torch.compile(lambda x: 2 * x, backend="eager")
+        assert double(torch.ones(3)).sum() == 6
+        """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
+def test_what_is_remembered_does_not_grow_with_the_number_of_submissions():
+    for number in range(3 * remembered.MOST):
+        remembered.remember(f"lines for student {number}", number)
+    assert len(remembered._known) == remembered.MOST
+    assert remembered.recall("lines for student 0") is None
+    assert remembered.recall(f"lines for student {number}") == number
+
+
+def test_what_a_fork_has_worked_out_the_next_one_finds():
+    where = remembered.__name__
+    forking.call(f"{where}.remember", "a key of this test", [1, 2], seconds=20)
+    deadline = time.monotonic() + 20
+    found = None
+    while found is None and time.monotonic() < deadline:
+        found = forking.call(f"{where}.recall", "a key of this test", seconds=20)
+    assert found == [1, 2]
+
+
+def test_what_a_called_function_raises_is_said():
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        forking.call("operator.truediv", 1, 0, seconds=20)
+
+
+def test_a_forking_process_that_was_killed_is_started_again():
+    os.kill(forking.forker().pid, signal.SIGKILL)
+    assert forking.call("operator.add", 2, 3, seconds=20) == 5

@@ -121,6 +121,20 @@ def grade(template, tmp_path, bad, before="", **places):
     return {task.task.name: task for task in found.tasks}, found
 
 
+def test_all_cells_of_a_submission_together_have_a_limit(tmp_path):
+    loops = [
+        f"for _ in iter(int, 1): pass\n{define(t, 'while True: pass')}" for t in TASKS
+    ]
+    path = tmp_path / "mallory.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(c) for c in loops]), path)
+    start = time.monotonic()
+    found = grade_file(path, solutions=SOLUTIONS, seconds=5)
+    assert time.monotonic() - start < 60  # the first time right answers are worked out
+    assert found.points == 0
+    assert "All cells together may take 5 seconds." in found.notes[-1]
+    assert left_over() == []
+
+
 def assert_fair(tasks, bad):
     for name in TASKS:
         said = [v.says for v in tasks[name].verdicts]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from attncourse.grading.running import forking
 
-TOTAL_SECONDS = 900  # one submission may take, beside the limits of its cells
+TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
 # What a run needs of the environment; the rest may hold secrets of the instructor.
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT", "TMP")
 RUNNERS = ("fork", "kernel")
