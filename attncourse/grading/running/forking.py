@@ -221,6 +221,7 @@ def _environment() -> dict[str, str]:
 NOT_USED = ("cacheprovider", "unraisableexception", "threadexception", "logging")
 NOT_USED += ("doctest", "junitxml", "unittest", "faulthandler", "debugging", "recwarn")
 NOT_USED += ("pastebin", "setuponly", "setupplan", "stepwise", "warnings")
+NOT_USED += ("tmpdir", "monkeypatch", "subtests", "python")
 
 
 def arguments(folder) -> list[str]:
