@@ -79,6 +79,11 @@ def _error(text: str) -> Mistake:
     kind, _, message = text.partition(":")
     if kind == "NotImplementedError":
         return Mistake(NOT_DONE, "Not done yet.")
+    if kind == UNUSABLE and message.strip().startswith("KeyError: "):
+        absent = message.split("KeyError: ")[1]
+        return Mistake(
+            "an entry is missing", f"The dict that is returned has no entry {absent}."
+        )
     if kind == UNUSABLE:
         return Mistake(
             "cannot be used",
@@ -115,6 +120,8 @@ def _difference(what, seen, wanted) -> Mistake | None:
         return Mistake(
             "wrong type", f"{what} should be {wanted_kind}, but it is {kind}."
         )
+    if wanted.kind == "nothing":
+        return Mistake("something for None", f"{what} should be None here.")
     if seen.shape != wanted.shape:
         return Mistake(
             "wrong shape",
@@ -147,4 +154,4 @@ def _difference(what, seen, wanted) -> Mistake | None:
 def _nearly(seen, wanted) -> bool:
     finite = np.isfinite(wanted.values)
     size = np.abs(wanted.values[finite]).max(initial=0)
-    return np.allclose(seen.values, wanted.values, rtol=0, atol=0.01 * size)
+    return np.allclose(seen.values, wanted.values, rtol=0, atol=0.003 * size)

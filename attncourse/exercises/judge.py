@@ -200,7 +200,8 @@ def judge(check: Check, cases: list[Case], *, tolerance: float = 0) -> Verdict:
     failing.sort(key=lambda case: (case.seed not in check.seeds, _size(case)))
     if not failing:
         return Verdict(check, True)
-    for mistake in check.mistakes:
+    readable = not any(p.kind == "other" for c in failing for p in c.seen.values())
+    for mistake in check.mistakes if readable else ():
         if all(_made(mistake, check, case, within) for case in failing):
             break
     else:

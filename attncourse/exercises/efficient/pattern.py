@@ -92,14 +92,19 @@ def _check(claim, points, inputs, *mistakes):
 
 def _mask_sizes(generator):
     block_size = size(generator, 2, 3)
-    blocks = size(generator, 3, 4)
+    blocks = size(generator, 5, 6)
     return {
         "tokens": block_size * blocks - size(generator, 1, block_size - 1),
         "block_size": block_size,
         "window": 1,
-        "stride": 0,
-        "num_global": 0,
+        "stride": 3 * size(generator, 0, 1),
+        "num_global": 1,
     }
+
+
+def _half_global_mask(tokens, block_size, num_global, **rule):
+    mask = token_mask(tokens, block_size, num_global=0, **rule)
+    return mask | (torch.arange(tokens) < num_global * block_size)
 
 
 def token_mask(tokens, block_size, window, stride, num_global):
@@ -259,6 +264,20 @@ PATTERN = Task(
                     "The mask is larger than (tokens, tokens): the last block is not "
                     "full, and its missing tokens have rows and columns all the same.",
                     wrong=_uncut,
+                ),
+                Mistake(
+                    "global blocks do not see",
+                    "All tokens see the global blocks, but the tokens of these blocks "
+                    "do not see all.",
+                    wrong=_half_global_mask,
+                    read=SPARSE_SECTION,
+                ),
+                Mistake(
+                    "global blocks are not seen",
+                    "The tokens of the global blocks see all, but not all tokens see "
+                    "them.",
+                    wrong=lambda **rule: _half_global_mask(**rule).T,
+                    read=SPARSE_SECTION,
                 ),
                 Mistake(
                     "mask between blocks",

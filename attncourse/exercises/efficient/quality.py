@@ -157,12 +157,30 @@ def _influence(layer, layers, window, tokens):
     if output.shape != x.shape:
         return {"shape of the output": torch.tensor(output.shape)}
     (output[0, -4] * torch.linspace(1, 2, 8) ** 2).sum().backward()
-    return (x.grad[0] != 0).any(-1)
+    return {
+        "tokens that matter": (x.grad[0] != 0).any(-1),
+        "the input is part of the output": _own_share(layer) > 0.4,
+    }
+
+
+def _own_share(layer):
+    """Return how far the features of a lone token move with its own input.
+
+    With a residual connection about 1; without one about 0, before any training.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        lone, token = layer(8, 2, 3).eval(), torch.randn(1, 1, 8)
+    slopes = torch.autograd.functional.jacobian(lone, token).reshape(8, 8)
+    return slopes.diagonal().mean().item()
 
 
 def _seen_from_the_fourth_last(layers, window, tokens):
     back = tokens - 4 - torch.arange(tokens)
-    return (back >= 0) & (back <= layers * (window - 1))
+    return {
+        "tokens that matter": (back >= 0) & (back <= layers * (window - 1)),
+        "the input is part of the output": True,
+    }
 
 
 def _faulty(**fault):
@@ -238,6 +256,18 @@ QUALITY = Task(
             expected=_seen_from_the_fourth_last,
             mistakes=(
                 Mistake(
+                    "no residual connection",
+                    "A token's output hardly follows its own input: the input is not "
+                    "added. What attention finds is news *for* a token, not a "
+                    "replacement of it.",
+                    when=lambda seen, expected, inputs: (
+                        not seen["the input is part of the output"].values.all()
+                        and seen["tokens that matter"].values.tolist()
+                        == expected["tokens that matter"].values.tolist()
+                    ),
+                    read="chapters/03_multi_head",
+                ),
+                Mistake(
                     "two-sided in place of causal",
                     "The output depends on tokens that come later. The layer should be "
                     "causal.",
@@ -283,7 +313,7 @@ QUALITY = Task(
                     "The output depends on its own token only. Does what attention "
                     "returns reach the output?",
                     when=lambda seen, expected, inputs: (
-                        seen["result"].values.sum() == 1
+                        seen["tokens that matter"].values.sum() == 1
                     ),
                 ),
             ),

@@ -112,6 +112,12 @@ def _masked_afterwards(query, key, value, **rule):
     return (weights * token_mask(query.shape[-2], **rule)) @ value
 
 
+def _scaled_by_keys(query, key, value, **rule):
+    mask = token_mask(query.shape[-2], **rule)
+    counts = mask.sum(dim=-1, keepdim=True)
+    return attend(query / counts**0.5, key, value, mask, 1.0)
+
+
 def _queries_only(query, key, value, **rule):
     """Return an answer in which nobody sees the keys of the last block, not full."""
     tokens = query.shape[-2]
@@ -288,6 +294,21 @@ SPARSE = Task(
             ask=lambda attention, **inputs: _gradients(attention)(**inputs),
             expected=_gradients(_right),
             mistakes=(
+                Mistake(
+                    "keys for values",
+                    "The keys are summed, not the values. A key says how a token is "
+                    "found; what it hands over is its value.",
+                    wrong=lambda query, key, value, **rule: _right(
+                        query, key, key, **rule
+                    ),
+                ),
+                Mistake(
+                    "scaled by the number of keys",
+                    "The scores are divided by the root of the number of keys that a "
+                    "block sees. A score is a sum over features: more keys make more "
+                    "scores, not larger ones.",
+                    wrong=_scaled_by_keys,
+                ),
                 Mistake(
                     "no gradient at all",
                     "The output does not depend on the inputs as far as PyTorch knows. "

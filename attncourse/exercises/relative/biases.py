@@ -7,6 +7,7 @@ import math
 import torch
 
 from attncourse.exercises.relative.distances import T5, size
+from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 from attncourse.layers.relative import relative_positions
 
@@ -62,8 +63,29 @@ def _read(scores, value, mask=None, axis=-1):
 
 
 def _ask_attention(answer, query, key, value, bias):
-    output, weights = answer(query, key, value, bias)
+    result = answer(query, key, value, bias)
+    if torch.is_tensor(result):
+        return "one result"
+    output, weights = result
     return {"weights": weights, "output": output}
+
+
+def _factors_after(query, key, value, bias):
+    weights = _scaled(query, key).softmax(dim=-1) * bias.exp()
+    return {"weights": weights, "output": weights @ value}
+
+
+def _some_hidden_weight(seen, inputs):
+    rows = (part.values.reshape(part.shape) for part in seen.values() if part.shape)
+    hidden = [table[..., ~inputs["mask"].numpy()].max() for table in rows]
+    sums = [
+        part.values.reshape(part.shape).sum(-1) for part in seen.values() if part.shape
+    ]
+    return (
+        max(hidden) < 0.2
+        and max(hidden) > 0
+        and all(near(s, 1, digits=1) for s in sums)
+    )
 
 
 def _ask_masked(answer, query, key, value, bias, mask):
@@ -194,6 +216,31 @@ BIAS = Task(
                     read=T5,
                 ),
                 Mistake(
+                    "only one result",
+                    "One tensor is returned. Two are asked for: the output and the "
+                    "weights, in this order.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].text == "one result"
+                    ),
+                ),
+                Mistake(
+                    "scaled by the width of the values",
+                    "The scores are divided by the root of the width of the *values*. "
+                    "What is added up in a score are products of queries and keys.",
+                    wrong=lambda query, key, value, bias: _read(
+                        query @ key.transpose(-2, -1) / value.shape[-1] ** 0.5 + bias,
+                        value,
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "weights multiplied, not shared out",
+                    "The weights are multiplied by the exponential of the bias, and "
+                    "the rows no longer sum to 1. Before the softmax a sum does it.",
+                    wrong=_factors_after,
+                    read=T5,
+                ),
+                Mistake(
                     "softmax over the queries",
                     "The columns of the weights sum to 1, the rows do not: the softmax "
                     "runs over the queries.",
@@ -218,6 +265,7 @@ BIAS = Task(
             inputs=_vectors_and_mask,
             ask=_ask_masked,
             expected=_masked,
+            pure=True,
             mistakes=(
                 Mistake(
                     "mask lost where there is a bias",
@@ -258,6 +306,15 @@ BIAS = Task(
                         attention(query, key, value, 0, ~mask),
                     ),
                     read=WRONG_HALF,
+                ),
+                Mistake(
+                    "low, but not hidden",
+                    "Hidden keys keep some weight: their scores were lowered by a "
+                    "number, and the bias may raise them again. Only -inf hides.",
+                    when=lambda seen, expected, inputs: _some_hidden_weight(
+                        seen, inputs
+                    ),
+                    read=MULTIPLIED,
                 ),
                 Mistake(
                     "mask by multiplication",

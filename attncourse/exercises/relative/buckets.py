@@ -12,7 +12,7 @@ from attncourse.layers.relative import relative_positions, t5_buckets
 
 
 def _to_clip(generator):
-    queries, keys, reach = (size(generator, *ends) for ends in ((3, 4), (4, 5), (1, 2)))
+    queries, keys, reach = (size(generator, *ends) for ends in ((3, 4), (4, 5), (1, 7)))
     return {"distances": relative_positions(queries, keys), "reach": reach}
 
 
@@ -36,7 +36,7 @@ def _two_way(generator):
     max_distance = exact * size(generator, 4, 6)
     left, right = (_some_distances(generator, 6, exact, max_distance) for _ in range(2))
     return {
-        "distances": torch.tensor([-d for d in left] + right).reshape(3, 4),
+        "distances": torch.tensor([-d for d in left] + right).reshape(1, 3, 4),
         "num_buckets": 4 * exact,
         "max_distance": max_distance,
     }

@@ -32,8 +32,9 @@ def _square(generator):
 
 def _with_offset(generator):
     queries = size(generator, 2, 3)
-    offset = size(generator, 1, 2)
-    return {"queries": queries, "keys": queries + offset, "offset": offset}
+    # Not keys − queries: where the queries stand is said, and not to be guessed.
+    offset = 1 if size(generator, 0, 1) else size(generator, 3, 9)
+    return {"queries": queries, "keys": queries + 2, "offset": offset}
 
 
 def _distances(queries, keys, offset=0):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -52,7 +54,11 @@ def _logits(generator):
 def _ask_positions(loss_by_position, _, tokens, logits):
     model = KnownModel(logits).train()
     loss = loss_by_position(model, tokens)
-    return {"loss": loss, "read in training mode": model.read_in_training}
+    return {
+        "loss": loss,
+        "read in training mode": model.read_in_training,
+        "gradients recorded": getattr(loss, "requires_grad", False),
+    }
 
 
 def _losses(tokens, logits, inputs=slice(-1), targets=slice(1, None), soft=False):
@@ -66,7 +72,7 @@ def _losses(tokens, logits, inputs=slice(-1), targets=slice(1, None), soft=False
 
 
 def _found(loss):
-    return {"loss": loss, "read in training mode": False}
+    return {"loss": loss, "read in training mode": False, "gradients recorded": False}
 
 
 def _by_position(tokens, logits, **changes):
@@ -81,6 +87,12 @@ def _with_padding(tokens, logits):
 def _divided_by_all(tokens, logits):
     loss, counted = _losses(tokens, logits)
     return _found((loss * counted).mean(dim=0))
+
+
+def _wrong_guesses(tokens, logits):
+    best = KnownModel(logits).eval()(tokens)[:, :-1].argmax(dim=-1)
+    counted = (tokens[:, 1:] != 0).float()
+    return _found(((best != tokens[:, 1:]) * counted).sum(dim=0) / counted.sum(dim=0))
 
 
 def _mixed_axes(tokens, logits):
@@ -146,6 +158,29 @@ EVALUATION = Task(
             ask=_ask_positions,
             expected=_by_position,
             mistakes=(
+                Mistake(
+                    "gradients recorded",
+                    "The loss carries the record of all that was computed, for a "
+                    "gradient that nobody asks for. Long texts then take far more "
+                    "memory. Read the model without gradients.",
+                    when=lambda seen, expected, inputs: bool(
+                        seen["gradients recorded"].values.all()
+                    ),
+                ),
+                Mistake(
+                    "bits for nats",
+                    "The losses are in bits: divided by the logarithm of 2. The "
+                    "cross-entropy of PyTorch, and this exercise, count in nats.",
+                    wrong=lambda **inputs: _found(
+                        _by_position(**inputs)["loss"] / math.log(2)
+                    ),
+                ),
+                Mistake(
+                    "wrong guesses counted",
+                    "This is the share of wrong guesses. The loss also asks how sure "
+                    "the model was: it is the cross-entropy.",
+                    wrong=_wrong_guesses,
+                ),
                 Mistake(
                     "model in training mode",
                     "The model is read in training mode: its dropout is at work, and "

@@ -66,8 +66,19 @@ def _ask_protocol(train_and_test, _, steps, trained, lengths):
         "different batches": len({str(n["tokens"].tolist()) for n in learned}),
         "test texts that were learned from": len(texts[0] & texts[1]),
         "tested in training mode": any(note["training"] for note in tested),
+        "texts learned from": sum(_texts_by_length(learned).values()),
+        "texts of each test": min(_texts_by_length(tested).values(), default=0),
         "losses": torch.tensor([float(found[length]) for length in lengths]),
     }
+
+
+def _texts_by_length(notes):
+    """Return the number of different texts of each length."""
+    found = {}
+    for note in notes:
+        texts = found.setdefault(note["tokens"].shape[1], set())
+        texts |= {tuple(text) for text in note["tokens"].tolist()}
+    return {length: len(texts) for length, texts in found.items()}
 
 
 def _texts(notes, trained):
@@ -91,6 +102,8 @@ def _protocol(steps, trained, lengths, over=None):
         "different batches": steps,
         "test texts that were learned from": 0,
         "tested in training mode": False,
+        "texts learned from": 32 * steps,
+        "texts of each test": 64,
         "losses": torch.stack(means),
     }
 
@@ -108,12 +121,13 @@ RISES = {
     "falling": (0.0, -0.1, -0.3),
     "bad from the start": (0.9, 0.95, 1.0),
     "just too much": (0.1, 0.2, 0.33),
+    "too much at once": (0.0, 0.21, 0.25),
 }
 
 
 def _results(generator):
     return {
-        "start": 1 + torch.rand((), generator=generator).item(),
+        "start": 1.5 + torch.rand((), generator=generator).item(),
         "lengths": [n * size(generator, 4, 9) for n in (1, 10, 100)],
     }
 
@@ -197,6 +211,18 @@ LENGTHS = Task(
                     read=SIX_MODELS,
                 ),
                 Mistake(
+                    "another number of texts",
+                    "A step learns from 32 texts, and a test has 64 of each length. "
+                    "Here the numbers are others.",
+                    when=lambda seen, expected, inputs: (
+                        any(
+                            _number(seen, name) != _number(expected, name)
+                            for name in ("texts learned from", "texts of each test")
+                        )
+                        and _number(seen, "test texts that were learned from") == 0
+                    ),
+                ),
+                Mistake(
                     "tested on texts of the training",
                     "Texts of the test were learned from before. A seed that has drawn "
                     "texts for the training draws the same ones again.",
@@ -276,6 +302,17 @@ LENGTHS = Task(
                     wrong=_those(
                         lambda rise: max(abs(r - rise[0]) for r in rise) <= 0.2
                     ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "a share for a difference",
+                    "The margin is taken as a share of the loss at the shortest "
+                    "length. It is a number of nats: a difference of two losses.",
+                    wrong=lambda start, lengths: {
+                        f"holds: {scheme}": start + max(rises)
+                        <= 1.2 * (start + rises[0])
+                        for scheme, rises in RISES.items()
+                    },
                     read=LENGTHS_READ,
                 ),
                 Mistake(

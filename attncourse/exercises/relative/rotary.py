@@ -14,7 +14,7 @@ READ = "chapters/04_positional_encoding#rotary-turn-then-compare"
 
 def _vectors(generator):
     heads, tokens, width = (size(generator, *ends) for ends in ((1, 2), (3, 4), (2, 3)))
-    return {"x": torch.randn(heads, tokens, 2 * width, generator=generator)}
+    return {"x": torch.randn(1, heads, tokens, 2 * width, generator=generator)}
 
 
 def _turned(x, first=0, base=10000.0, unit=1.0, rates=None):
@@ -145,6 +145,16 @@ ROTARY = Task(
             tolerance=1e-3,
             pure=True,
             mistakes=(
+                Mistake(
+                    "built for one number of axes",
+                    "The answer names all axes of `x`, and other numbers of axes are "
+                    "errors. Tokens and features are the last two, whatever stands "
+                    "in front.",
+                    when=lambda seen, expected, inputs: (
+                        "values to unpack" in seen["result"].text
+                    ),
+                    read=READ,
+                ),
                 Mistake(
                     "pairs of halves",
                     "Feature i is paired with feature i + d/2. Much code does so, and "

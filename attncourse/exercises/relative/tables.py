@@ -40,6 +40,7 @@ def _filled(LearnedBias, table, max_distance, scale):
 
 def _ask_table(LearnedBias, queries, keys, offset, max_distance, scale, table):
     module, count = _filled(LearnedBias, table, max_distance, scale)
+    module(queries + 1, keys + 2, offset)  # another call changes nothing
     return {"trained numbers": count, "bias": module(queries, keys, offset)}
 
 
@@ -106,6 +107,29 @@ TABLE = Task(
             expected=_learned,
             mistakes=(
                 NOT_TRAINED,
+                Mistake(
+                    "several parameters",
+                    "The table is spread over several parameters. One is asked for, "
+                    "(num_buckets, num_heads), so that a look-up gives all heads.",
+                    when=lambda seen, expected, inputs: (
+                        seen["trained numbers"].values[0] == inputs["table"].numel()
+                        and not seen["bias"].values.any()
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "divided by the scale",
+                    "The numbers of the table are divided by `scale`. It should let "
+                    "them grow faster.",
+                    wrong=lambda scale, **inputs: _learned(scale=1 / scale, **inputs),
+                    read=T5,
+                ),
+                Mistake(
+                    "scale written into the code",
+                    "The factor is 10 always, whatever `scale` is.",
+                    wrong=_other(scale=10.0),
+                    read=T5,
+                ),
                 Mistake(
                     "one bias for all heads",
                     "There is one number for each bucket, and all heads share it. Each "
