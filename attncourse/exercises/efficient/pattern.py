@@ -97,7 +97,7 @@ def _mask_sizes(generator):
         "tokens": block_size * blocks - size(generator, 1, block_size - 1),
         "block_size": block_size,
         "window": 1,
-        "stride": 3 * size(generator, 0, 1),
+        "stride": min(3, 2 * size(generator, 0, 2)),
         "num_global": 1,
     }
 

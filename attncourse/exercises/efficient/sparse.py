@@ -128,6 +128,19 @@ def _queries_only(query, key, value, **rule):
 
 MISTAKES = (
     Mistake(
+        "keys for values",
+        "The keys are summed, not the values. A key says how a token is "
+        "found; what it hands over is its value.",
+        wrong=lambda query, key, value, **rule: _right(query, key, key, **rule),
+    ),
+    Mistake(
+        "scaled by the number of keys",
+        "The scores are divided by the root of the number of keys that a "
+        "block sees. A score is a sum over features: more keys make more "
+        "scores, not larger ones.",
+        wrong=_scaled_by_keys,
+    ),
+    Mistake(
         "no scaling",
         "The scores are not divided by the root of d_k. Sparse attention is masked "
         "attention, the scale included.",
@@ -294,21 +307,6 @@ SPARSE = Task(
             ask=lambda attention, **inputs: _gradients(attention)(**inputs),
             expected=_gradients(_right),
             mistakes=(
-                Mistake(
-                    "keys for values",
-                    "The keys are summed, not the values. A key says how a token is "
-                    "found; what it hands over is its value.",
-                    wrong=lambda query, key, value, **rule: _right(
-                        query, key, key, **rule
-                    ),
-                ),
-                Mistake(
-                    "scaled by the number of keys",
-                    "The scores are divided by the root of the number of keys that a "
-                    "block sees. A score is a sum over features: more keys make more "
-                    "scores, not larger ones.",
-                    wrong=_scaled_by_keys,
-                ),
                 Mistake(
                     "no gradient at all",
                     "The output does not depend on the inputs as far as PyTorch knows. "

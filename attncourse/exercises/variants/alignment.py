@@ -96,6 +96,16 @@ def _aer(weights, lengths, gold):
     return alignment_error_rate(maps, gold)
 
 
+def _of_linked_words(weights, lengths, gold):
+    ours = _own_links(weights, lengths)
+    ours = [
+        {(s, t) for s, t in own if t in {target for _, target in links}}
+        for own, links in zip(ours, gold, strict=True)
+    ]
+    both = sum(len(own & set(g)) for own, g in zip(ours, gold, strict=True))
+    return 1 - 2 * both / (sum(map(len, ours)) + sum(map(len, gold)))
+
+
 def _misread(name, says, **options):
     return Mistake(
         name, says, wrong=lambda **given: _error(**given, **options), read=ALIGN
@@ -126,6 +136,26 @@ PARTIAL = (
         "Even a model that finds all gold links, and no others, has an error here. "
         "Shared links are in both sets, so they count twice.",
         kind="once",
+    ),
+    Mistake(
+        "a percentage for a share",
+        "The error rate is asked for as a number from 0 to 1.",
+        wrong=lambda **given: 100 * _aer(**given),
+        read=ALIGN,
+    ),
+    Mistake(
+        "only linked words",
+        "Target words without a gold link are left out. The model links them all the "
+        "same, and each of these links is an error.",
+        wrong=_of_linked_words,
+        read=ALIGN,
+    ),
+    Mistake(
+        "the smallest weight",
+        "Each target word is linked with the source word that has its *smallest* "
+        "weight.",
+        wrong=lambda weights, lengths, gold: _aer(-weights, lengths, gold),
+        read=ALIGN,
     ),
     _misread(
         "links turned round",

@@ -50,7 +50,12 @@ def _plain(shape):
 def filled(make, sizes, weights, *inputs):
     """Return the scores of a module with the given weights, or why there are none."""
     module = make(*sizes)
-    return fill(module, weights) or module(*inputs)
+    if wrong := fill(module, weights):
+        return wrong
+    scores = module(*inputs)
+    if torch.is_tensor(scores) and not scores.requires_grad:
+        return "no gradient"
+    return scores
 
 
 def product(query, key):
@@ -155,6 +160,12 @@ def common(right):
     )
 
 
+NO_GRADIENT = Mistake(
+    "cut off from the gradient",
+    "No gradient comes back to the weights of the module, so they are never trained. "
+    "`.detach()`, `.data`, NumPy and `torch.no_grad()` all cut the path.",
+    when=lambda seen, expected, inputs: seen["result"].text == "no gradient",
+)
 PARAMETERS = Mistake(
     "other parameters",
     "The parameters are not those of the formula: there is one too many, such as a "

@@ -42,14 +42,14 @@ def _wrong(name, says, **options):
 
 
 def _paired(generator):
-    """Draw runs of two variants: better, worse, open (twice), in an order drawn.
+    """Draw runs of two variants: better, worse, open (thrice), in an order drawn.
 
     Seeds move both variants together, so that their intervals overlap although their
     differences are clear.
     """
     count = torch.randint(4, 7, (), generator=generator).item()
     first, second = [], []
-    order = torch.randperm(4, generator=generator).tolist()
+    order = torch.randperm(5, generator=generator).tolist()
     for kind in order:
         seed = 2 * torch.randn(count, generator=generator)
         seed = seed - seed.mean() + torch.linspace(-2, 2, count)
@@ -59,7 +59,10 @@ def _paired(generator):
         ]
         # Open, but clear once both are sorted: other seeds stand side by side then.
         moved = seed.roll(count // 2) - seed + 0.5
-        difference = (0.8 + noise, -0.8 - noise, swing, moved)[kind]
+        # Ahead with every seed, but by how much is anybody's guess: open as well.
+        uneven = 0.05 + noise
+        uneven[-1] += 4
+        difference = (0.8 + noise, -0.8 - noise, swing, moved, uneven)[kind]
         base = 95 + seed
         first.append(_two_places(base + difference))
         second.append(_two_places(base))
@@ -90,6 +93,11 @@ def _each(rule):
 
 def _by_means(first, second):
     return 1 if statistics.fmean(first) > statistics.fmean(second) else -1
+
+
+def _by_wins(first, second):
+    wins = [a > b for a, b in zip(first, second, strict=True)]
+    return 1 if all(wins) else 0 if any(wins) else -1
 
 
 def _by_overlap(first, second):
@@ -173,6 +181,16 @@ INTERVAL = Task(
                     read=LENGTH,
                 ),
                 Mistake(
+                    "bounds exchanged",
+                    "The high bound comes before the low one.",
+                    wrong=lambda values: {
+                        "mean": statistics.fmean(values),
+                        "low": interval(values)["high"],
+                        "high": interval(values)["low"],
+                    },
+                    read=LENGTH,
+                ),
+                Mistake(
                     "reach for bounds",
                     "The result should be the mean and the two bounds themselves, not "
                     "the distance between them and the mean.",
@@ -231,6 +249,20 @@ INTERVAL = Task(
                     "subtracted. A difference is then one of two seeds, and what the "
                     "seeds have in common does not cancel.",
                     wrong=_each(lambda a, b: decide(sorted(a), sorted(b))),
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "wins counted",
+                    "Who is ahead with every seed wins. That does not ask by how much: "
+                    "if the differences scatter widely, their mean is not known.",
+                    wrong=_each(_by_wins),
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "yes or no",
+                    "A verdict has three values: 1, -1 and 0. True and False cannot "
+                    "say which of the two is the larger.",
+                    when=lambda seen, expected, inputs: seen["result"].kind == "bool",
                     read=LENGTH,
                 ),
                 Mistake(

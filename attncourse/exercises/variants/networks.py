@@ -194,6 +194,8 @@ NETWORKS = Task(
 
 def _scores_of_joined(join, divide, query, key, w_query, w_key, v):
     w = join(w_query, w_key)
+    if not torch.is_tensor(w):
+        return f"weight of type {type(w).__name__}"
     if tuple(w.shape) != (len(v), query.shape[-1] + key.shape[-1]):
         return f"weight of shape {tuple(w.shape)}"
     return concat(query, key, w, v)
@@ -202,13 +204,23 @@ def _scores_of_joined(join, divide, query, key, w_query, w_key, v):
 def _scores_of_divided(join, divide, query, key, w, v):
     w_query, w_key = divide(w, query.shape[-1])
     for part, states in ((w_query, query), (w_key, key)):
+        if not torch.is_tensor(part):
+            return f"weights of type {type(part).__name__}"
         if tuple(part.shape) != (len(v), states.shape[-1]):
             return f"weights of shape {tuple(w_query.shape)} and {tuple(w_key.shape)}"
     return additive(query, key, w_query, w_key, v)
 
 
 def _wrong_shape(seen, expected, inputs):
-    return seen["result"].text.startswith("weight")
+    return seen["result"].text.startswith(("weight of shape", "weights of shape"))
+
+
+NO_TENSORS = Mistake(
+    "weights that are no tensors",
+    "What is returned are no tensors. NumPy arrays and lists cannot be trained, and "
+    "stay where they are if a model is moved to a GPU.",
+    when=lambda seen, expected, inputs: " of type " in seen["result"].text,
+)
 
 
 def _transposed(seen, expected, inputs):
@@ -242,6 +254,7 @@ CONVERSION = Task(
             expected=additive,
             pure=True,
             mistakes=(
+                NO_TENSORS,
                 Mistake(
                     "joined along the wrong axis",
                     f"The two matrices cannot be joined along this axis. {COLUMNS}",
@@ -274,6 +287,7 @@ CONVERSION = Task(
             expected=concat,
             pure=True,
             mistakes=(
+                NO_TENSORS,
                 Mistake(
                     "transposed",
                     "The two parts are turned on their side. The weight of an "

@@ -9,6 +9,7 @@ from attncourse.exercises.task import Check, Mistake, Task
 from attncourse.exercises.variants.formulas import (
     BETWEEN,
     DIVIDE,
+    NO_GRADIENT,
     PARAMETERS,
     common,
     filled,
@@ -108,7 +109,17 @@ PRODUCTS = Task(
             pure=True,
             mistakes=(
                 PARAMETERS,
+                NO_GRADIENT,
                 *common(general),
+                Mistake(
+                    "matrix on the wrong side",
+                    "The matrix does not fit what it is multiplied with. `project` "
+                    "maps a *key* to the width of a query; the query is left as it is.",
+                    when=lambda seen, expected, inputs: any(
+                        word in seen["result"].text for word in ("mat1", "batch2")
+                    ),
+                    read=BETWEEN,
+                ),
                 Mistake(
                     "general is scaled",
                     "The scores are divided by the root of a width. Luong's general "

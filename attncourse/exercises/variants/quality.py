@@ -8,7 +8,7 @@ from attncourse.data.text import EOS, PAD, SPECIALS, UNK
 from attncourse.exercises.task import Check, Mistake, Task
 
 TRANSLATE = "chapters/06_seq2seq#what-do-we-translate"
-WORDS = ("a", "le", "la", "un", "chat", "rat", "noir", "vert", "voit", "dort", ".")
+WORDS = ("a", "A", "le", "la", "un", "chat", "rat", "noir", "vert", "voit", "dort", ".")
 TOKENS = (*SPECIALS, *WORDS)
 
 
@@ -47,6 +47,7 @@ def _several_sentences(generator):
     references[0][2] = "lapin"  # a word that the vocabulary does not have
     written[0][2] = UNK
     longest = max(map(len, written)) + 1
+    written[-1] = []  # a model may write nothing at all
     rows = [[*row, EOS] + [PAD] * (longest - 1 - len(row)) for row in written]
     return _given(rows, references)
 
@@ -88,6 +89,14 @@ def _texts(references):
 def _bleu(written, references, tokens, in_words="", *, shorten=cut, **options):
     ours = sentences(written, tokens, shorten)
     return _metric(**options).corpus_score(ours, [_texts(references)]).score
+
+
+def _without_empty(written, references, tokens, in_words=""):
+    ours = sentences(written, tokens)
+    pairs = zip(ours, _texts(references), strict=True)
+    kept = [pair for pair in pairs if pair[0]]
+    ours, theirs = ([pair[side] for pair in kept] for side in (0, 1))
+    return _metric().corpus_score(ours, [theirs]).score
 
 
 def _words_only(ids):
@@ -281,6 +290,20 @@ BLEU_TASK = Task(
                     "The sentences are joined into one text. Runs of words then reach "
                     "across the ends of sentences.",
                     wrong=_one_text,
+                    read=TRANSLATE,
+                ),
+                Mistake(
+                    "small letters for capitals",
+                    "Capitals and small letters are taken for the same: `A` passes "
+                    "for `a`.",
+                    wrong=lambda **given: _bleu(**given, lowercase=True),
+                    read=TRANSLATE,
+                ),
+                Mistake(
+                    "empty translations left out",
+                    "A sentence for which nothing was written has been left out. It "
+                    "is a translation too, and a poor one.",
+                    wrong=_without_empty,
                     read=TRANSLATE,
                 ),
                 AS_SHARE,

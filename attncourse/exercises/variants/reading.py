@@ -179,6 +179,19 @@ ATTEND = Task(
                     read=SOFTMAX,
                 ),
                 Mistake(
+                    "the winner takes all",
+                    "Each state reads one word only, the one with the highest score. "
+                    "A softmax shares out, and lets gradients flow to all scores.",
+                    wrong=lambda memory, states, mask: _read(
+                        (
+                            product(states, memory)
+                            == product(states, memory).amax(-1, keepdim=True)
+                        ).float(),
+                        memory,
+                    ),
+                    read=SOFTMAX,
+                ),
+                Mistake(
                     "sum for mean",
                     "The context does not change with the weights: the memory is added "
                     "up evenly.",
@@ -235,6 +248,15 @@ ATTEND = Task(
                     "All the weight lies on the padding. Where there is a word, the "
                     "mask is True.",
                     wrong=_inverted,
+                    read=PADDING,
+                ),
+                Mistake(
+                    "one sentence's mask for all",
+                    "Every sentence gets the mask of the first. Sentences differ in "
+                    "length, and each has a row of the mask.",
+                    wrong=lambda memory, states, mask: _right(
+                        memory, states, mask[:1].expand_as(mask)
+                    ),
                     read=PADDING,
                 ),
                 Mistake(

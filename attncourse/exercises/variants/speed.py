@@ -6,6 +6,7 @@ import statistics
 
 import torch
 
+from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
 RACE = "chapters/02_attention_types#how-long-does-it-take"
@@ -123,11 +124,13 @@ def _busy(generator):
 def _interrupted(generator):
     drawn = _quiet(generator)
     rounds = drawn["rounds"]
-    place = torch.randint(1, rounds + 1, (), generator=generator).item()
+    place = torch.randint(2, rounds + 1, (), generator=generator).item()
+    other = place + 1 if place < rounds else 2
     return {
         **drawn,
         "rounds": rounds + 1 - rounds % 2,
-        "breaks": {("concat", place): 20.0},
+        # One of the first function makes ratios smaller, one of another larger.
+        "breaks": {("concat", place): 20.0, ("dot", other): 20.0},
     }
 
 
@@ -150,6 +153,16 @@ def _wrong(name, says, **options):
 
 
 MISTAKES = (
+    Mistake(
+        "another order of the three numbers",
+        "The three numbers are right and stand in another order. Asked for are the "
+        "median, then the lowest, then the highest.",
+        when=lambda seen, expected, inputs: all(
+            near(sorted(seen[name].values), sorted(expected[name].values))
+            for name in expected
+        ),
+        read=RACE,
+    ),
     _wrong(
         "first call counted",
         "The first call of each function is counted. It is slower than all others, "
@@ -250,7 +263,7 @@ SPEED = Task(
             digits=3,
         ),
         Check(
-            "one interruption does not change the middle",
+            "single interruptions do not change the middle",
             0.5,
             inputs=_interrupted,
             tensors=False,

@@ -79,12 +79,13 @@ def _sets(experiment, names, seeds):
         "measures": len(scored),
         "measures on the test pairs alone": scored.count(test),
         "measures after training": sum(n > 0 for _, _, n in stage.measured),
+        "measures on pairs kept for validation": scored.count(stage.data.valid),
     }
 
 
 def _sets_expected(names, seeds):
     runs = len(names) * len(seeds)
-    return dict.fromkeys(
+    found = dict.fromkeys(
         (
             "trainings",
             "trainings on the training pairs alone",
@@ -94,6 +95,7 @@ def _sets_expected(names, seeds):
         ),
         runs,
     )
+    return {**found, "measures on pairs kept for validation": 0}
 
 
 def _starts(experiment, names, seeds):
@@ -141,6 +143,16 @@ EXPERIMENT = Task(
             ask=_sets,
             expected=_sets_expected,
             mistakes=(
+                Mistake(
+                    "measured on validation data",
+                    "The models are measured on `data.valid`, the pairs on which "
+                    "choices are made. The test pairs are those of `data.test`.",
+                    when=lambda seen, expected, inputs: (
+                        _count(seen, "measures on pairs kept for validation")
+                        == _count(seen, "measures")
+                    ),
+                    read=MEASURE,
+                ),
                 Mistake(
                     "measured on training data",
                     "The models are measured on pairs that they were trained on. A "
