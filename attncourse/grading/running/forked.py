@@ -37,7 +37,8 @@ def main() -> None:
     prepare()
     gc.freeze()
     asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if not os.fork():
+    nursery = os.fork()
+    if not nursery:
         end_after(nurse, asked, closing=(control, asks))
     asked.close()
     oracle.all_modules()
@@ -50,7 +51,8 @@ def main() -> None:
             continue
         _, fds, _, _ = socket.recv_fds(control, 1, 1)
         if not fds:
-            end_children()
+            asks.close()  # the nursery ends by itself, with all that it has raised
+            end_children(but=nursery)
             return
         _bury()
         if not os.fork():

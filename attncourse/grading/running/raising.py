@@ -96,10 +96,16 @@ def fork_behind_walls(place: Path, seconds, sock, then, *, closing=()) -> dict:
     return json.loads(said) if said else {}
 
 
-def end_children() -> None:
-    """Kill all that descends from this process until nothing is left."""
+def end_children(but: int = 0) -> None:
+    """Kill all that descends from this process until nothing is left.
+
+    Parameters
+    ----------
+    but : int
+        A child that ends by itself, and is waited for.
+    """
     while True:
-        for number in _children():
+        for number in set(_children()) - {but}:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(number, signal.SIGKILL)
         try:
