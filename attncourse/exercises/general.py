@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncourse.exercises.seen import same
+from attncourse.exercises.seen import near, same
 from attncourse.exercises.task import Mistake
 
 NOT_DONE = "not done yet"
@@ -141,12 +141,43 @@ def _difference(what, seen, wanted) -> Mistake | None:
             f"{what} has entries that are not finite numbers. Where does the code "
             "divide by zero, or take the softmax of a row that is all minus infinity?",
         )
+    if wanted.kind == "float" and (found := _related(what, seen, wanted)):
+        return found
     if wanted.kind == "float" and wanted.values.size > 1 and _nearly(seen, wanted):
         return Mistake(
             "not exact",
             f"{what} is nearly right: only the third digit or so differs. Is a part "
             "of it computed in half precision or rounded, or has a small number been "
             "added on the way?",
+        )
+    return None
+
+
+def _related(what, seen, wanted) -> Mistake | None:
+    """Name what single numbers have in common, or the places where they stand."""
+    ours, right = seen.values, wanted.values
+    if ours.size < 3 or not np.isfinite(ours).all() or not np.isfinite(right).all():
+        return None
+    size = right @ right
+    if size == 0 or np.ptp(right) < 0.05 * np.abs(right).max():
+        return None
+    factor = ours @ right / size
+    if near(ours, factor * right) and not near(ours, 0) and not near(factor, 1):
+        return Mistake(
+            "a multiple",
+            f"{what} is {factor:.3g} times what was expected, every number of it. A "
+            "factor is missing, or is there once too often.",
+        )
+    if near(1 - ours, right):
+        return Mistake(
+            "what is missing from 1",
+            f"{what} is 1 minus what was expected, for every number.",
+        )
+    if near(np.sort(ours), np.sort(right)) and not near(ours, right):
+        return Mistake(
+            "numbers in other places",
+            f"{what} has the right numbers, but some of them stand in other places. "
+            "Have axes been exchanged, or brought into shape by a reshape?",
         )
     return None
 

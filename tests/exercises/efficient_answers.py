@@ -4,6 +4,7 @@ from textwrap import dedent
 
 from tests.exercises.answers import Right, Wrong
 from tests.exercises.students import efficient as students
+from tests.exercises.subtle import efficient as subtle
 
 
 def _code(text):
@@ -1927,6 +1928,7 @@ WRONG = [
     *WRONG_TIMING,
     *WRONG_QUALITY,
     *students.WRONG,
+    *subtle.WRONG,
 ]
 RIGHT = [
     *RIGHT_MASK,
@@ -1937,4 +1939,5 @@ RIGHT = [
     *RIGHT_TIMING,
     *RIGHT_QUALITY,
     *students.RIGHT,
+    *subtle.RIGHT,
 ]

@@ -9,6 +9,7 @@ from tests.exercises.from_scratch_parts import (
     scores,
 )
 from tests.exercises.students import from_scratch as students
+from tests.exercises.subtle import from_scratch as subtle
 
 WRONG = [
     *scores.WRONG_SCORES,
@@ -19,6 +20,7 @@ WRONG = [
     *gradient.WRONG_GRADIENT,
     *copying.WRONG_COPYING,
     *students.WRONG,
+    *subtle.WRONG,
 ]
 # Right on the inputs of the notebook: only the grader's own inputs find them out.
 WRONG_IN_HIDING = attention.WRONG_IN_HIDING
@@ -31,4 +33,5 @@ RIGHT = [
     *gradient.RIGHT_GRADIENT,
     *copying.RIGHT_COPYING,
     *students.RIGHT,
+    *subtle.RIGHT,
 ]

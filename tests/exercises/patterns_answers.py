@@ -4,6 +4,7 @@ from textwrap import dedent
 
 from tests.exercises.answers import Right, Wrong
 from tests.exercises.students import patterns as students
+from tests.exercises.subtle import patterns as subtle
 
 STACK = "return torch.stack(weights[kind]) * real"
 
@@ -1232,6 +1233,7 @@ WRONG = [
     *WRONG_MEASURES,
     *WRONG_LANGUAGES,
     *students.WRONG,
+    *subtle.WRONG,
 ]
 
 RIGHT_TRANSLATOR = [
@@ -2235,4 +2237,5 @@ RIGHT = [
     *RIGHT_MEASURES,
     *RIGHT_LANGUAGES,
     *students.RIGHT,
+    *subtle.RIGHT,
 ]

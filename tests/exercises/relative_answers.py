@@ -5,6 +5,7 @@ from textwrap import dedent
 from tests.exercises.answers import Wrong
 from tests.exercises.relative_right import RIGHT
 from tests.exercises.students import relative as students
+from tests.exercises.subtle import relative as subtle
 
 __all__ = ["RIGHT", "WRONG"]
 
@@ -1045,4 +1046,5 @@ WRONG = [
     *LENGTHS,
     *FINDING,
     *students.WRONG,
+    *subtle.WRONG,
 ]

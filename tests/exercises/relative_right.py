@@ -4,6 +4,7 @@ from textwrap import dedent
 
 from tests.exercises.answers import Right
 from tests.exercises.students import relative as students
+from tests.exercises.subtle import relative as subtle
 
 
 def _right(task, name, code, *helpers):
@@ -1016,4 +1017,5 @@ RIGHT = [
     *LENGTHS,
     *FINDING,
     *students.RIGHT,
+    *subtle.RIGHT,
 ]

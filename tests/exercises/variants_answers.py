@@ -4,6 +4,7 @@ from textwrap import dedent, indent
 
 from tests.exercises.answers import Right, Wrong
 from tests.exercises.students import variants as students
+from tests.exercises.subtle import variants as subtle
 
 
 def _forward(name, body, start=""):
@@ -1694,6 +1695,7 @@ WRONG = [
     *EXPERIMENT_WRONG,
     *INTERVAL_WRONG,
     *students.WRONG,
+    *subtle.WRONG,
 ]
 RIGHT = [
     *PRODUCTS_RIGHT,
@@ -1706,4 +1708,5 @@ RIGHT = [
     *EXPERIMENT_RIGHT,
     *INTERVAL_RIGHT,
     *students.RIGHT,
+    *subtle.RIGHT,
 ]

@@ -237,6 +237,18 @@ PATTERN = Task(
                 read=SPARSE_SECTION,
             ),
             Mistake(
+                "the block after the global ones",
+                "The block after the global ones sees everything too. Blocks count "
+                "from 0: the first `num_global` have numbers less than `num_global`.",
+                wrong=_with(
+                    lambda d, blocks, window, stride, num_global: (
+                        pattern(blocks, window, stride, num_global)
+                        | (torch.arange(blocks) == num_global)[:, None]
+                    )
+                ),
+                read=SPARSE_SECTION,
+            ),
+            Mistake(
                 "one global block too many",
                 "There is one global block more than asked for. Blocks count from 0.",
                 wrong=_with(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from attncourse.exercises.patterns.models import draw, draw_ids
@@ -38,6 +40,12 @@ def _farthest(weights, tokens):
 def _over_batch(weights, tokens):
     each = [distances(w[None], t[None]) for w, t in zip(weights, tokens, strict=True)]
     return torch.stack(each).mean(dim=0)
+
+
+def _by_squares(weights, visible):
+    chosen = visible.sum(dim=-1)[:, None] >= 2
+    share = (1 - weights.square().sum(dim=-1)) * chosen
+    return share.sum(dim=(0, 2)) / chosen.sum()
 
 
 def entropies(weights, visible, divide=True, smallest=2, by=None):
@@ -207,6 +215,27 @@ MEASURES = Task(
             ask=lambda reach, spread, weights, visible: spread(weights, visible),
             expected=entropies,
             mistakes=(
+                Mistake(
+                    "bits over nats",
+                    "The entropy is in bits and is divided by a largest one in nats. "
+                    "Both need the same logarithm.",
+                    wrong=lambda **inputs: entropies(**inputs) / math.log(2),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "narrow for wide",
+                    "This is 1 minus the measure: 0 should stand for one key, and 1 "
+                    "for all keys alike.",
+                    wrong=lambda **inputs: 1 - entropies(**inputs),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "no entropy",
+                    "This is 1 minus the sum of the squared weights, another measure "
+                    "of how widely a head looks. Asked for is the entropy.",
+                    wrong=_by_squares,
+                    read=SCORE,
+                ),
                 Mistake(
                     "not a share",
                     "This is the entropy itself, in nats. It grows with the number of "

@@ -12,6 +12,7 @@ from attncourse.exercises.patterns.shares import (
     draw_batch,
     draw_padded_batch,
     heads_averaged,
+    of_another_mean,
     one_each_sequence,
     padding_mistakes,
     pooled,
@@ -44,6 +45,7 @@ PLACE = Task(
             expected=pooled(back),
             pure=True,
             mistakes=(
+                *of_another_mean(back),
                 Mistake(
                     "rows and columns exchanged",
                     "This is the share on the token just *after*. The query's place "
@@ -89,6 +91,7 @@ PLACE = Task(
             expected=pooled(first),
             pure=True,
             mistakes=(
+                *of_another_mean(first),
                 Mistake(
                     "rows and columns exchanged",
                     "This is how much the first query gives to the others. Asked for "

@@ -157,3 +157,26 @@ def one_each_sequence(shares):
         ),
         read=SCORE,
     )
+
+
+def of_another_mean(shares):
+    """Return the mistakes of a sum, a maximum and a median in place of the mean."""
+
+    def of_all(combine):
+        return lambda weights, tokens: combine(
+            torch.cat(of_each(shares, weights, tokens), dim=1)
+        )
+
+    return tuple(
+        Mistake(
+            "no mean",
+            f"This is the {what} over the queries. Asked for is their mean.",
+            wrong=of_all(combine),
+            read=SCORE,
+        )
+        for what, combine in (
+            ("sum", lambda found: found.sum(dim=1)),
+            ("maximum", lambda found: found.amax(dim=1)),
+            ("median", lambda found: found.median(dim=1).values),
+        )
+    )

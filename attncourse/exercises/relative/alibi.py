@@ -43,6 +43,15 @@ def _ask_alibi(_, alibi, num_heads, queries, keys, offset):
     return _past(alibi(num_heads, queries, keys, offset), offset)
 
 
+def _of_steps(change):
+    def wrong(num_heads, queries, keys, offset):
+        steps = (offset + torch.arange(queries))[:, None] - torch.arange(keys)
+        slopes = _slopes(num_heads)["256 × slopes"][:, None, None] / 256
+        return _past(-slopes * change(steps.abs().float()), offset)
+
+    return wrong
+
+
 def _alibi(num_heads, queries, keys, offset, at=None, sign=1):
     at = offset if at is None else at
     return _past(sign * alibi_bias(num_heads, queries, keys, query_offset=at), offset)
@@ -162,6 +171,20 @@ ALIBI = Task(
             ask=_ask_alibi,
             expected=_alibi,
             mistakes=(
+                *(
+                    Mistake(
+                        "not in proportion to the distance",
+                        f"The bias follows the {of} of the distance. Twice as far "
+                        "should cost twice as much.",
+                        wrong=_of_steps(change),
+                        read=READ,
+                    )
+                    for of, change in (
+                        ("square", torch.square),
+                        ("logarithm", torch.log1p),
+                        ("root", torch.sqrt),
+                    )
+                ),
                 Mistake(
                     "distance rewarded",
                     "The further away a key is, the larger its bias: far keys are made "

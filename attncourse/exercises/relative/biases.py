@@ -216,6 +216,15 @@ BIAS = Task(
                     read=T5,
                 ),
                 Mistake(
+                    "shapes that do not line up",
+                    "Two shapes do not line up. The bias is (heads, queries, keys), as "
+                    "the scores of one text are: it is added as it is.",
+                    when=lambda seen, expected, inputs: (
+                        "must match the size" in seen["result"].text
+                    ),
+                    read=T5,
+                ),
+                Mistake(
                     "only one result",
                     "One tensor is returned. Two are asked for: the output and the "
                     "weights, in this order.",

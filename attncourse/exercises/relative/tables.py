@@ -108,6 +108,17 @@ TABLE = Task(
             mistakes=(
                 NOT_TRAINED,
                 Mistake(
+                    "kept from another call",
+                    "This is the bias of an earlier call, for other numbers of queries "
+                    "and keys. It has to be made anew: sizes change from call to call, "
+                    "and the table with every step of training.",
+                    when=lambda seen, expected, inputs: (
+                        seen["bias"].shape[1:]
+                        == (inputs["queries"] + 1, inputs["keys"] + 2)
+                    ),
+                    read=T5,
+                ),
+                Mistake(
                     "several parameters",
                     "The table is spread over several parameters. One is asked for, "
                     "(num_buckets, num_heads), so that a look-up gives all heads.",

@@ -51,6 +51,26 @@ PRODUCTS = Task(
                     read=BETWEEN,
                 ),
                 Mistake(
+                    "distances for products",
+                    "These are distances, with a minus. A dot product also grows with "
+                    "the lengths of the two vectors.",
+                    wrong=lambda query, key: -(torch.cdist(query, key) ** 2),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "negative scores lost",
+                    "Negative products have become 0. A score may be negative.",
+                    wrong=lambda query, key: product(query, key).relu(),
+                    read=BETWEEN,
+                ),
+                Mistake(
+                    "sentences added up",
+                    "The products with the keys of all sentences are added up. Each "
+                    "sentence of the batch has its own keys.",
+                    wrong=lambda query, key: product(query, key.sum(0).expand_as(key)),
+                    read=BETWEEN,
+                ),
+                Mistake(
                     "dot is scaled",
                     "`Dot` is the plain product. The division belongs to `ScaledDot`.",
                     wrong=_scaled,

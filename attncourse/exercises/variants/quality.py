@@ -293,6 +293,13 @@ BLEU_TASK = Task(
                     read=TRANSLATE,
                 ),
                 Mistake(
+                    "runs of one and two words only",
+                    "Only runs of one and of two words are counted. BLEU counts runs "
+                    "of up to four.",
+                    wrong=lambda **given: _bleu(**given, max_ngram_order=2),
+                    read=TRANSLATE,
+                ),
+                Mistake(
                     "small letters for capitals",
                     "Capitals and small letters are taken for the same: `A` passes "
                     "for `a`.",

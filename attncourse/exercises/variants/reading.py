@@ -49,7 +49,10 @@ def _padded_states(generator):
 
 
 def _ask(Attention, memory, states, mask):
-    context, weights = Attention(Product())(memory, states, mask)
+    result = Attention(Product())(memory, states, mask)
+    if torch.is_tensor(result):
+        return "one result"
+    context, weights = result
     return {"weights": weights, "context": context}
 
 
@@ -161,6 +164,24 @@ ATTEND = Task(
                     "The weights of different sentences sum to 1. Over which axis does "
                     "the softmax run?",
                     wrong=lambda **given: _unmasked(**given, axis=0),
+                    read=SOFTMAX,
+                ),
+                Mistake(
+                    "only one result",
+                    "One tensor is returned. Two are asked for: the context and the "
+                    "weights, in this order.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].text == "one result"
+                    ),
+                ),
+                Mistake(
+                    "the states are summed",
+                    "The context has a row for each word of the *source*. A state "
+                    "asks, and it reads the memory: one context for each state.",
+                    when=lambda seen, expected, inputs: (
+                        seen["context"].shape == inputs["memory"].shape
+                        and seen["weights"].shape == expected["weights"].shape
+                    ),
                     read=SOFTMAX,
                 ),
                 Mistake(
@@ -312,6 +333,14 @@ ATTEND = Task(
                     "use detach, no_grad, .data or a detour through NumPy?",
                     when=_stopped,
                     read=SOFTMAX,
+                ),
+                Mistake(
+                    "kept from another call",
+                    "The second call goes on with what the first has computed. Weights "
+                    "belong to the states of this call: nothing may be kept.",
+                    when=lambda seen, expected, inputs: (
+                        "second time" in seen["result"].text
+                    ),
                 ),
                 Mistake(
                     "not trained",

@@ -6,7 +6,7 @@ WRONG = [
     Wrong(
         "speed",
         "one after the other, by the first median",
-        (1,),
+        (1, 2),
         "one after the other",
         code="""\
 def compare_speed(steps, rounds, clock):
@@ -28,7 +28,7 @@ def compare_speed(steps, rounds, clock):
     Wrong(
         "speed",
         "in turns, by the first median",
-        (1,),
+        (1, 2),
         "not divided round by round",
         code="""\
 def compare_speed(steps, rounds, clock):
@@ -190,7 +190,7 @@ def experiment(variants, seeds, data, fit, measure):
     Wrong(
         "interval",
         "divided by n",
-        (0,),
+        (0, 1),
         "interval of another width",
         code="""\
 def mean_and_interval(values):
