@@ -119,7 +119,7 @@ bench-site: book ## measure what the pages transfer, where from, and how fast th
 	$(PY) benchmarks/site.py
 
 .PHONY: bench-grading
-bench-grading: setup ## measure what grading a submission costs, beside a plain nbval
+bench-grading: setup ## measure what grading a submission costs, beside nbgrader and nbval
 	$(PY) benchmarks/grading.py
 
 .PHONY: lock
