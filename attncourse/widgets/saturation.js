@@ -9,22 +9,40 @@ function normalRow(seed, start, count) {
   return row;
 }
 
+/** Add the dot products of one more query to { width: [[…]] }. */
+function addQuery(result, seed) {
+  const widest = WIDTHS[WIDTHS.length - 1];
+  const q = result[1].length;
+  const start = q * (1 + KEYS) * widest;
+  const query = normalRow(seed, start, widest);
+  for (const width of WIDTHS) result[width].push([]);
+  for (let k = 0; k < KEYS; k += 1) {
+    const key = normalRow(seed, start + (1 + k) * widest, widest);
+    let sum = 0;
+    for (let i = 0; i < widest; i += 1) {
+      sum += query[i] * key[i];
+      if (((i + 1) & i) === 0) result[i + 1][q].push(sum); // i + 1 is a power of two
+    }
+  }
+}
+
+function empty() {
+  return Object.fromEntries(WIDTHS.map((width) => [width, []]));
+}
+
 /** The dot products of random queries and keys at each width: { width: [[…]] }. */
 export function products(seed) {
-  const widest = WIDTHS[WIDTHS.length - 1];
-  const result = Object.fromEntries(WIDTHS.map((width) => [width, []]));
+  const result = empty();
+  for (let q = 0; q < QUERIES; q += 1) addQuery(result, seed);
+  return result;
+}
+
+/** The same, with pauses in which the page can do something else. */
+async function productsWithPauses(seed) {
+  const result = empty();
   for (let q = 0; q < QUERIES; q += 1) {
-    const start = q * (1 + KEYS) * widest;
-    const query = normalRow(seed, start, widest);
-    for (const width of WIDTHS) result[width].push([]);
-    for (let k = 0; k < KEYS; k += 1) {
-      const key = normalRow(seed, start + (1 + k) * widest, widest);
-      let sum = 0;
-      for (let i = 0; i < widest; i += 1) {
-        sum += query[i] * key[i];
-        if (((i + 1) & i) === 0) result[i + 1][q].push(sum); // i + 1 is a power of two
-      }
-    }
+    addQuery(result, seed);
+    await new Promise((resume) => setTimeout(resume));
   }
   return result;
 }
@@ -54,7 +72,12 @@ const CURVES = [
   ["attn-third", "yours"],
 ];
 
-function render({ model, el: place }) {
+async function render({ model, el: place }) {
+  const kept = {};
+  const remember = (seed, drawn) => Object.assign(kept, {
+    seed, drawn, root: measuresAt(drawn, 0.5), plain: measuresAt(drawn, 0) });
+  const first = model.get("seed");
+  remember(first, await productsWithPauses(first));
   const root = frame(place, {
     name: "saturation",
     question: "By which power of the width must scores be divided, so that a wide "
@@ -99,14 +122,9 @@ function render({ model, el: place }) {
     table.root,
   );
 
-  const kept = { seed: null };
   const draw = () => {
     const seed = model.get("seed");
-    if (kept.seed !== seed) {
-      const drawn = products(seed);
-      Object.assign(kept, {
-        seed, drawn, root: measuresAt(drawn, 0.5), plain: measuresAt(drawn, 0) });
-    }
+    if (kept.seed !== seed) remember(seed, products(seed));
     const at = model.get("width");
     const p = model.get("power");
     const index = WIDTHS.indexOf(at);

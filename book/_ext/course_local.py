@@ -28,18 +28,22 @@ VIEWPORT_TAG = (
 # so that no line moves. Asked for this early, they are. A browser refuses that for a
 # page that is opened from a folder; there page.js sees to them.
 FONTS_TAG = """<script>
-  if (location.protocol !== "file:") ["400", "600"].forEach(function (weight) {
+  if (location.protocol !== "file:") [NAMES].forEach(function (name) {
     var link = document.createElement("link");
     link.rel = "preload";
     link.as = "font";
     link.type = "font/woff2";
     link.crossOrigin = "anonymous";
     link.href = document.documentElement.dataset.content_root
-      + "_static/fonts/literata-" + weight + ".woff2";
+      + "_static/fonts/" + name + ".woff2";
     document.head.appendChild(link);
   });
 </script>
 """
+# Scripts that wait until the page is there need not be asked for before its styles.
+EARLY_SCRIPT = re.compile(r"[ \t]*<link rel=\"preload\" as=\"script\"[^>]*>\n?")
+# Where a formula stands on the first screen, a font that comes late would move it.
+FIRST_SCREEN = 8000  # letters of the article
 DOCSEARCH = re.compile(r"[ \t]*<meta name=\"docsearch:[^>]*>\n?")
 SBT_SEARCHBOX = re.compile(r"[ \t]*<div id=\"searchbox\"></div>\n?")
 ROLES = {
@@ -83,6 +87,7 @@ def lighten_page(text, is_search):
     if not is_search:
         text = SEARCH.sub("", text)
     text = DOCSEARCH.sub("", text)
+    text = EARLY_SCRIPT.sub("", text)
     text = SBT_SEARCHBOX.sub("", text)
     for old, new in ROLES.items():
         text = text.replace(old, new)
@@ -90,10 +95,19 @@ def lighten_page(text, is_search):
     first = VIEWPORT.search(text)
     if first:
         text = VIEWPORT.sub("", text)
-        fonts = "" if "literata-" in text else FONTS_TAG
+        fonts = "" if "literata-" in text else fonts_tag(text)
         tags = VIEWPORT_TAG + description_tag(text) + fonts
         text = text[: first.start()] + tags + text[first.start() :]
     return text
+
+
+def fonts_tag(text):
+    """Return the script that asks for the fonts of a page's first screen."""
+    article = text.find("<article")
+    names = ["literata-400", "literata-600"]
+    if "<math" in text[article : article + FIRST_SCREEN]:
+        names.append("stix-two-math-subset")
+    return FONTS_TAG.replace("NAMES", ", ".join(f'"{name}"' for name in names))
 
 
 def description_tag(text):

@@ -3,12 +3,21 @@
   "use strict";
 
   // What is wider than its column scrolls, and who has no mouse must be able to reach it.
+  // To measure is to lay out, so it is done bit by bit, when there is time.
+  var soon = window.requestIdleCallback || window.setTimeout;
   function mark() {
-    document.querySelectorAll(
+    var boxes = Array.from(document.querySelectorAll(
       "div.math > math, div.cell_output, .course-wide"
-    ).forEach(function (box) {
-      if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
-      else if (!box.hasAttribute("role")) box.removeAttribute("tabindex");
+    ));
+    soon(function some(left) {
+      do {
+        var box = boxes.shift();
+        if (!box) break;
+        if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
+        else if (!box.hasAttribute("role")) box.removeAttribute("tabindex");
+      } while (left && left.timeRemaining && left.timeRemaining() > 10);
+      if (boxes.length) soon(some);
+      else document.documentElement.dataset.marked = "";
     });
   }
   window.addEventListener("load", mark);

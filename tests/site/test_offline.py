@@ -69,7 +69,7 @@ def test_a_double_click_on_the_index_opens_the_book(browser, unpacked):
         tab.goto(f"{base}/chapters/05_masking.html")
         tab.wait_for_selector(".course-widget-runs [data-widget=masks]")
         tab.get_by_role("button", name="local + global").click()
-        assert tab.locator("[data-read=pairs]").inner_text() == "54"
+        assert tab.locator("[data-read=pairs]").text_content() == "54"
         tab.goto(f"{base}/search.html?q=softmax")
         tab.wait_for_selector("#search-results li a", timeout=10_000)
         assert faults == []

@@ -60,7 +60,19 @@ def test_wide_figures_keep_a_size_that_reads_on_a_phone(browser, address, pages)
     with browser.new_context(viewport={"width": 360, "height": 740}) as window:
         tab = window.new_page()
         tab.goto(address + name, wait_until="load")
+        tab.wait_for_function("'marked' in document.documentElement.dataset")
         figures = tab.locator(".course-wide")
         for i in range(figures.count()):
             assert figures.nth(i).locator("img").bounding_box()["width"] > 500
             assert figures.nth(i).get_attribute("tabindex") == "0"
+
+
+def test_a_link_into_a_long_page_leads_to_its_place(browser, address):
+    """What is off the screen is laid out late, so heights above are estimates."""
+    with browser.new_context(viewport={"width": 360, "height": 740}) as window:
+        tab = window.new_page()
+        tab.goto(address + "chapters/06_seq2seq.html#further-reading")
+        tab.wait_for_function("'marked' in document.documentElement.dataset")
+        tab.wait_for_timeout(300)
+        place = tab.locator("#further-reading").bounding_box()
+        assert -1 < place["y"] < 740

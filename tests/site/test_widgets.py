@@ -80,7 +80,7 @@ class Widget:
         self.root.scroll_into_view_if_needed()
 
     def read(self, name):
-        return self.root.locator(f"[data-read='{name}']").inner_text()
+        return self.root.locator(f"[data-read='{name}']").text_content()
 
     def slider(self, label):
         return self.root.get_by_label(label, exact=True)
@@ -245,7 +245,7 @@ def test_every_widget_has_a_question_and_a_table(watched, address, with_widgets)
     for name in with_widgets:
         tab = watched(address, name)
         for frame in tab.locator(".course-widget-live .attn-widget").all():
-            assert "?" in frame.locator(".attn-title").first.inner_text()
+            assert "?" in frame.locator(".attn-title").first.text_content()
             assert frame.locator("details table, table.attn-data").count() >= 1
 
 
