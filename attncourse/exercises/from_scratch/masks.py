@@ -95,6 +95,13 @@ CAUSAL = Check(
             read="chapters/05_masking#case-5-the-impossible-loss",
         ),
         Mistake(
+            "nothing hidden",
+            "Every entry is True: every token sees every other, the future included. "
+            "The first row should have one True, the last one all.",
+            wrong=lambda tokens: torch.ones(tokens, tokens, dtype=torch.bool),
+            read=CONVENTION,
+        ),
+        Mistake(
             "future and past exchanged",
             "Each token sees itself and the future. Rows are queries: the first row, "
             "which has no past, should have one True.",
@@ -144,7 +151,7 @@ PADDED = Check(
         ),
         Mistake(
             "pad is ignored",
-            "The id of the padding is taken for 0, whatever `pad` says.",
+            "The padding is not hidden. Is its id taken for 0, whatever `pad` says?",
             wrong=lambda ids, pad: padding(ids, 0),
             read=PADDING,
         ),

@@ -356,6 +356,24 @@ def attention(query, key, value, dropout=0.0):
     ),
     Wrong(
         "masks",
+        "nothing hidden, anywhere",
+        (0, 1, 2),
+        "nothing hidden",
+        code="""\
+def causal_mask(tokens):
+    return torch.ones(tokens, tokens) > 0
+
+
+def padding_mask(ids, pad=0):
+    return torch.ones(len(ids), 1, 1, ids.shape[1]) > 0
+
+
+def decoder_mask(ids, pad=0):
+    return padding_mask(ids) & causal_mask(ids.shape[1])
+""",
+    ),
+    Wrong(
+        "masks",
         "numpy bool",
         (0,),
         "wrong type",
