@@ -42,8 +42,8 @@ def widget(tab, base, chapter, name):
     tab.goto(f"{base}chapters/{chapter}.html")
     found = tab.locator(f"section[data-widget={name}]")
     found.wait_for(timeout=20_000)
-    found.scroll_into_view_if_needed()  # off the screen, it is not laid out
-    tab.wait_for_function("node => node.innerText", arg=found.element_handle())
+    # off the screen nothing is laid out, and has no text to read
+    tab.add_style_tag(content="* { content-visibility: visible !important }")
     return found
 
 
