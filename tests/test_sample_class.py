@@ -36,6 +36,7 @@ def test_the_same_words_make_the_same_class(tmp_path):
 def test_a_class_has_a_list_and_a_folder_for_each_student(tmp_path):
     made = sample_class.make_class(tmp_path, NAME, students=20, hostile=10, seed=1)
     assert len(made) == 30
+    assert all(person.replace(" ", "", 1).isalpha() for person in made)
     assert sorted(filter(None, made.values())) == sorted(sample_class.HOSTILE)
     with (tmp_path / "students.csv").open(encoding="utf8") as handle:
         assert {row["student"] for row in csv.DictReader(handle)} == set(made)

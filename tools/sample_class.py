@@ -136,7 +136,7 @@ def make_class(folder, name, *, students, hostile, seed, port=9):
         The port of this machine that a hostile answer connects to.
     """
     draw = random.Random(seed)
-    people = [person.strip() for person in PEOPLE.split(",")]
+    people = [" ".join(person.split()) for person in PEOPLE.split(",")]
     if students + hostile > len(people):
         raise SystemExit(f"At most {len(people)} students.")
     draw.shuffle(people)

@@ -67,7 +67,8 @@ class Standing:
             found.append(said + cost)
         for points, reason in self.adjustments:
             unit = "point" if abs(points) == 1 else "points"
-            found.append(f"Changed by hand: {points:+g} {unit}. {reason}")
+            end = "" if reason.endswith((".", "!", "?")) else "."
+            found.append(f"Changed by hand: {points:+g} {unit}. {reason}{end}")
         if self.penalty or self.adjustments:
             found.append(f"In the end: {number(self.total)} of {number(self.of)}.")
         return tuple(found)
