@@ -116,7 +116,8 @@ def test_a_wrong_answer_loses_its_points_and_is_told_why(notebook, answer, as_gr
     if answer.named:
         assert first.mistake == answer.named
     if as_graded:  # what need not be run to be seen is not printed either
-        assert [v.mistake for v in as_graded] == [v.mistake for v in verdicts]
+        assert [v.holds for v in as_graded] == [v.holds for v in verdicts]
+        assert as_graded[lost[0]].mistake == first.mistake
 
 
 @pytest.mark.filterwarnings("ignore")

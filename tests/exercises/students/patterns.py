@@ -87,7 +87,7 @@ def spread(weights, visible):
         "languages",
         "a list",
         (0,),
-        "raises an error",
+        "cannot be used",
         code="""\
 def reach_of_languages(translators, corpus):
     out = []
