@@ -1,12 +1,17 @@
 """What grading a submission costs: CPU seconds and memory, beside nbgrader and nbval.
 
     python benchmarks/grading.py [--many 10 100] [--baseline 3]
+    python benchmarks/grading.py --term 200
 
 The same five tasks of exercise 1, answered rightly, are graded by ``attncourse grade``,
 two at a time, by nbgrader, from our export to its format, and by one ``pytest --nbval``
 with a stock kernel for each file. All are measured in the same run, with all their
 processes and with what starting costs. nbgrader is installed in an environment of its
 own, in .cache/nbgrader, the first time.
+
+With ``--term`` so many students hand in all five exercises, answered rightly and in
+full, and one command grades them: the size of a large class, an hour for 200 students
+on two cores.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import sysconfig
 import tempfile
 import threading
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -42,8 +48,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--many", type=int, nargs="+", default=[10, 100])
     parser.add_argument("--baseline", type=int, default=3)
+    parser.add_argument("--term", type=int, metavar="STUDENTS")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"  # as much for the one as for the other
+    if options.term:
+        with tempfile.TemporaryDirectory() as folder:
+            print(json.dumps(term(Path(folder), options.term), indent=1))
+        return
     with tempfile.TemporaryDirectory() as folder:
         cells = answers()
         stock = baseline(cells, Path(folder), options.baseline)
@@ -173,6 +184,37 @@ def graded(cells: list[str], folder: Path, count: int) -> dict:
     """Grade what so many students have handed in, with one command."""
     for n in range(count):
         write_submission(cells, folder / "in" / f"student-{n}.ipynb")
+    measured = grade(folder, count)
+    for tasks in feedback(folder):
+        done = sum(task["points"] == task["of"] for task in tasks)
+        assert done >= len(TASKS), "a right answer has lost points"
+    return measured
+
+
+def term(folder: Path, students: int) -> dict:
+    """Grade all five exercises of so many students, with one command."""
+    from attncourse.exercises import MODULES
+    from tools.sample_class import hand_in, right_answers
+
+    for name in MODULES:
+        notebook = nbformat.from_dict(hand_in(name, right_answers(name)))
+        for n in range(students):  # no two alike: equal ones are graded once
+            copy = deepcopy(notebook)
+            copy.cells.append(new_markdown_cell(f"The answers of student {n}."))
+            path = folder / "in" / f"student-{n}" / f"{name}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(copy, path)
+    count = students * len(MODULES)
+    measured = grade(folder, count, show=True)
+    found = [
+        task["points"] == task["of"] for tasks in feedback(folder) for task in tasks
+    ]
+    assert all(found), f"{found.count(False)} right answers have lost points"
+    return {"students": students, "notebooks": count, "tasks": len(found), **measured}
+
+
+def grade(folder: Path, count: int, *, show: bool = False) -> dict:
+    """Grade what lies in a folder; return the cost of each of so many notebooks."""
     command = [sys.executable, "-m", "attncourse.cli", "grade", str(folder / "in")]
     command += ["--out", str(folder / "grades"), "--solutions", str(SOLUTIONS)]
     start, begun = spent(), time.monotonic()
@@ -180,18 +222,12 @@ def graded(cells: list[str], folder: Path, count: int) -> dict:
         subprocess.Popen(
             [*command, "--secret", "secret", "--jobs", str(AT_A_TIME)],
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=None if show else subprocess.DEVNULL,
         ) as process,
         Memory(process.pid) as memory,
     ):
         assert process.wait() == 0, "something was not graded"
     elapsed = time.monotonic() - begun
-    for path in (folder / "grades" / "feedback").rglob("*.json"):
-        done = [
-            task["points"] == task["of"]
-            for task in json.loads(path.read_text())["tasks"]
-        ]
-        assert sum(done) >= len(TASKS), "a right answer has lost points"
     third = max(1, len(memory.seen) // 3)
     return {
         "cpu_s_each": round((spent() - start) / count, 3),
@@ -200,6 +236,12 @@ def graded(cells: list[str], folder: Path, count: int) -> dict:
         "memory_mb_second_third": round(max(memory.seen[third : 2 * third + 1]) / 1e6),
         "memory_mb_last_third": round(max(memory.seen[-third:]) / 1e6),
     }
+
+
+def feedback(folder: Path) -> list[list[dict]]:
+    """Return the tasks of each notebook that was graded."""
+    paths = (folder / "grades" / "feedback").rglob("*.json")
+    return [json.loads(path.read_text(encoding="utf8"))["tasks"] for path in paths]
 
 
 class Memory:
