@@ -221,8 +221,7 @@ class _Tiling:
         j = torch.arange(self.span, device=like.device) - self.left
         hidden = (j < i - self.before) | (j > i + self.after)
         bias = like.new_zeros(hidden.shape).masked_fill(hidden, -math.inf)
-        bias = bias.repeat(self.at_once, 1, 1)
-        buffer = torch.empty_like(bias).flatten()
+        buffer = like.new_empty(self.at_once * bias.numel())
         scale = 1 / math.sqrt(like.shape[-1])
 
         def weights_of(tile, query, key):
@@ -230,7 +229,7 @@ class _Tiling:
             shape = (tile.blocks, tile.rows, tile.span)
             scores = buffer[: math.prod(shape)].view(shape)
             columns = slice(tile.skip, tile.skip + tile.span)
-            hide = bias[: tile.blocks, : tile.rows, columns]
+            hide = bias[: tile.rows, columns].expand(shape)
             torch.baddbmm(hide, q, k.transpose(1, 2), alpha=scale, out=scores)
             return torch.softmax(scores, dim=-1, out=scores)
 
