@@ -44,8 +44,6 @@ def test_no_page_breaks_a_rule_of_accessibility(
                 ".every(w => w.classList.contains('course-widget-runs'))"
             )
             tab.wait_for_function("'marked' in document.documentElement.dataset")
-            # axe asks for each element alone, which is slow where layout is put off
-            tab.add_style_tag(content="* { content-visibility: visible !important }")
             tab.add_script_tag(path=AXE)
             given = {"rules": rules, "exclude": LEFT_OUT.get(name, [])}
             if found := tab.evaluate(RUN, given):

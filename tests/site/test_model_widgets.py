@@ -42,8 +42,6 @@ def widget(tab, base, chapter, name):
     tab.goto(f"{base}chapters/{chapter}.html")
     found = tab.locator(f"section[data-widget={name}]")
     found.wait_for(timeout=20_000)
-    # off the screen nothing is laid out, and has no text to read
-    tab.add_style_tag(content="* { content-visibility: visible !important }")
     return found
 
 
