@@ -52,10 +52,6 @@ def _weighed(weigh):
     return wrong
 
 
-def _hidden_by(low):
-    return _weighed(lambda s, mask: softmax(s.masked_fill(~mask, low)))
-
-
 HIDES = Check(
     "a hidden key gets no weight, and the visible ones share it all",
     1,

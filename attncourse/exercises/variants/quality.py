@@ -103,11 +103,6 @@ def _words_only(ids):
     return [i for i in ids if i not in (PAD, EOS)]
 
 
-def _of_ids(written, references, tokens, in_words=""):
-    ours = [" ".join(map(str, cut(row))) for row in written.tolist()]
-    return _metric().corpus_score(ours, [_texts(references)]).score
-
-
 def _both_as_ids(written, references, tokens, in_words=""):
     ids = {token: i for i, token in enumerate(tokens)}
     theirs = [" ".join(str(ids.get(w, UNK)) for w in words) for words in references]
