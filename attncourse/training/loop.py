@@ -4,6 +4,7 @@ import math
 import os
 from contextlib import nullcontext
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -129,7 +130,7 @@ def train(
             _validate(model, validate, run)
         if checkpoint is not None and _due(run["step"], checkpoint_every, steps):
             run["losses"] = [float(loss) for loss in losses]
-            _save(checkpoint, run, parts, steps)
+            _save(checkpoint, run, parts, device, steps)
     bar.close()
     if run["weights"] is not None:
         model.load_state_dict(run["weights"])
@@ -176,9 +177,10 @@ def _validate(model, validate, run):
         run["stale"] += 1
 
 
-def _save(path, run, parts, steps):
+def _save(path, run, parts, device, steps):
     state = {name: part.state_dict() for name, part in parts.items()}
-    state.update(run=run, steps=steps, random=torch.get_rng_state())
+    random = {name: read() for name, (read, _) in _generators(device).items()}
+    state.update(run=run, steps=steps, random=random)
     temporary = Path(f"{path}.tmp")
     torch.save(state, temporary)
     os.replace(temporary, path)  # a run that is killed here leaves the old file whole
@@ -191,13 +193,31 @@ def _load(path, parts, device, steps):
             raise ValueError(f"it was made for {state['steps']} steps, not {steps}")
         for name, part in parts.items():
             part.load_state_dict(state[name])
+        for name, (_, write) in _generators(device).items():
+            if name in state["random"]:  # the run may have begun on another device
+                write(state["random"][name])
     except Exception as error:
         raise ValueError(
             f"the checkpoint {path} does not belong to this run: {error}. Delete it to "
             "start afresh, or give another file."
         ) from error
-    torch.set_rng_state(state["random"])
     return state["run"]
+
+
+def _generators(device):
+    """Return how to read and write the states that numbers are drawn from.
+
+    Dropout draws on the device, where each kind of device has a generator of its own.
+    """
+    found = {"cpu": (torch.get_rng_state, torch.set_rng_state)}
+    if device.type == "cuda":
+        found["cuda"] = (
+            partial(torch.cuda.get_rng_state, device),
+            partial(torch.cuda.set_rng_state, device=device),
+        )
+    elif device.type == "mps":
+        found["mps"] = (torch.mps.get_rng_state, torch.mps.set_rng_state)
+    return found
 
 
 def _check_finite(loss, step):

@@ -85,7 +85,7 @@ def alignment_error_rate(weights, gold):
 
     Parameters
     ----------
-    weights : list of array_like
+    weights : list of array_like or torch.Tensor
         One ``(target, source)`` matrix for each sentence, without padding.
     gold : list of iterable of tuple
         For each sentence, pairs (source index, target index).
@@ -111,6 +111,8 @@ def alignment_error_rate(weights, gold):
     _check_pairs("weights", weights, gold, words=False)
     common = found = wanted = 0
     for number, (matrix, links) in enumerate(zip(weights, gold, strict=True)):
+        if hasattr(matrix, "detach"):
+            matrix = matrix.detach().cpu()
         matrix = np.asarray(matrix)
         _checks.exact_rank("weights", matrix, 2, layout="(target, source)")
         links = {(int(s), int(t)) for s, t in links}

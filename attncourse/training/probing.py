@@ -71,6 +71,7 @@ def weight_share(weights, queries, keys):
             )
     if not queries.any():
         raise ValueError("queries must mark at least one place, but marks none.")
+    queries, keys = queries.to(weights.device), keys.to(weights.device)
     on_keys = (weights * keys[:, None, None]).sum(dim=-1)  # (batch, heads, queries)
     return (on_keys * queries[:, None]).sum(dim=(0, 2)) / queries.sum()
 
