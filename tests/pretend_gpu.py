@@ -140,6 +140,10 @@ class _Dispatch(TorchDispatchMode):
         self.generators = weakref.WeakValueDictionary()  # those of the pretend GPU
         self.seed(0)
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # or each operation goes through the compiler's wrapper
+
     def seed(self, seed):
         # another stream than the CPU's, as a real GPU has
         self.random = torch.Generator().manual_seed(int(seed) ^ 0x9E3779B9)

@@ -18,6 +18,7 @@ import attncourse.models
 from attncourse import best_device, seed_everything
 from attncourse.data import Vocabulary, news_articles, qa_examples, translation_pairs
 from attncourse.data.batching import translation_tensors
+from attncourse.grading.running import forking, run
 from attncourse.layers import blockwise, core, linear, local, multihead, relative
 from attncourse.models import qa, recurrent, seq2seq, summary
 from attncourse.models import transformer as lm
@@ -308,3 +309,9 @@ def test_seeds_reach_the_gpu(gpu):
         seed_everything(5)
         drawn.append(torch.rand(3, device=gpu))
     assert torch.equal(*drawn)
+
+
+def test_answers_are_graded_without_a_gpu(tmp_path):
+    kernels = run._environment(str(tmp_path), tmp_path / "record")
+    environments = [forking._environment(), kernels]
+    assert [e["CUDA_VISIBLE_DEVICES"] for e in environments] == ["", ""]

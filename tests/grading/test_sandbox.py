@@ -37,7 +37,7 @@ def inside(sock):
             Path(f"big{number}").write_bytes(bytes(16 << 20))
     said = {
         "network": can(connect),
-        "environment": sorted(os.environ),
+        "environment": dict(os.environ),
         "secret": can(lambda: Path(sys.argv[2]).read_text()),
         "write": can(lambda: Path(sys.argv[2]).write_text("x")),
         "home": can(lambda: os.listdir(os.path.expanduser("~root"))),
@@ -87,6 +87,7 @@ def assert_shut_in(found):
     assert said["own"] == "yes"
     assert said["interpreter"] == "yes"
     assert "COURSE_TOKEN" not in said["environment"]
+    assert said["environment"]["CUDA_VISIBLE_DEVICES"] == ""
     assert said["stdin"] == ""
     assert said["memory"] != "yes" or walls["limits"]
     if not walls["namespaces"]:

@@ -179,6 +179,7 @@ def _forget(scratch: Path) -> None:
         "MPLBACKEND": "agg",
         "IPYTHONDIR": str(scratch),
         "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
         "PYTHONUTF8": "1",
     }
     tempfile.tempdir = str(scratch)

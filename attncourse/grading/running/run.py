@@ -139,6 +139,7 @@ def _environment(folder: str, record: Path) -> dict[str, str]:
         "MPLCONFIGDIR": str(Path(folder) / ".matplotlib"),
         "MPLBACKEND": "agg",
         "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",  # what is expected was computed on a CPU
         "PYTHONUTF8": "1",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "ATTNCOURSE_RECORD": str(record),
