@@ -362,6 +362,7 @@ def _stand_ins(mode):
     for name in ("is_autocast_enabled", "get_autocast_dtype"):
         yield torch, name, of_device(getattr(torch, name))
     yield torch, "Generator", Generator
+    yield torch, "compile", lambda function, **options: function
     yield torch._VF, "gru", recurrent(torch._VF.gru)
     yield torch._VF, "lstm", recurrent(torch._VF.lstm)
     yield torch._VF, "_pack_padded_sequence", pack_padded_sequence
