@@ -207,7 +207,7 @@ def code_for(
             s for s in submission.statements if s.binds & kept or not s.binds & others
         ]
         found = needed(task.names, own)
-    own = [s for s in found if not s.binds & given]
+    own = [s for s in found if not s.binds <= given]
     return "\n\n".join(s.text for s in own)
 
 

@@ -7,20 +7,25 @@ of a terminal, marks that turn the direction of writing, or half a character.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links of the window
     r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
 )
-# Control characters but for tab and line feed, and marks of writing direction.
+# Control characters but for tab and line feed, marks of writing direction, spaces
+# without width.
 CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060"
+    "\u2066-\u2069\ufeff]"
 )
 LONGEST_NAME = 120
 
 
 def plain(text) -> str:
     """Return a text without escapes, control characters and halves of characters.
+
+    Letters with accents come out as one character: file names of macOS take them apart.
 
     Parameters
     ----------
@@ -29,7 +34,8 @@ def plain(text) -> str:
     """
     found = str(text).replace("\r\n", "\n").replace("\u2028", "\n")
     found = CONTROLS.sub("", ESCAPES.sub("", found))
-    return found.encode("utf8", "replace").decode("utf8")
+    found = found.encode("utf8", "replace").decode("utf8")
+    return unicodedata.normalize("NFC", found)
 
 
 def one_line(text, longest: int = LONGEST_NAME) -> str:

@@ -8,6 +8,7 @@ import re
 import symtable
 from dataclasses import dataclass
 
+ANYTHING = "*"  # what `from module import *` binds
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
 MAGIC_CELLS = re.compile(r"^%%(time|timeit|capture|prun)\b.*\n")
 PROMPT = re.compile(r"^\s*In ?\[", re.MULTILINE)  # copied along from a session
@@ -85,7 +86,7 @@ def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
         return BrokenCell("", f"the cell is longer than {LONGEST_CELL:,} letters", cell)
     try:
         text = plain_python(source)
-        lines = text.splitlines()
+        lines = re.split(r"\r\n|\r|\n", text)  # as Python does: at nothing else
         return [_statement(node, lines, cell) for node in ast.parse(text).body]
     except SyntaxError as error:
         return BrokenCell(source, f"line {error.lineno}: {error.msg}", cell)
@@ -150,7 +151,7 @@ def _bound_by(node: ast.AST) -> set[str]:
             root = root.value
         return {root.id} if isinstance(root, ast.Name) else set()
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {(a.asname or a.name).split(".")[0] for a in node.names}
+        return {(a.asname or a.name).split(".")[0] for a in node.names}  # or ANYTHING
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return {node.name}
     return set()
@@ -172,7 +173,7 @@ def needed(names, statements: list[Statement]) -> list[Statement]:
     for place, statement in enumerate(statements):
         for name in statement.binds:
             bound.setdefault(name, []).append(place)
-    taken, waiting = set(), list(names)
+    taken, waiting = set(), [ANYTHING, *names]
     while waiting:
         name = waiting.pop()
         places = bound.pop(name, [])

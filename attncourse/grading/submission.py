@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +13,17 @@ from attncourse.exercises.task import Exercise, Task
 from attncourse.grading.source import BrokenCell, Statement, needed, statements_of
 
 LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
+NEWEST_FORMAT = 4  # of notebooks, the whole number
+# How files begin that are often handed in under the name of a notebook.
+OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
 
 
 class Refused(Exception):
     """A file that cannot be graded; the message says why and what to do."""
+
+
+class Unreadable(ValueError):
+    """The content of a file is not that of a notebook; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -90,17 +98,51 @@ def read_notebook(path: Path):
             "are read. Clear the outputs and save the notebook again."
         )
     try:
-        notebook = nbformat.reads(path.read_text("utf8"), as_version=4)
-        cells = [(c.cell_type, str(c.source), dict(c.metadata)) for c in notebook.cells]
+        text = json.dumps(_content_of(path.read_bytes()))
+        notebook = nbformat.reads(text, as_version=4)
+        cells = [(c.cell_type, str(c.source)) for c in notebook.cells]
     except Exception as error:
-        reason = " ".join(str(error).split())[:100] or type(error).__name__
+        reason = str(error) if isinstance(error, Unreadable) else "it is damaged"
         raise Refused(
-            f"{path.name} cannot be read as a notebook ({reason}). Download it again "
+            f"{path.name} cannot be read as a notebook: {reason}. Download it again "
             "as .ipynb: in Colab with File, Download; in Jupyter with File, Save."
         ) from None
-    if not any(kind == "code" and source.strip() for kind, source, _ in cells):
+    if not any(kind == "code" and source.strip() for kind, source in cells):
         raise Refused(f"{path.name} has no code in it. Is it the right file?")
     return notebook
+
+
+def _content_of(data: bytes) -> dict:
+    """Return what the file of a notebook holds, without outputs, in its proper form."""
+    try:
+        content = json.loads(data)  # UTF-8, or the kind of UTF that it begins with
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    except ValueError:
+        start = data.lstrip()
+        kinds = [what for sign, what in OTHER_FILES.items() if start.startswith(sign)]
+        what = kinds[0] if kinds else "cut off, or no text in JSON"
+        raise Unreadable(f"it is {what}") from None
+    if not isinstance(content, dict) or not content.keys() & {"cells", "worksheets"}:
+        raise Unreadable("it is JSON, but has no cells")
+    version = content.setdefault("nbformat", NEWEST_FORMAT)
+    if version not in range(1, NEWEST_FORMAT + 1):
+        raise Unreadable(
+            f"its format is {str(version)[:20]}; up to {NEWEST_FORMAT} is known"
+        )
+    if version == NEWEST_FORMAT:
+        cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
+        content["cells"] = cells
+        for part in (content, *cells):
+            if not isinstance(part.get("metadata"), dict):
+                part["metadata"] = {}
+        for cell in cells:
+            lines = cell.get("source")
+            lines = lines if isinstance(lines, list) else [lines]
+            cell["source"] = "".join(line for line in lines if isinstance(line, str))
+            if cell.get("cell_type") == "code":  # what it printed may be anything
+                cell["outputs"], cell["execution_count"] = [], None
+    return content
 
 
 def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
@@ -159,7 +201,7 @@ def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
 
 
 def _exercise_in(said, statements, broken, marks, path) -> Exercise:
-    if said.get("exercise") in MODULES:
+    if said.get("exercise") in list(MODULES):  # whatever it is
         return exercise_of(said["exercise"])
     bound = set().union(*(s.binds for s in statements), set())
     text = "\n".join(cell.text for cell in broken)

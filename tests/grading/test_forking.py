@@ -108,7 +108,7 @@ def test_the_forking_process_knows_no_right_answer():
         import gc, types
         from attncourse.grading.running import forked, oracle
         forked.prepare()
-        kept, judge = oracle.two_copies()
+        kept, modules = oracle.two_copies()
         from attncourse.exercises.task import Check, Mistake
         kinds = {"Check", "Mistake"}
         found = [t for t in gc.get_objects() if type(t).__name__ in kinds]
@@ -172,7 +172,7 @@ def test_optimisers_do_without_the_compiler_and_it_is_there_when_asked_for():
         from attncourse.grading.running.watched import Watched
         forked.prepare()
         import torch
-        watched, layer = Watched(), torch.nn.Linear(3, 2)
+        watched, layer = Watched({}), torch.nn.Linear(3, 2)
         for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
             optimiser = kind(layer.parameters(), lr=0.1)
             layer(torch.ones(5, 3)).sum().backward()

@@ -22,7 +22,7 @@ def stripped():
 
     def run(code):
         start = "from attncourse.grading.running.oracle import two_copies\n"
-        start += "kept, judge = two_copies()\n"
+        start += "kept, modules = two_copies()\n"
         done = subprocess.run(
             [sys.executable, "-c", start + code], capture_output=True, text=True
         )

@@ -8,7 +8,6 @@ many students have, say nothing about a pair and count little.
 from __future__ import annotations
 
 import ast
-import json
 import math
 import re
 import zlib
@@ -17,8 +16,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+from attncourse.grading.source import LONGEST_CELL
+from attncourse.grading.submission import Refused, read_notebook
+
 RUN = 6  # nodes of the syntax tree that are looked at together
-LARGEST = 200_000  # characters of a cell that is looked at
 OTHER = ""  # the name under which helpers are kept
 ALIKE = 0.75  # one changed line in ten
 FEWEST_SHARED = 25  # runs that two answers share and hardly anybody else has
@@ -45,12 +46,12 @@ def fingerprints(path: Path, exercise) -> tuple[dict[str, list[int]], str]:
     found: dict[str, set[int]] = {}
     names = {name: task.name for task in exercise.tasks for name in task.names}
     try:
-        notebook = json.loads(path.read_text("utf8"))
-        mark = notebook.get("metadata", {}).get("attncourse", {})
-        variant = mark.get("variant", "") if isinstance(mark, dict) else ""
-        sources = [_source(cell) for cell in notebook.get("cells", [])]
-    except (OSError, ValueError, RecursionError, AttributeError, TypeError):
+        notebook = read_notebook(path)
+    except Refused:
         return {}, ""
+    mark = notebook.metadata.get("attncourse")
+    variant = mark.get("variant", "") if isinstance(mark, dict) else ""
+    sources = [c.source for c in notebook.cells if c.cell_type == "code"]
     for source in sources:
         for node in _statements(source):
             for task in {names.get(name, OTHER) for name in _defined(node)}:
@@ -58,15 +59,9 @@ def fingerprints(path: Path, exercise) -> tuple[dict[str, list[int]], str]:
     return {task: sorted(runs) for task, runs in found.items()}, str(variant)[:64]
 
 
-def _source(cell) -> str:
-    if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-        return ""
-    source = cell.get("source", "")
-    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
-    return text if len(text) <= LARGEST else ""
-
-
 def _statements(source: str) -> list[ast.stmt]:
+    if len(source) > LONGEST_CELL:
+        return []
     plain = re.sub(r"(?m)^(\s*)[%!?].*$", r"\1pass", source)
     try:
         return ast.parse(plain).body

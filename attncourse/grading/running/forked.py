@@ -84,11 +84,11 @@ def nurse(asked) -> None:
     from attncourse.grading.running import inside
 
     import_course()
-    kept, judge = oracle.two_copies()
+    kept, modules = oracle.two_copies()
     inside.settle()
 
     def serve_cells(sock):
-        inside.serve(sock, kept, judge)
+        inside.serve(sock, kept, modules)
 
     gc.collect()
     gc.freeze()

@@ -8,10 +8,12 @@ removed; the frames of callers tell an answer from a library.
 
 from __future__ import annotations
 
-import contextlib
+import _signal
+import signal
 import sys
 from pathlib import Path
 
+from attncourse.grading.running.asked import LOOK, is_plain_tensor
 from attncourse.grading.running.ruled_out import rule_out
 from attncourse.grading.running.watched import Watched
 
@@ -21,7 +23,7 @@ BREACHES = {
     "ForbiddenFunction": "forbidden function",
     "LooksIntoGrader": "looks into the grader",
 }
-CALL = "attncourse.call"
+CALL, HANDLER = "attncourse.call", "attncourse.handler"
 NEUTRAL = ("<string>", "<frozen", "<__array", "<check>", "<stdin>")
 OBJECTS = (
     "gc.get_objects",
@@ -35,7 +37,9 @@ OBJECTS = (
 )
 OF_FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
 OF_CODE = ("__code__", "__defaults__", "__kwdefaults__")
-HELPERS = ("inspect.py", "traceback.py", "IPython/utils/frame.py")
+HELPERS = ("inspect.py", "traceback.py", "IPython/utils/frame.py", "base_tasks.py")
+WALKING = ("frame.py", "base_tasks.py")
+ASKING = ("inspect.py", "_jit_internal.py", "asyncio/")  # what helpers are called by
 HELPING = ("currentframe", "<lambda>")
 
 
@@ -69,13 +73,12 @@ class Guard:
     def __init__(self):
         self.breach = None
         self._watched = None
-        self._depth = 0
 
     def begin(self) -> None:
         """Forget what was seen before."""
         self.breach = None
 
-    def arm(self, forbidden: dict[str, str], own: list[str]) -> None:
+    def arm(self, forbidden: dict[str, str], own: list[str], kept) -> None:
         """Watch from now on.
 
         Parameters
@@ -84,33 +87,36 @@ class Guard:
             Names that an answer may not use, and what is said if it does.
         own : list of str
             Names of the instructor's own cells.
+        kept : dict of str to module
+            Modules that checks are in, which no import finds.
         """
         hook, originals = _hook_of(self, forbidden, frozenset(own))
         sys.addaudithook(hook)
         originals |= rule_out(forbidden)
-        self._watched = Watched()
+        _signal.signal = signal.signal = no_handler
+        self._watched = Watched(kept)
 
-    def look(self) -> None:
-        """Raise what was seen, or that something is not as it was."""
+    def look(self, *, after_call: bool = False) -> None:
+        """Raise what was seen, or that something is not as it was.
+
+        Parameters
+        ----------
+        after_call : bool
+            Whether to look only at what a check may use between two calls of an answer.
+        """
         if self.breach is not None:
             raise self.breach
-        if self._watched is not None and (name := self._watched.changed()):
+        if self._watched is None:
+            return
+        if name := self._watched.changed(after_call=after_call):
             self.breach = Breach(f"The answer changes the course's own code: {name}.")
             raise self.breach
 
-    @contextlib.contextmanager
-    def answering(self):
-        """Say that an answer runs in this block."""
-        self._depth += 1
-        try:
-            yield
-        finally:
-            self._depth -= 1
 
-    @property
-    def is_answering(self) -> bool:
-        """Whether an answer runs."""
-        return self._depth > 0
+def no_handler(number, handler):
+    """Set no handler of a signal: it would be called with the frames of others."""
+    sys.audit(HANDLER)
+    return _signal.getsignal(number)
 
 
 def _hook_of(guard: Guard, forbidden: dict[str, str], own: frozenset[str]):
@@ -160,13 +166,21 @@ def _hook_of(guard: Guard, forbidden: dict[str, str], own: frozenset[str]):
                 busy.clear()
             if direct:
                 note(LooksIntoGrader, "The answer reaches for what the grader keeps.")
-            if found and guard.is_answering:
+            if found:
                 note(ForbiddenFunction, originals[key][2])
             box.append(originals[key][0])
             return
-        if not guard.is_answering:
-            return
-        if event == "sys._getframe" or (
+        if event == LOOK:
+            guard.look(after_call=True)
+            if not all(map(is_plain_tensor, arguments[0])):
+                note(Breach, "The answer changes the class of a tensor it was given.")
+        elif event == "_thread.start_new_thread":
+            if answer_calls(getframe(1), 6, ("",)):
+                note(ForbiddenFunction, "The answer starts a thread; it has one only.")
+        elif event == HANDLER:
+            if answer_calls(getframe(1), 2, ("",)):
+                note(LooksIntoGrader, "The answer sets a handler for signals.")
+        elif event == "sys._getframe" or (
             event == "object.__getattr__" and arguments[1] in OF_FRAMES
         ):
             busy.append(1)
@@ -176,9 +190,9 @@ def _hook_of(guard: Guard, forbidden: dict[str, str], own: frozenset[str]):
                 if not bad and frame.f_code.co_filename.endswith(HELPERS):
                     helper = frame.f_code
                     walks = helper.co_name.startswith("walk_")
-                    walks = walks or helper.co_filename.endswith("frame.py")
+                    walks = walks or helper.co_filename.endswith(WALKING)
                     if walks or "inspect" in helper.co_filename:
-                        bad = answer_calls(frame.f_back, 3, ("inspect.py",))
+                        bad = answer_calls(frame.f_back, 3, ASKING)
                 elif not bad and frame.f_code.co_name in HELPING:
                     bad = answer_calls(frame.f_back, 1)
             finally:

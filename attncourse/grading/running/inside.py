@@ -13,9 +13,13 @@ import types
 
 import torch
 
+from attncourse.exercises import MODULES
+from attncourse.grading.running.asked import Asked
 from attncourse.grading.running.channel import Broken, Reader, sender
 from attncourse.grading.running.guard import Breach, Guard
+from attncourse.grading.running.oracle import is_of_an_exercise
 
+EXERCISES = "attncourse.exercises"
 PROBE = "_exercise.probe("
 LONGEST_OUTPUT = 900_000  # characters of a check that are sent
 
@@ -66,8 +70,9 @@ class Probe:
         What watches over the process.
     """
 
-    def __init__(self, exercise, judge, guard):
-        self.exercise, self.judge, self.guard = exercise, judge, guard
+    def __init__(self, exercise, judge, guard, asked):
+        self.exercise, self.judge = exercise, judge
+        self.guard, self.asked = guard, asked
         self.lines: list[str] = []
 
     def probe(self, name, index, seeds, *answers):
@@ -75,24 +80,23 @@ class Probe:
         import dataclasses
 
         check = self.exercise.task(name).checks[index]
-        guard, ask = self.guard, check.ask
+        ask = check.ask
 
-        def watched(*answers, **inputs):
+        def alone(*answers, **inputs):
             # A tensor of the answer's own kind could say that it equals everything.
-            with guard.answering(), torch._C.DisableTorchFunctionSubclass():
-                value = ask(*answers, **inputs)
-            guard.look()
-            return value
+            with torch._C.DisableTorchFunctionSubclass():
+                return ask(*answers, **inputs)
 
-        check = dataclasses.replace(check, ask=watched)
-        guard.look()
+        check = dataclasses.replace(check, ask=alone)
+        answers = [self.asked.of(answer) for answer in answers]
+        self.guard.look()
         for seed in seeds:
             seen = self.judge.run_case(check, answers, seed)
             self.lines += self.judge.lines_of_case(check, seed, seen)
-        guard.look()
+        self.guard.look()
 
 
-def serve(sock, kept, judge) -> None:
+def serve(sock, kept, modules) -> None:
     """Run cells until the socket closes.
 
     Parameters
@@ -101,8 +105,8 @@ def serve(sock, kept, judge) -> None:
         Where cells come from and what they say goes to.
     kept : dict of str to Exercise
         The exercises by the names of their modules, out of reach of the answers.
-    judge : module
-        The judge that belongs to them.
+    modules : dict of str to module
+        The modules that these are in, by name.
     """
     gc.enable()
     main = types.ModuleType("__main__")
@@ -116,7 +120,8 @@ def serve(sock, kept, judge) -> None:
     sys.stdout, sys.stderr = Nowhere(), Nowhere()
     sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
     sys.argv, sys.path[:] = ["notebook"], [p for p in sys.path if p]
-    reader, guard, exercise = Reader(sock), Guard(), None
+    reader, guard, exercise, asked = Reader(sock), Guard(), None, Asked()
+    judge = modules[f"{EXERCISES}.judge"]
     say = sender(sock, bytes.fromhex(reader.read()))
     while True:
         try:
@@ -128,15 +133,17 @@ def serve(sock, kept, judge) -> None:
             code, exercise = _chosen(code, kept)
             own = [f"<cell {place}>" for place in range(number + 1)]
             try:
-                guard.arm(exercise.forbidden if exercise else {}, own)
+                if exercise:
+                    guard.arm(exercise.forbidden, own, _modules_of(exercise, modules))
             except Exception as problem:  # the cells cannot be run unwatched
                 say({"type": "error", **_described(problem)})
                 return
-        lines, error = _run(code, number, namespace, guard, exercise, judge)
+        probe = Probe(exercise, judge, guard, asked)
+        error = _run(code, number, namespace, probe)
         if error is not None:
             say({"type": "error", **error})
-        elif lines:
-            text = "\n".join(lines) + "\n"
+        elif probe.lines:
+            text = "\n".join(probe.lines) + "\n"
             say({"type": "stream", "text": text[:LONGEST_OUTPUT]})
         say({"type": "done", "id": number})
 
@@ -161,32 +168,38 @@ def _chosen(code, kept):
     return "\n".join(rest), exercise
 
 
-def _run(code, number, namespace, guard, exercise, judge):
-    """Run one cell; return what a check printed, and the error if there was one."""
-    lines = []
+def _modules_of(exercise, modules) -> dict:
+    """Return the modules of one exercise, and those that all share."""
+    own = f"{EXERCISES}.{MODULES[exercise.notebook]}"
+    return {
+        name: module
+        for name, module in modules.items()
+        if name.startswith(own) or not is_of_an_exercise(name)
+    }
+
+
+def _run(code, number, namespace, probe):
+    """Run one cell and return the error, if there was one."""
+    guard = probe.guard
     guard.begin()
     settle()
     try:
-        if code.startswith(PROBE) and exercise is not None:
-            probe = Probe(exercise, judge, guard)
+        if code.startswith(PROBE) and probe.exercise is not None:
             compiled = compile(code, "<check>", "exec")
             exec(compiled, {**namespace, "_exercise": probe})
-            lines = probe.lines
         else:
             name = f"<cell {number}>"
             linecache.cache[name] = (len(code), None, code.splitlines(True), name)
             guard.look()
-            compiled = compile(code, name, "exec", dont_inherit=True)
-            with guard.answering():
-                exec(compiled, namespace)
+            exec(compile(code, name, "exec", dont_inherit=True), namespace)
             guard.look()
     except Breach as breach:
-        return [], {"ename": breach.kind, "evalue": str(breach)}
+        return {"ename": breach.kind, "evalue": str(breach)}
     except BaseException as error:
-        return [], _described(error)
+        return _described(error)
     if guard.breach is not None:  # it was raised and caught by the answer
-        return [], {"ename": guard.breach.kind, "evalue": str(guard.breach)}
-    return lines, None
+        return {"ename": guard.breach.kind, "evalue": str(guard.breach)}
+    return None
 
 
 def settle() -> None:

@@ -17,8 +17,6 @@ from importlib import import_module
 import attncourse.exercises as exercises
 
 NAME = "attncourse.exercises"
-# Modules that only say what an exercise, a check and a verdict are.
-WHOLE = {f"{NAME}.{part}" for part in ("task", "judge", "seen", "general", "feedback")}
 
 
 def two_copies():
@@ -28,20 +26,19 @@ def two_copies():
     -------
     kept : dict of str to Exercise
         By the names of their modules: a copy that no import finds.
-    judge : module
-        The judge that belongs to it.
+    first : dict of str to module
+        The modules of that copy.
     """
     first = all_modules()
     kept = {
         name: first[f"{NAME}.{name}"].EXERCISE for name in exercises.MODULES.values()
     }
-    judge = first[f"{NAME}.judge"]
     strip(first)
     for name in first:
         del sys.modules[name]
     strip(all_modules())
     gc.collect()
-    return kept, judge
+    return kept, first
 
 
 def all_modules() -> dict[str, types.ModuleType]:
@@ -85,7 +82,7 @@ def strip(modules: dict[str, types.ModuleType]) -> None:
     asked += [vars(modules[name])[key] for name, key in sorted(offered)]
     needed = offered | reached(asked, modules)
     for name, module in modules.items():
-        if name in WHOLE or name == NAME:
+        if not is_of_an_exercise(name):  # it says only what checks and verdicts are
             continue
         for key in list(vars(module)):
             special = key.startswith("__") or key in ("EXERCISE", "probe")
@@ -93,6 +90,17 @@ def strip(modules: dict[str, types.ModuleType]) -> None:
             if special or isinstance(value, types.ModuleType) or (name, key) in needed:
                 continue
             del vars(module)[key]
+
+
+def is_of_an_exercise(name: str) -> bool:
+    """Say whether a module is, or belongs to, one of the exercises.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``attncourse.exercises.relative.alibi``.
+    """
+    return name.removeprefix(f"{NAME}.").split(".")[0] in exercises.MODULES.values()
 
 
 def reached(functions, modules) -> set[tuple[str, str]]:
