@@ -14,11 +14,11 @@ Draws on the pretend GPU have a stream of their own, other than the CPU's, as on
 one. Mixed precision follows CUDA's lists of operations as far as the course needs them.
 
 It cannot show what depends on kernels: rounding (TF32, other orders of summation), the
-choice and the limits of fused attention, compiled code, asynchronous work, speed. Nor
-does it see C++ code that copies between devices by itself. A wrapper tensor subclass
-would hold the device more strictly, but parameters moved in place, deep copies, saved
-files and recurrent layers then each need a path of their own, which proves little about
-the path that ordinary tensors take.
+choice and the limits of fused attention, asynchronous work, speed. Nothing is compiled,
+FlexAttention does not run, and C++ code that copies between devices by itself is not
+seen. A wrapper tensor subclass would hold the device more strictly. But parameters
+moved in place, deep copies, saved files and recurrent layers then each need a path of
+their own, which proves little about the path that ordinary tensors take.
 """
 
 import time
