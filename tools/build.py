@@ -99,6 +99,11 @@ def site_key() -> str:
     return digest([*sources, *tops], *words)
 
 
+def sphinx_key() -> str:
+    """Name what makes pages out of texts; where it changes, all are made again."""
+    return digest([*files_under("book/_ext"), ROOT / "_config.yml"])
+
+
 def chapters_in_toc() -> list[Path]:
     """List the notebooks of the table of contents that are run, in its order.
 
@@ -240,12 +245,12 @@ def run_chapters(cache_path: Path) -> int:
     return failed
 
 
-def run_sphinx(cache_path: Path) -> int:
-    """Build the pages; every warning is an error."""
+def run_sphinx(cache_path: Path, every_page: bool) -> int:
+    """Build the pages that are due, or all; every warning is an error."""
     say("Building the pages.")
     start_jupyter_book = "from jupyter_book.cli.main import main; main()"
     command = [sys.executable, "-c", start_jupyter_book, "build", "."]
-    command += ["-q", "-W", "-n", "--keep-going"]
+    command += ["-q", "-W", "-n", "--keep-going", *["--all"] * every_page]
     environment = {**os.environ, "ATTNCOURSE_NOTEBOOK_CACHE": str(cache_path)}
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
@@ -289,9 +294,9 @@ def build(run_only: bool = False) -> int:
         start = time.perf_counter()
         cache_path = CACHES / environment_key()
         index = BUILD / "html" / "index.html"
-        key = site_key()
-        current = STAMP.exists() and STAMP.read_text(encoding="utf8") == key
-        if current and index.exists() and not run_only:
+        keys = [site_key(), sphinx_key()]
+        before = STAMP.read_text(encoding="utf8").split() if STAMP.exists() else []
+        if before == keys and index.exists() and not run_only:
             say("The site is up to date: _build/html/index.html")
             return 0
         if failed := run_chapters(cache_path):
@@ -300,13 +305,13 @@ def build(run_only: bool = False) -> int:
         if run_only:
             return 0
         STAMP.unlink(missing_ok=True)
-        if run_sphinx(cache_path):
+        if run_sphinx(cache_path, every_page=before[1:] != keys[1:]):
             # Sphinx would skip the pages with warnings next time, and so pass.
             shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
             say("The pages were not built: see the warnings above, each is an error.")
             return 1
         write_front_page()
-        STAMP.write_text(key, encoding="utf8")
+        STAMP.write_text(" ".join(keys), encoding="utf8")
         seconds = time.perf_counter() - start
         say(f"Built in {seconds:.0f} s: _build/html/index.html")
         return 0

@@ -1,12 +1,12 @@
 """Keep what the pages load to what they need, all of it from the site itself.
 
-It also lets scripts wait until the page is drawn, tells browsers the size of each
-figure, so that nothing moves when it arrives, writes the description that search
-engines show, gives the sidebar a role, and takes away two that are wrong.
+It also tells browsers the size of each figure, so that nothing moves when it arrives,
+writes the description that search engines show, gives the sidebar a role, and takes
+away two that are wrong.
 
 The theme draws its icons with a script of 1.5 MB and ships fonts, source maps and logos
-that no page of this book shows. ``custom.css`` draws the icons instead. This removes
-the rest from the built site.
+that no page of this book shows. ``icons.css`` draws the icons instead. This removes
+the rest from the built site, and a script that lets tabs be chosen together.
 """
 
 import html
@@ -14,7 +14,8 @@ import re
 from pathlib import Path
 
 SCRIPT = re.compile(
-    r"[ \t]*<(?:script|link)[^>]*(?:fontawesome|locales)[^>]*>(?:</script>)?\n?"
+    r"[ \t]*<(?:script|link)[^>]*(?:fontawesome|locales|design-tabs)[^>]*>"
+    r"(?:</script>)?\n?"
 )
 SEARCH = re.compile(
     r"[ \t]*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js[^\"]*\">"
@@ -24,26 +25,8 @@ VIEWPORT = re.compile(r"[ \t]*<meta name=\"viewport\"[^>]*>\n?")
 VIEWPORT_TAG = (
     '<meta name="viewport" content="width=device-width, initial-scale=1" />\n'
 )
-# The fonts of the text are shown only if they are there when the page is first drawn,
-# so that no line moves. Asked for this early, they are. A browser refuses that for a
-# page that is opened from a folder; there page.js sees to them.
-FONTS_TAG = """<script>
-  if (location.protocol !== "file:") [NAMES].forEach(function (name) {
-    var link = document.createElement("link");
-    link.rel = "preload";
-    link.as = "font";
-    link.type = "font/woff2";
-    link.crossOrigin = "anonymous";
-    link.href = document.documentElement.dataset.content_root
-      + "_static/fonts/" + name + ".woff2";
-    document.head.appendChild(link);
-  });
-</script>
-"""
-# Scripts that wait until the page is there need not be asked for before its styles.
+# What is loaded later need not be asked for early.
 EARLY_SCRIPT = re.compile(r"[ \t]*<link rel=\"preload\" as=\"script\"[^>]*>\n?")
-# Where a formula stands on the first screen, a font that comes late would move it.
-FIRST_SCREEN = 8000  # letters of the article
 DOCSEARCH = re.compile(r"[ \t]*<meta name=\"docsearch:[^>]*>\n?")
 SBT_SEARCHBOX = re.compile(r"[ \t]*<div id=\"searchbox\"></div>\n?")
 ROLES = {
@@ -53,11 +36,6 @@ ROLES = {
         '<div id="pst-primary-sidebar" role="complementary" aria-label="The book" class'
     ),
 }
-# the page's own inline script reads documentation_options at once
-SCRIPT_IN_HEAD = re.compile(
-    r"<script (?![^>]*\bdefer\b)"
-    r"(?=[^>]*src=\"[^\"]*(?:_static/(?!documentation_options)|searchindex))"
-)
 FIGURE = re.compile(
     r"<img (?![^>]*\bwidth=)([^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"[^>]*?)/?>"
 )
@@ -77,6 +55,7 @@ UNUSED = [
     "_static/styles/*.map",
     "_static/images/logo_[bdj]*",
     "_static/*webpack-macros.html",
+    "_static/design-tabs.js",
     "_static/*.txt.license",
 ]
 
@@ -91,23 +70,12 @@ def lighten_page(text, is_search):
     text = SBT_SEARCHBOX.sub("", text)
     for old, new in ROLES.items():
         text = text.replace(old, new)
-    text = SCRIPT_IN_HEAD.sub("<script defer ", text)
     first = VIEWPORT.search(text)
     if first:
         text = VIEWPORT.sub("", text)
-        fonts = "" if "literata-" in text else fonts_tag(text)
-        tags = VIEWPORT_TAG + description_tag(text) + fonts
+        tags = VIEWPORT_TAG + description_tag(text)
         text = text[: first.start()] + tags + text[first.start() :]
     return text
-
-
-def fonts_tag(text):
-    """Return the script that asks for the fonts of a page's first screen."""
-    article = text.find("<article")
-    names = ["literata-400", "literata-600"]
-    if "<math" in text[article : article + FIRST_SCREEN]:
-        names.append("stix-two-math-subset")
-    return FONTS_TAG.replace("NAMES", ", ".join(f'"{name}"' for name in names))
 
 
 def description_tag(text):

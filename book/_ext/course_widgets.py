@@ -2,8 +2,7 @@
 
 myst-nb writes the state of all widgets into a page, and a mark for each view. Jupyter's
 own scripts would come from two other hosts and weigh 3.6 MB; `widget-host.js` does what
-the course's widgets need. The script and the style sheet are loaded on the pages that
-have a widget, and on no other.
+the course's widgets need. It is loaded on the pages that have a widget.
 """
 
 import shutil
@@ -53,7 +52,6 @@ def set_paths(app, config):
 
 def load_where_needed(app, page, template, context, doctree):
     if app.env.metadata.get(page, {}).get("course_widgets"):
-        app.add_css_file(STYLE)
         app.add_js_file(HOST, loading_method="defer")
 
 
@@ -70,6 +68,7 @@ def copy_style(app):
 
 def setup(app):
     app.add_transform(WidgetWithPicture)
+    app.add_css_file(STYLE)
     app.connect("config-inited", set_paths, priority=100)
     app.connect("builder-inited", copy_style)
     app.connect("html-page-context", load_where_needed)

@@ -20,7 +20,8 @@
       else document.documentElement.dataset.marked = "";
     });
   }
-  window.addEventListener("load", mark);
+  if (document.readyState === "complete") mark();
+  else window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
 
   // Paper is light, whatever the screen is.

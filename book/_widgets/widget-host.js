@@ -1,12 +1,12 @@
 // Runs the widgets of a page without Jupyter and without a library. The build writes
-// the state of every widget into the page; each state holds an ES module, which is
-// imported from memory, so that it works from a sub-path and from a folder too.
+// the states of the page's widgets into a script, which comes before this one; each state
+// holds an ES module, which is imported from memory, so that it works from a sub-path and
+// from a folder too.
 // This file keeps to the syntax of old browsers: there, the still picture stays.
 
 (function () {
   "use strict";
 
-  var STATE = "application/vnd.jupyter.widget-state+json";
   var VIEW = "application/vnd.jupyter.widget-view+json";
   var load;
   try {
@@ -126,10 +126,7 @@
     });
   }
 
-  var states = {};
-  document.querySelectorAll('script[type="' + STATE + '"]').forEach(function (script) {
-    Object.assign(states, JSON.parse(script.textContent).state);
-  });
+  var states = window.courseWidgetStates || {};
   document.querySelectorAll('script[type="' + VIEW + '"]').forEach(function (view) {
     show(view, states);
   });

@@ -16,6 +16,9 @@ SHOWN = """() => {
 }"""
 
 
+RUN = "() => !document.querySelector('script[data-src]')"
+
+
 def visit(browser, base, names, **context):
     """Open pages; return (faults by page, what each page shows)."""
     faults, shown = [], {}
@@ -42,6 +45,7 @@ def visit(browser, base, names, **context):
         for name in names:
             current[0] = name
             tab.goto(base + name, wait_until="load")
+            tab.wait_for_function(RUN)  # no script is left that has not
             shown[name] = tab.evaluate(SHOWN)
     return faults, shown
 

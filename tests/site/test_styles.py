@@ -20,6 +20,7 @@ def load(path):
 
 
 course_styles = load(ROOT / "book" / "_ext" / "course_styles.py")
+course_loading = load(ROOT / "book" / "_ext" / "course_loading.py")
 without_unused = course_styles.without_unused
 
 
@@ -82,7 +83,30 @@ def test_every_class_of_a_page_that_the_theme_styles_is_still_styled(site, pages
     assert seen & styled <= kept
 
 
-def test_the_sheets_of_the_theme_are_light(site):
-    sheet = site / "_static" / "styles" / "pydata-sphinx-theme.css"
+def test_a_page_asks_for_one_sheet_which_is_light(site, pages):
+    sheets = list(site.rglob("*.css"))
+    assert [path.relative_to(site).as_posix() for path in sheets] == [
+        "_static/course.css"
+    ]
     full = next(THEME.rglob("pydata-sphinx-theme.css"))
-    assert sheet.stat().st_size < full.stat().st_size / 2
+    assert sheets[0].stat().st_size < full.stat().st_size
+    for page, text in pages.items():
+        links = BeautifulSoup(text, "lxml").find_all("link", rel="stylesheet")
+        assert len(links) == (page != "index.html"), page
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.css", "i{b:url(c.png)}", "i{b:url(c.png)}"),
+        ("a/b.css", "i{b:url(c.png)}", "i{b:url(a/c.png)}"),
+        ("a/b.css", 'i{b:url("../c.png")}', 'i{b:url("a/../c.png")}'),
+        ("a/b.css", "i{b:url('data:,')}", "i{b:url('data:,')}"),
+        ("a/b.css", '@charset "utf8";@import "../all.css";', "b{c:d}"),
+    ],
+)
+def test_joined_sheets_find_their_files(tmp_path, name, before, after):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "all.css").write_text("b{c:d}", encoding="utf8")
+    (tmp_path / name).write_text(before, encoding="utf8")
+    assert course_loading.joined([name], tmp_path) == '@charset "UTF-8";' + after

@@ -5,11 +5,9 @@ import re
 
 import pytest
 from anywidget import AnyWidget
-from bs4 import BeautifulSoup
 
 from attncourse import widgets
 
-STATE = "application/vnd.jupyter.widget-state+json"
 READY = """() => [...document.querySelectorAll('.course-widget')]
     .every(w => w.classList.contains('course-widget-runs'))"""
 MINUS = "−"
@@ -53,10 +51,11 @@ def watched(browser):
         assert faults == []
 
 
-def twin(pages, page, kind):
+def twin(site, page, kind):
     """Return the widget of a page as a Python object."""
-    tree = BeautifulSoup(pages[page], "lxml")
-    states = json.loads(tree.find("script", type=STATE).string)["state"]
+    script = site / "_static" / "states" / page.replace(".html", ".js")
+    text = script.read_text(encoding="utf8")
+    states = json.loads(text[text.index("{") : text.rindex("}") + 1])
     states = [entry["state"] for entry in states.values()]
     found = [s for s in states if s.get("_anywidget_id", "").endswith(kind)]
     assert len(found) == 1
@@ -103,9 +102,9 @@ POSITIONS = "chapters/04_positional_encoding.html"
 MASKS = "chapters/05_masking.html"
 
 
-def test_by_hand_follows_mouse_and_keyboard(watched, address, pages):
+def test_by_hand_follows_mouse_and_keyboard(watched, address, site):
     page = Widget(watched(address, BY_HAND), "by-hand")
-    python = twin(pages, BY_HAND, "AttentionByHand")
+    python = twin(site, BY_HAND, "AttentionByHand")
 
     def same(i, j):
         output, weights = python.attention()
@@ -137,9 +136,9 @@ def test_by_hand_follows_mouse_and_keyboard(watched, address, pages):
     same(2, 2)
 
 
-def test_saturation_follows_mouse_and_keyboard(watched, address, pages):
+def test_saturation_follows_mouse_and_keyboard(watched, address, site):
     page = Widget(watched(address, BY_HAND), "saturation")
-    python = twin(pages, BY_HAND, "Saturation")
+    python = twin(site, BY_HAND, "Saturation")
 
     def same(width):
         _, entropy, slope = python.measures()[width]
@@ -161,9 +160,9 @@ def test_saturation_follows_mouse_and_keyboard(watched, address, pages):
     same(1)
 
 
-def test_positions_follow_mouse_and_keyboard(watched, address, pages):
+def test_positions_follow_mouse_and_keyboard(watched, address, site):
     page = Widget(watched(address, POSITIONS), "positions")
-    python = twin(pages, POSITIONS, "Positions")
+    python = twin(site, POSITIONS, "Positions")
     assert python.trained_rows == 31
     assert python._t5["trained"]
 
@@ -189,9 +188,9 @@ def test_positions_follow_mouse_and_keyboard(watched, address, pages):
     same(0, distance)
 
 
-def test_masks_follow_mouse_and_keyboard(watched, address, pages):
+def test_masks_follow_mouse_and_keyboard(watched, address, site):
     page = Widget(watched(address, MASKS), "masks")
-    python = twin(pages, MASKS, "Masks")
+    python = twin(site, MASKS, "Masks")
 
     def same():
         assert page.read("pairs") == str(python.mask().sum())
