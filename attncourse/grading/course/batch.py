@@ -26,7 +26,7 @@ from attncourse.grading.course.manifest import (
     read_manifest,
 )
 from attncourse.grading.course.plan import Job, Keys, plan
-from attncourse.grading.records.database import Stopped, only_run
+from attncourse.grading.records.database import Stopped, is_there, only_run
 from attncourse.grading.records.gradebook import Gradebook
 from attncourse.grading.records.late import read_deadlines, read_late, read_penalty
 from attncourse.grading.records.outputs import write_outputs
@@ -126,11 +126,13 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
                 raise Refused(f"{course.out} cannot be made ({error}).") from None
             stack.enter_context(only_run(course.out))
             scratch = course.out / SCRATCH
-            there = (course.out / BOOK).is_file()
+            there = is_there(course.out / BOOK)
             book = stack.enter_context(Gradebook(course.out / BOOK))
             if there:
                 book.back_up()
         # What a run that was killed has left.
+        with contextlib.suppress(OSError):
+            scratch.unlink()  # no folder at all
         shutil.rmtree(scratch, ignore_errors=True)
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         return _Run(course, book, grade).through(places, scratch)
@@ -170,8 +172,8 @@ class _Run:
             found = collect(places, scratch)
         except OSError as error:
             raise Stopped(
-                f"{scratch} cannot be written ({error.strerror}). Make room; nothing "
-                "is lost, and the same command goes on."
+                f"{scratch} cannot be written ({error.strerror}). Make room, or "
+                "remove what is there; nothing is lost, and the same command goes on."
             ) from None
         with book.together():
             jobs, known, problems = plan(

@@ -141,14 +141,52 @@ class Database:
 
     def back_up(self) -> None:
         """Copy the file beside itself."""
-        path = Path(self.path)
-        with self._care():
-            copy = sqlite3.connect(path.with_suffix(".backup.sqlite.part"))
-            with contextlib.closing(copy):
-                self.db.backup(copy)
-        path.with_suffix(".backup.sqlite.part").replace(
-            path.with_suffix(".backup.sqlite")
+        copy = copy_of(self.path)
+        part = copy.with_name(copy.name + ".part")
+        with self._care(), contextlib.closing(sqlite3.connect(part)) as opened:
+            self.db.backup(opened)
+        try:
+            part.replace(copy)
+        except OSError as error:
+            raise Stopped(
+                f"{copy} cannot be written ({error.strerror}). Remove what is there; "
+                "nothing was graded yet."
+            ) from None
+
+
+def copy_of(path) -> Path:
+    """Return where the copy of a gradebook lies that each run begins with.
+
+    Parameters
+    ----------
+    path : Path
+        The gradebook.
+    """
+    return Path(path).with_suffix(".backup.sqlite")
+
+
+def is_there(path: Path) -> bool:
+    """Say whether there is a gradebook; one that has vanished is not begun anew.
+
+    Parameters
+    ----------
+    path : Path
+        The gradebook.
+
+    Raises
+    ------
+    Refused
+        If only its copy is left: the next run would replace that.
+    """
+    there = path.is_file() and path.stat().st_size > 0
+    if not there and copy_of(path).is_file():
+        state = "empty" if path.is_file() else "gone"
+        raise Refused(
+            f"{path} is {state}, but its copy is there. Put {copy_of(path).name} in "
+            "its place: it is from the start of the last run. To begin anew, remove "
+            "the copy, too."
         )
+    return there
 
 
 def _sentence(path, error) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import re
@@ -14,6 +15,7 @@ from attncourse.grading.submission import Refused
 
 SECONDS = {"hour": 3600, "day": 86400, "week": 604800}
 PENALTY = re.compile(r"(\d+(?:\.\d+)?)(%?)(?:/(hour|day|week))?")
+LONGEST = 10**8  # seconds late, three years; larger numbers are points in time
 UNITS = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
 
 
@@ -163,12 +165,15 @@ def _late(path: Path, place: int, row: dict[str, str]) -> float:
     for unit, seconds in UNITS.items():
         for column in (unit, f"{unit}_late", f"{unit} late"):
             if row.get(column):
-                try:
-                    return float(row[column].replace(",", ".")) * seconds
-                except ValueError:
-                    raise Refused(
-                        f"{path.name}, line {place}: {row[column]!r} is no number."
-                    ) from None
+                late = math.nan
+                with contextlib.suppress(ValueError):
+                    late = float(row[column].replace(",", ".")) * seconds
+                if abs(late) < LONGEST:
+                    return late
+                raise Refused(
+                    f"{path.name}, line {place}: {row[column]!r} is no number of "
+                    f"{unit} that one can be late."
+                )
     raise Refused(
         f"{path.name}, line {place}: no column says how late. Name it days, hours or "
         "handed_in."

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 
 from attncourse.exercises import MODULES
-from attncourse.grading.records.late import in_words, read_penalty
+from attncourse.grading.records.late import LONGEST, in_words, read_penalty
 from attncourse.grading.safe_text import number
 
 
@@ -148,7 +148,7 @@ class Lateness:
         """
         student, exercise = handin["student"], handin["exercise"]
         said = self.said.get((student, exercise), self.said.get((student, "")))
-        if said is not None and said < 1e8:
+        if said is not None and said < LONGEST:
             return max(0.0, said)
         deadline = self.deadlines.get(exercise)
         if deadline is None:

@@ -9,8 +9,10 @@ removed; the frames of callers tell an answer from a library.
 from __future__ import annotations
 
 import _signal
+import _thread
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from attncourse.grading.running.asked import LOOK, is_plain_tensor
@@ -23,7 +25,8 @@ BREACHES = {
     "ForbiddenFunction": "forbidden function",
     "LooksIntoGrader": "looks into the grader",
 }
-CALL, HANDLER = "attncourse.call", "attncourse.handler"
+CALL = "attncourse.call"
+HANDLER, THREAD = "attncourse.handler", "attncourse.thread"
 NEUTRAL = ("<string>", "<frozen", "<__array", "<check>", "<stdin>")
 OBJECTS = (
     "gc.get_objects",
@@ -93,7 +96,11 @@ class Guard:
         hook, originals = _hook_of(self, forbidden, frozenset(own))
         sys.addaudithook(hook)
         originals |= rule_out(forbidden)
-        _signal.signal = signal.signal = no_handler
+        # A handler would be called with the frames of others. So none is set.
+        refuse = _telling(HANDLER, lambda number, handler: _signal.getsignal(number))
+        _signal.signal = signal.signal = refuse
+        start = _telling(THREAD, _thread.start_new_thread)
+        _thread.start_new_thread = threading._start_new_thread = start
         self._watched = Watched(kept)
 
     def look(self, *, after_call: bool = False) -> None:
@@ -113,10 +120,15 @@ class Guard:
             raise self.breach
 
 
-def no_handler(number, handler):
-    """Set no handler of a signal: it would be called with the frames of others."""
-    sys.audit(HANDLER)
-    return _signal.getsignal(number)
+def _telling(event: str, function):
+    """Return a function that does the same, and tells the audit hook before."""
+    audit = sys.audit
+
+    def telling(*arguments, **options):
+        audit(event)
+        return function(*arguments, **options)
+
+    return telling
 
 
 def _hook_of(guard: Guard, forbidden: dict[str, str], own: frozenset[str]):
@@ -160,7 +172,7 @@ def _hook_of(guard: Guard, forbidden: dict[str, str], own: frozenset[str]):
             busy.append(1)
             try:
                 frame = getframe(2)
-                found = answer_calls(frame, 40, ("/torch/",))
+                found = answer_calls(frame, 40, originals[key][3])
                 direct = getframe(1).f_code is not originals[key][1].__code__
             finally:
                 busy.clear()
@@ -174,12 +186,11 @@ def _hook_of(guard: Guard, forbidden: dict[str, str], own: frozenset[str]):
             guard.look(after_call=True)
             if not all(map(is_plain_tensor, arguments[0])):
                 note(Breach, "The answer changes the class of a tensor it was given.")
-        elif event == "_thread.start_new_thread":
-            if answer_calls(getframe(1), 6, ("",)):
-                note(ForbiddenFunction, "The answer starts a thread; it has one only.")
-        elif event == HANDLER:
-            if answer_calls(getframe(1), 2, ("",)):
+        elif event in (HANDLER, THREAD):
+            if event == HANDLER and answer_calls(getframe(1), 2, ("",)):
                 note(LooksIntoGrader, "The answer sets a handler for signals.")
+            if event == THREAD and answer_calls(getframe(1), 9, ("",)):
+                note(ForbiddenFunction, "The answer starts a thread; it has one only.")
         elif event == "sys._getframe" or (
             event == "object.__getattr__" and arguments[1] in OF_FRAMES
         ):

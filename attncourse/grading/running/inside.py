@@ -12,6 +12,7 @@ import sys
 import types
 
 import torch
+import tqdm
 
 from attncourse.exercises import MODULES
 from attncourse.grading.running.asked import Asked
@@ -119,6 +120,7 @@ def serve(sock, kept, modules) -> None:
     sys.modules["__main__"] = main
     sys.stdout, sys.stderr = Nowhere(), Nowhere()
     sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
+    tqdm.tqdm.monitor_interval = 0  # it would start a thread
     sys.argv, sys.path[:] = ["notebook"], [p for p in sys.path if p]
     reader, guard, exercise, asked = Reader(sock), Guard(), None, Asked()
     judge = modules[f"{EXERCISES}.judge"]

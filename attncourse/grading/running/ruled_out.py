@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import types
 
+import torch
+
 PLACES = (
     "torch",
     "torch.Tensor",
@@ -25,9 +27,13 @@ ALIASES = {
         "_scaled_dot_product_flash_attention_for_cpu",
         "_native_multi_head_attention",
     ),
+    "backward": ("_softmax_backward_data",),
 }
 
 
+# What hands out functions of PyTorch by their names, not even a copy of them.
+BY_NAME = ("_jit_get_operation", "_get_operation_overload")
+BY_NAME_SAYS = "The answer looks up a function of PyTorch where no answer has to look."
 KINDS = (types.FunctionType, types.BuiltinFunctionType, type)
 LOCKS: set[int] = set()  # what locks are known by
 
@@ -43,7 +49,8 @@ def rule_out(forbidden: dict[str, str]) -> dict:
     Returns
     -------
     dict
-        Number of the lock to (what is locked, the lock, what is said).
+        Number of the lock to (what is locked, the lock, what is said, the parts of
+        paths of libraries by way of which it is out of bounds, too).
     """
     originals: dict = {}
     names = dict(forbidden)
@@ -68,7 +75,36 @@ def rule_out(forbidden: dict[str, str]) -> dict:
                 if isinstance(thing, property):
                     continue
                 _lock(space, name, thing, says, originals, known)
+    for name in BY_NAME if names else ():
+        thing = getattr(torch._C, name)
+        lock = _made(thing, BY_NAME_SAYS, originals, skipping=())
+        setattr(torch._C, name, lock)
+    locks = {
+        name: vars(torch)[name] for name in names if id(vars(torch).get(name)) in LOCKS
+    }
+    torch._C._VariableFunctions = torch._VF.vf = Screen(
+        torch._C._VariableFunctions, locks
+    )
     return originals
+
+
+class Screen:
+    """Stands before functions that cannot be replaced, with locks in place of some.
+
+    Parameters
+    ----------
+    behind : object
+        Has the functions as attributes.
+    locks : dict of str to callable
+        What is found in place of some.
+    """
+
+    def __init__(self, behind, locks: dict):
+        self.__dict__.update(locks)
+        self.__behind = behind
+
+    def __getattr__(self, name):
+        return getattr(self.__behind, name)
 
 
 def _may_ask(space, name) -> bool:
@@ -111,7 +147,7 @@ def _lock(space, key, thing, says, originals, known):
     setattr(space, key, lock)
 
 
-def _made(thing, says, originals):
+def _made(thing, says, originals, skipping=("/torch/",)):
     number, audit = len(originals), sys.audit
 
     def locked(*arguments, **options):
@@ -121,6 +157,6 @@ def _made(thing, says, originals):
 
     for name in ("__name__", "__qualname__", "__doc__", "__module__"):
         setattr(locked, name, getattr(thing, name, None) or "")
-    originals[number] = (thing, locked, says)
+    originals[number] = (thing, locked, says, skipping)
     LOCKS.add(id(locked))
     return locked
