@@ -3,8 +3,8 @@
 The modules are found, not listed, so that the page cannot fall behind the package.
 """
 
-import importlib
-import pkgutil
+from importlib.util import find_spec
+from pathlib import Path
 
 PAGE = "book/api"
 PACKAGE = "attncourse"
@@ -31,10 +31,10 @@ SECTION = """
 
 def public_modules(name):
     """List the modules below a package that have no leading underscore."""
-    package = importlib.import_module(name)
-    modules = pkgutil.walk_packages(package.__path__, f"{name}.")
-    names = [m.name for m in modules if not m.ispkg and "._" not in m.name]
-    return sorted(names, key=lambda n: (order(n), n))
+    folder = Path(find_spec(name).origin).parent
+    paths = [p.relative_to(folder.parent).with_suffix("") for p in folder.rglob("*.py")]
+    names = [".".join(path.parts) for path in paths]
+    return sorted((n for n in names if "._" not in n), key=lambda n: (order(n), n))
 
 
 def order(name):
@@ -49,12 +49,15 @@ def add_modules(app, docname, source):
         source[0] += "".join(parts)
 
 
-def always_read(app, env, added, changed, removed):
-    # A module may have come or gone without a change in the page's own text.
-    return [PAGE] if PAGE in env.found_docs else []
+def read_with_new_modules(app, env, added, changed, removed):
+    # A module may have come or gone without a change in the page's own text. What has
+    # changed in a module, autodoc sees.
+    before = getattr(env, "course_modules", None)
+    env.course_modules = public_modules(PACKAGE)
+    return [PAGE] if PAGE in env.found_docs and env.course_modules != before else []
 
 
 def setup(app):
     app.connect("source-read", add_modules)
-    app.connect("env-get-outdated", always_read)
+    app.connect("env-get-outdated", read_with_new_modules)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
