@@ -84,6 +84,7 @@ def _ask_finding(new_model):
             _next_token_loss,
             steps=STEPS,
             learning_rate=5e-3,
+            device="cpu",  # as when it is graded
             progress=False,
         )
         near, far = _excess(model, 32), _excess(model, FAR)

@@ -122,7 +122,8 @@ def _quality(Attention):
         torch.manual_seed(0)
         sizes = len(corpus.source), len(corpus.target)
         model = Translator(*sizes, WIDTH, lambda: Attention(Product()))
-        fit(model, corpus.train, corpus, seed=0, steps=STEPS, progress=False)
+        options = {"seed": 0, "steps": STEPS, "device": "cpu", "progress": False}
+        fit(model, corpus.train, corpus, **options)
     words = corpus.source, corpus.target
     written = translate(model, [pair.source for pair in corpus.test], *words)
     return bleu(written, [list(pair.target) for pair in corpus.test])[0]
