@@ -13,7 +13,8 @@ from attncourse.exercises.task import Exercise, Task
 from attncourse.grading.source import BrokenCell, Statement, needed, statements_of
 
 LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
-NEWEST_FORMAT = 4  # of notebooks, the whole number
+NEWEST_FORMAT, NEWEST_MINOR = 4, 5  # of notebooks
+KINDS_OF_CELLS = ("code", "markdown", "raw")
 # How files begin that are often handed in under the name of a notebook.
 OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
 
@@ -132,11 +133,15 @@ def _content_of(data: bytes) -> dict:
         )
     if version == NEWEST_FORMAT:
         cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
+        cells = [cell for cell in cells if cell.get("cell_type") in KINDS_OF_CELLS]
         content["cells"] = cells
+        content["nbformat_minor"] = NEWEST_MINOR
         for part in (content, *cells):
             if not isinstance(part.get("metadata"), dict):
                 part["metadata"] = {}
-        for cell in cells:
+        for place, cell in enumerate(cells):
+            if not isinstance(cell.get("id"), str):  # which older versions have not
+                cell["id"] = f"cell-{place}"
             lines = cell.get("source")
             lines = lines if isinstance(lines, list) else [lines]
             cell["source"] = "".join(line for line in lines if isinstance(line, str))

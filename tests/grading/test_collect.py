@@ -225,6 +225,27 @@ def test_an_unreadable_folder_is_a_sentence_and_the_rest_is_read(
     assert "no such file or folder" in found.problems[1]
 
 
+def test_a_path_that_is_too_long_is_a_sentence_and_the_rest_is_read(tmp_path, notebook):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    notebook(tmp_path / "in" / "zoe" / "1.ipynb")
+    folder = os.open(tmp_path / "in", os.O_RDONLY)
+    for _ in range(40):  # 40 names of 200 letters
+        os.mkdir("deep" * 50, dir_fd=folder)
+        above, folder = folder, os.open("deep" * 50, os.O_RDONLY, dir_fd=folder)
+        os.close(above)
+    os.close(folder)
+    found = collect([tmp_path / "in"], tmp_path / "scratch")
+    assert names_in(found) == ["ada", "zoe"]
+    assert "name too long" in found.problems[0]
+
+
+def test_a_name_is_the_same_however_its_accents_are_written(tmp_path, notebook):
+    notebook(tmp_path / "in" / "Zoe\u0308.ipynb")
+    notebook(tmp_path / "more" / "Zo\u00eb\u200b.ipynb")
+    found = collect([tmp_path / "in", tmp_path / "more"], tmp_path / "scratch")
+    assert names_in(found) == ["Zo\u00eb"] * 2
+
+
 def test_names_with_escapes_become_plain(tmp_path, notebook):
     notebook(tmp_path / "in" / "\x1b[31mada\x1b[0m\u202e.ipynb")
     found = collect([tmp_path / "in"], tmp_path / "scratch")

@@ -45,6 +45,21 @@ def test_what_a_statement_binds(code, names):
     assert statement.binds - {"self"} == names
 
 
+def test_a_line_ends_where_python_says():
+    code = "x = '\f\x1c'  # \u2028 \x85\ndef f():\r\n    return x\ry = 2"
+    assert [s.binds for s in statements_of(code, 1)] == [{"x"}, {"f"}, {"y"}]
+    for statement in statements_of(code, 1):
+        compile(statement.text, "cell", "exec")
+
+
+def test_an_import_of_everything_comes_along():
+    statements = statements_of("from math import *\nz = 1\ndef f(): return pi", 1)
+    assert [s.text for s in needed(["f"], statements)] == [
+        "from math import *",
+        "def f(): return pi",
+    ]
+
+
 def test_what_a_statement_uses():
     (one,) = statements_of("from torch.nn.functional import softmax as s", 1)
     assert "softmax" in one.mentions

@@ -1,6 +1,7 @@
 """Notebooks in every state: graded for what is there, or refused with a remedy."""
 
 import json
+import re
 
 import nbformat
 import pytest
@@ -168,3 +169,70 @@ def test_a_notebook_of_format_3_is_read(tmp_path):
 def test_a_kernel_of_another_name_does_not_matter(hand_in):
     kernel = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}}
     assert source_of(read_submission(hand_in(SCORES, metadata=kernel))) == SCORES
+
+
+ANSWER = {
+    "cell_type": "code",
+    "source": "def attention_scores(query, key):\n    return query",
+    "metadata": {},
+}
+
+
+def whole(**changes):
+    return {"cells": [ANSWER], "metadata": {}, "nbformat": 4, **changes}
+
+
+BARE = {key: value for key, value in ANSWER.items() if key != "metadata"}
+DEEP = json.loads("[" * 500 + "]" * 500)
+ODD = {
+    "no metadata": whole(metadata=None, cells=[BARE]),
+    "metadata of another kind": whole(metadata=[1], cells=[{**ANSWER, "metadata": 5}]),
+    "an exercise that is no name": whole(metadata={"attncourse": {"exercise": [1]}}),
+    "no version": {"cells": [ANSWER]},
+    "a later minor version": whole(nbformat_minor=99),
+    "numbers that are none": whole(metadata={"a": float("nan"), "b": float("inf")}),
+    "cells that are none": whole(cells=[None, 3, [], "x", {}, ANSWER]),
+    "lines of other kinds": whole(
+        cells=[{**ANSWER, "source": ["def attention_scores(q, k): return q", None, 3]}]
+    ),
+    "outputs of another kind": whole(cells=[{**ANSWER, "outputs": 5, "id": 5}]),
+    "deep outputs": whole(
+        cells=[{**ANSWER, "outputs": [{"output_type": "stream", "text": DEEP}]}]
+    ),
+    "lines of Windows": whole(
+        cells=[{**ANSWER, "source": ANSWER["source"].replace("\n", "\r\n")}]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_notebook_that_is_merely_odd_is_read(tmp_path, kind):
+    path = tmp_path / "work.ipynb"
+    path.write_text(json.dumps(ODD[kind]))
+    assert "attention_scores" in source_of(read_submission(path))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+def test_other_kinds_of_utf_are_read(tmp_path, encoding):
+    path = tmp_path / "work.ipynb"
+    path.write_bytes(json.dumps(whole()).encode(encoding))
+    assert "attention_scores" in source_of(read_submission(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<!DOCTYPE html><title>Sign in</title>", "it is a web page"),
+        (b"PK\x03\x04", "it is a zip file"),
+        (b"def attention_scores(q, k): return q", "cut off, or no text in JSON"),
+        (json.dumps(whole()).encode()[:80], "cut off, or no text in JSON"),
+        (json.dumps(whole(nbformat=5)).encode(), "its format is 5; up to 4 is known"),
+        (b"[]", "it is JSON, but has no cells"),
+        (b"[" * 100_000, "it is nested too deeply"),
+    ],
+)
+def test_it_is_said_what_a_file_is_instead(tmp_path, content, said):
+    path = tmp_path / "work.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Refused, match=re.escape(said)):
+        read_submission(path)
