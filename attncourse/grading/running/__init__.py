@@ -11,4 +11,5 @@ which knows the expected outputs and runs nothing, and `inside` with the student
 Around `inside` stand the walls of `sandbox` and `landlock`. Within, `oracle` has taken
 the right answers out of the exercises, and `guard` watches: `watched` tells whether
 something was changed, `ruled_out` puts locks on what an exercise forbids.
+Checks are handed `asked` answers, which return nothing of a kind of their own.
 """

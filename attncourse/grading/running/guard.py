@@ -172,7 +172,7 @@ def _hook_of(guard: Guard, forbidden: dict[str, str], own: frozenset[str]):
             busy.append(1)
             try:
                 frame = getframe(2)
-                found = answer_calls(frame, 40, originals[key][3])
+                found = answer_calls(frame, *originals[key][3])
                 direct = getframe(1).f_code is not originals[key][1].__code__
             finally:
                 busy.clear()

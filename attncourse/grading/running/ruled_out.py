@@ -49,8 +49,8 @@ def rule_out(forbidden: dict[str, str]) -> dict:
     Returns
     -------
     dict
-        Number of the lock to (what is locked, the lock, what is said, the parts of
-        paths of libraries by way of which it is out of bounds, too).
+        Number of the lock to (what is locked, the lock, what is said, how far above it
+        an answer must not be: a number of frames, and the libraries between).
     """
     originals: dict = {}
     names = dict(forbidden)
@@ -77,7 +77,7 @@ def rule_out(forbidden: dict[str, str]) -> dict:
                 _lock(space, name, thing, says, originals, known)
     for name in BY_NAME if names else ():
         thing = getattr(torch._C, name)
-        lock = _made(thing, BY_NAME_SAYS, originals, skipping=())
+        lock = _made(thing, BY_NAME_SAYS, originals, reach=(1,))
         setattr(torch._C, name, lock)
     locks = {
         name: vars(torch)[name] for name in names if id(vars(torch).get(name)) in LOCKS
@@ -147,7 +147,7 @@ def _lock(space, key, thing, says, originals, known):
     setattr(space, key, lock)
 
 
-def _made(thing, says, originals, skipping=("/torch/",)):
+def _made(thing, says, originals, reach=(40, ("/torch/",))):
     number, audit = len(originals), sys.audit
 
     def locked(*arguments, **options):
@@ -157,6 +157,6 @@ def _made(thing, says, originals, skipping=("/torch/",)):
 
     for name in ("__name__", "__qualname__", "__doc__", "__module__"):
         setattr(locked, name, getattr(thing, name, None) or "")
-    originals[number] = (thing, locked, says, skipping)
+    originals[number] = (thing, locked, says, reach)
     LOCKS.add(id(locked))
     return locked
