@@ -1,0 +1,79 @@
+"""The site in a browser other than Chromium: the system's Firefox, if there is one."""
+
+import shutil
+
+import pytest
+
+from tests.site import firefox
+
+SETTLED = """!document.querySelector("script[data-src]")
+  && [...document.querySelectorAll(".course-widget")]
+    .every(widget => widget.classList.contains("course-widget-runs"))"""
+SHOWN = """({
+  width: document.documentElement.scrollWidth,
+  window: innerWidth,
+  hidden: [...document.querySelectorAll("article math")]
+    .filter(formula => !formula.closest("details:not([open])"))
+    .filter(formula => formula.getBoundingClientRect().width < 1).length,
+})"""
+ARROW_RIGHT = "\ue014"
+
+
+@pytest.fixture(scope="module")
+def tab():
+    program = shutil.which("firefox-esr") or shutil.which("firefox")
+    if program is None:
+        pytest.skip("no Firefox was found: install it, e.g. 'apt install firefox-esr'")
+    with firefox.start(program) as tab:
+        yield tab
+
+
+def faults(tab, base):
+    """List what the open page has complained of, and whom else it has asked."""
+    for event in tab.events:
+        told = event["params"]
+        if event["method"] == "log.entryAdded":
+            if told["level"] in ("error", "warn"):
+                yield told["text"]
+        elif event["method"] == "network.fetchError":
+            yield f"failed: {told['request']['url']}"
+        elif not told["request"]["url"].startswith((base, "data:", "blob:")):
+            yield f"asked for {told['request']['url']}"
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (360, 740)], ids=["desk", "phone"])
+def test_every_page_is_drawn_without_a_complaint(tab, address, pages, size):
+    tab.resize(*size)
+    found = []
+    for name in pages:
+        if name == "index.html":  # only leads on to the welcome page
+            continue
+        tab.open(address + name)
+        tab.wait_for(SETTLED)
+        shown = tab.run(SHOWN)
+        found += [(name, fault) for fault in faults(tab, address)]
+        if shown["width"] > shown["window"] or shown["hidden"]:
+            found.append((name, shown))
+    assert found == []
+
+
+def test_a_widget_follows_the_keyboard(tab, address):
+    tab.resize(1280, 900)
+    tab.open(address + "chapters/02_attention_types.html")
+    tab.wait_for(SETTLED)
+    widget = "document.querySelector('.course-widget-live [data-widget=saturation]')"
+    report = f"{widget}.querySelector('.attn-report').innerText"
+    before = tab.run(report)
+    tab.run(f"{widget}.querySelector('input[type=range]').focus()")
+    tab.press(ARROW_RIGHT)
+    tab.wait_for(f"{report} !== {before!r}")
+
+
+def test_the_translator_writes_a_sentence(tab, address):
+    tab.open(address + "chapters/06_seq2seq.html")
+    tab.wait_for(SETTLED)
+    widget = "document.querySelector('.course-widget-live [data-widget=translator]')"
+    button = f"[...{widget}.querySelectorAll('button')]"
+    tab.click(f"{button}.find(b => b.innerText.startsWith('Start the'))")
+    tab.wait_for(f"{widget}.dataset.state === 'done'")
+    assert list(faults(tab, address)) == []
