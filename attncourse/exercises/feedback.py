@@ -7,8 +7,8 @@ import textwrap
 
 import numpy as np
 
+from attncourse.exercises.calls import INPUTS_AFTER
 from attncourse.exercises.general import NOT_DONE
-from attncourse.exercises.judge import INPUTS_AFTER
 from attncourse.exercises.others import ELSEWHERE
 from attncourse.exercises.seen import Seen, describe
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncourse.exercises.seen import near, same
+from attncourse.exercises.calls import AGAIN, NARROW, UNUSABLE
+from attncourse.exercises.errors import meaning_of
+from attncourse.exercises.places import of_booleans
+from attncourse.exercises.relations import relation_of
+from attncourse.exercises.seen import same
 from attncourse.exercises.task import Mistake
 
 NOT_DONE = "not done yet"
-UNUSABLE = "CannotBeUsed"  # an error that came up with what an answer had returned
 KINDS = {"ndarray": "a NumPy array", "list": "a list", "tuple": "a tuple"}
+NOT_EXACT = (
+    "{} nearly right: only the third digit or so differs. Is a part of it computed in "
+    "half precision or rounded, or has a small number been added on the way?"
+)
 
 
 def general_mistake(check, failing, cases, within) -> Mistake:
@@ -37,6 +44,10 @@ def general_mistake(check, failing, cases, within) -> Mistake:
         )
     if first.kind == "error":
         return _error(first.text)
+    for part, about in ((AGAIN, _another_result), (NARROW, _narrow)):
+        said = next((c.seen[part].text for c in failing if part in c.seen), None)
+        if said is not None:
+            return about(said)
     if any(same_as_for_others(failed, cases, within) for failed in failing):
         return Mistake(
             "kept from another call",
@@ -44,20 +55,112 @@ def general_mistake(check, failing, cases, within) -> Mistake:
             "something kept from one call to the next?",
         )
     if seen.keys() != expected.keys():
-        return Mistake(
-            "other parts",
-            f"The parts should be {_listed(expected)}, but they are {_listed(seen)}.",
-        )
+        return _other_parts(seen, expected)
     overwritten = any(part.text.startswith("changed: ") for part in seen.values())
-    for name, wanted in expected.items():
+    wrong = [k for k in expected if not same(seen[k], expected[k], **within)]
+    if not wrong:
+        return Mistake("not exact", NOT_EXACT.format("The numbers are"))
+    if found := _exchanged(wrong, failing, within):
+        return found
+    for name in wrong:
+        wanted = expected[name]
         what = "The result" if name == "result" else f"`{name}`"
-        if same(seen[name], wanted, **within):
-            continue
         if overwritten and wanted.kind == "float":
             continue  # that says more than what became of the values
         if found := _difference(what, seen[name], wanted):
             return found
+        if found := _related(name, what, failing, within):
+            return found
+    right = [k for k in expected if k not in wrong and expected[k].kind != "text"]
+    if right and wrong:
+        return Mistake(
+            "other values in one part",
+            f"{_listed(wrong)} {_is(wrong)} wrong, and {_listed(right)} {_is(right)} "
+            f"right: look at what only {_listed(wrong)} {_is(wrong)} made from.",
+        )
     return Mistake("other values", "The values are not the ones expected.")
+
+
+def _another_result(said: str) -> Mistake:
+    if "without gradients" in said:
+        return Mistake(
+            "depends on whether gradients are recorded",
+            "Under `torch.no_grad()` the answer returns something else. What it "
+            "computes must not depend on whether gradients are recorded.",
+        )
+    return Mistake(
+        "another result when called again",
+        "Called a second time with the same input, the answer returns something else. "
+        "Does it draw random numbers, or keep something from the call before?",
+    )
+
+
+def _narrow(said: str) -> Mistake:
+    if "float" in said:
+        holds = "A number in half precision has two or three digits only."
+    else:
+        holds = "Numbers that are too large for it wrap round and change their sign."
+    return Mistake(
+        "too narrow a type",
+        f"What is returned has the type {said}, although no input has it. {holds}",
+    )
+
+
+def _other_parts(seen, expected) -> Mistake:
+    absent = [k for k in expected if k not in seen]
+    extra = [k for k in seen if k not in expected]
+    said = [f"{_listed(absent)} {_is(absent)} missing"] if absent else []
+    said += [f"{_listed(extra)} {_is(extra)} too many"] if extra else []
+    return Mistake(
+        "other parts",
+        f"The parts should be {_listed(expected)}, but {' and '.join(said)}.",
+    )
+
+
+def _exchanged(wrong, failing, within) -> Mistake | None:
+    """Name two parts of which each is what the other should be."""
+    for one in wrong:
+        for other in wrong:
+            if one < other and all(
+                same(c.seen[one], c.expected[other], **within)
+                and same(c.seen[other], c.expected[one], **within)
+                for c in failing
+            ):
+                return Mistake(
+                    "two parts exchanged",
+                    f"{_listed([one, other])} have changed places.",
+                )
+    return None
+
+
+def _related(name, what, failing, within) -> Mistake | None:
+    """Say how the numbers of one part relate to the right ones, in all the cases."""
+    cases = [c for c in failing if name in c.seen]
+    cases = [c for c in cases if not same(c.seen[name], c.expected[name], **within)]
+    if any(
+        c.seen[name].kind != c.expected[name].kind
+        or c.seen[name].shape != c.expected[name].shape
+        or c.seen[name].values.size != c.expected[name].values.size
+        or not c.seen[name].values.size
+        for c in cases
+    ):
+        return None
+    pairs = [(_array(c.seen[name]), _array(c.expected[name])) for c in cases]
+    if cases[0].expected[name].kind == "bool":
+        found = of_booleans(what, pairs) if pairs[0][0].size > 1 else None
+    else:
+        found = relation_of(what, pairs, [c.inputs for c in cases])
+    if found:
+        return Mistake(*found)
+    seen, wanted = cases[0].seen[name], cases[0].expected[name]
+    if wanted.kind == "float" and wanted.values.size > 1 and _nearly(seen, wanted):
+        return Mistake("not exact", NOT_EXACT.format(f"{what} is"))
+    return None
+
+
+def _array(seen):
+    whole = seen.values.size == np.prod(seen.shape)
+    return seen.values.reshape(seen.shape if whole and seen.shape else -1)
 
 
 def same_as_for_others(case, cases, within) -> bool:
@@ -75,7 +178,12 @@ def same_as_for_others(case, cases, within) -> bool:
 
 
 def _listed(parts) -> str:
-    return ", ".join(parts)
+    *most, last = (f"`{part}`" for part in parts)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _is(parts) -> str:
+    return "is" if len(parts) == 1 else "are"
 
 
 def _error(text: str) -> Mistake:
@@ -94,6 +202,8 @@ def _error(text: str) -> Mistake:
             f"{_which(message)}:{message}. Is it a tensor, or as many tensors as are "
             "asked for, of the shapes that are asked for?",
         )
+    if found := meaning_of(text):
+        return found
     return Mistake("raises an error", f"The answer raises {kind}:{message}")
 
 
@@ -128,7 +238,8 @@ def _difference(what, seen, wanted) -> Mistake | None:
     if seen.shape != wanted.shape:
         return Mistake(
             "wrong shape",
-            f"{what} should have shape {wanted.shape}, but it has {seen.shape}.",
+            f"{what} should have shape {wanted.shape}, but it has {seen.shape}"
+            f"{_about_shapes(seen.shape, wanted.shape)}.",
         )
     if seen.kind != wanted.kind:
         return Mistake(
@@ -144,43 +255,14 @@ def _difference(what, seen, wanted) -> Mistake | None:
             f"{what} has entries that are not finite numbers. Where does the code "
             "divide by zero, or take the softmax of a row that is all minus infinity?",
         )
-    if wanted.kind == "float" and (found := _related(what, seen, wanted)):
-        return found
-    if wanted.kind == "float" and wanted.values.size > 1 and _nearly(seen, wanted):
+    if wanted.kind == "text" and seen.text != wanted.text and len(wanted.text) < 40:
         return Mistake(
-            "not exact",
-            f"{what} is nearly right: only the third digit or so differs. Is a part "
-            "of it computed in half precision or rounded, or has a small number been "
-            "added on the way?",
+            "another text", f"{what} should be '{wanted.text}', but is '{seen.text}'."
         )
-    return None
-
-
-def _related(what, seen, wanted) -> Mistake | None:
-    """Name what single numbers have in common, or the places where they stand."""
-    ours, right = seen.values, wanted.values
-    if ours.size < 3 or not np.isfinite(ours).all() or not np.isfinite(right).all():
-        return None
-    size = right @ right
-    if size == 0 or np.ptp(right) < 0.05 * np.abs(right).max():
-        return None
-    factor = ours @ right / size
-    if near(ours, factor * right) and not near(ours, 0) and not near(factor, 1):
+    if wanted.kind == "bool" and not wanted.shape:
         return Mistake(
-            "a multiple",
-            f"{what} is {factor:.3g} times what was expected, every number of it. A "
-            "factor is missing, or is there once too often.",
-        )
-    if near(1 - ours, right):
-        return Mistake(
-            "what is missing from 1",
-            f"{what} is 1 minus what was expected, for every number.",
-        )
-    if near(np.sort(ours), np.sort(right)) and not near(ours, right):
-        return Mistake(
-            "numbers in other places",
-            f"{what} has the right numbers, but some of them stand in other places. "
-            "Have axes been exchanged, or brought into shape by a reshape?",
+            "not so" if wanted.values[0] else "so, and should not be",
+            f"{what} should be {'true' if wanted.values[0] else 'false'}, and is not.",
         )
     return None
 
@@ -188,4 +270,29 @@ def _related(what, seen, wanted) -> Mistake | None:
 def _nearly(seen, wanted) -> bool:
     finite = np.isfinite(wanted.values)
     size = np.abs(wanted.values[finite]).max(initial=0)
-    return np.allclose(seen.values, wanted.values, rtol=0, atol=0.003 * size)
+    return np.allclose(seen.values, wanted.values, rtol=0, atol=max(0.003 * size, 6e-3))
+
+
+def _about_shapes(ours, right) -> str:
+    """Say in which way one shape differs from another, if it can be said briefly."""
+    if [n for n in ours if n != 1] == [n for n in right if n != 1]:
+        few = len(ours) < len(right)
+        many = len(ours) != len(right)
+        return (
+            f": an axis of size 1 is {'missing' if few else 'too many'}"
+            if many
+            else ": an axis of size 1 stands in another place"
+        )
+    if sorted(ours) == sorted(right):
+        return ": axes have changed places"
+    for longer, shorter, words in (
+        (right, ours, "is missing: something was summed, or picked, along it"),
+        (ours, right, "is too many"),
+    ):
+        for axis in range(len(longer)):
+            if longer[:axis] + longer[axis + 1 :] == shorter:
+                return f": axis {axis} {words}"
+    unlike = [k for k, (a, b) in enumerate(zip(ours, right, strict=False)) if a != b]
+    if len(ours) == len(right) and len(unlike) == 1:
+        return f": axis {unlike[0]} has another size"
+    return ""

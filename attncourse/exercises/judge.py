@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import copy
-import linecache
 import math
-import traceback
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from attncourse.exercises.general import UNUSABLE
+from attncourse.exercises.calls import (
+    INPUTS_AFTER,
+    described,
+    expected_of,
+    inputs_of,
+    run_case,
+)
+from attncourse.exercises.general import general_mistake
 from attncourse.exercises.others import with_other_tasks
 from attncourse.exercises.rules import built_on, forbidden, missing
 from attncourse.exercises.seen import Seen, describe, line_of, near_an_edge, same
 from attncourse.exercises.task import Check, Exercise, Mistake, Task
 
-INPUTS_AFTER = "the inputs after the call"
 EDGE = 2e-5  # two right answers differ by less than this
+EXACT = 1e-4  # a check with a larger tolerance allows for lost digits
 
 
 @dataclass(frozen=True)
@@ -84,77 +89,17 @@ def once(function, *arguments):
     return _remembered[key]
 
 
-def inputs_of(check: Check, seed: int) -> dict:
-    """Draw the inputs of a check from a seed."""
-    import torch
-
-    return check.inputs(torch.Generator().manual_seed(seed))
-
-
-def described(value, *, tensors: bool = False) -> dict[str, Seen]:
-    """Return {name: Seen} for what `ask`, `expected` and `wrong` return."""
-    if not isinstance(value, dict):
-        value = {"result": value}
-    return {name: describe(part, tensors=tensors) for name, part in value.items()}
-
-
-def run_case(check: Check, answers, seed: int) -> dict[str, Seen]:
-    """Call the answers with the inputs of one seed and return what was seen."""
-    inputs = inputs_of(check, seed)
-    given = copy.deepcopy(inputs)
-    try:
-        seen = described(check.ask(*answers, **given), tensors=check.tensors)
-    except Exception as error:
-        said = describe(error)
-        if not _of_the_answer(error):
-            said = replace(said, text=f"{UNUSABLE}: {said.text}")
-        return {"result": replace(said, where=_line_of(error))}
-    if check.pure:
-        changed = [k for k in inputs if not _equal(described(inputs[k]), given[k])]
-        said = f"changed: {', '.join(changed)}" if changed else "unchanged"
-        seen[INPUTS_AFTER] = Seen("text", text=said)
-    return seen
-
-
-def _of_the_answer(error: Exception) -> bool:
-    """Say whether an error came up in an answer, and not after it had returned."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    if isinstance(error, NotImplementedError):
-        return True
-    if isinstance(error, TypeError) and "argument" in str(error):
-        return True  # the call itself did not fit
-    return any(frame.f_globals.get("__name__") == "__main__" for frame in frames)
-
-
-def _line_of(error: Exception) -> str:
-    """Return the innermost line of the notebook in which `error` was raised."""
-    lines = [
-        linecache.getline(frame.f_code.co_filename, number).strip()
-        for frame, number in traceback.walk_tb(error.__traceback__)
-        if frame.f_globals.get("__name__") == "__main__"
-    ]
-    return lines[-1] if lines else ""
-
-
-def _equal(before: dict[str, Seen], after) -> bool:
-    after = described(after)
-    return before.keys() == after.keys() and all(
-        same(before[name], after[name], tolerance=0) for name in before
-    )
-
-
-def expected_of(check: Check, seed: int) -> dict[str, Seen]:
-    """Return what a right answer gives for the inputs of one seed."""
-    expected = described(check.expected(**inputs_of(check, seed)))
-    if check.pure:
-        expected[INPUTS_AFTER] = Seen("text", text="unchanged")
-    return expected
-
-
 def lines_of_case(check: Check, seed: int, seen: dict[str, Seen]) -> list[str]:
     """Return what was seen as lines, for the grader."""
-    head = f"seed {seed}"
-    return [head] + [line_of(k, v, digits=check.digits) for k, v in seen.items()]
+    return [f"seed {seed}"] + [
+        line_of(k, v, digits=check.digits, mixed=_to_the_digit(check))
+        for k, v in seen.items()
+    ]
+
+
+def _to_the_digit(check: Check) -> bool:
+    """Say whether a part that was computed in half precision is to be found out."""
+    return check.tolerance <= EXACT and not check.once
 
 
 def safe_seeds(check: Check, seeds: Iterable[int]) -> Iterator[int]:
@@ -165,7 +110,8 @@ def safe_seeds(check: Check, seeds: Iterable[int]) -> Iterator[int]:
     """
     for seed in seeds:
         values = expected_of(check, seed).values()
-        if not any(near_an_edge(v, digits=check.digits, margin=EDGE) for v in values):
+        how = {"digits": check.digits, "mixed": _to_the_digit(check)}
+        if not any(near_an_edge(value, margin=EDGE, **how) for value in values):
             yield seed
 
 
@@ -173,6 +119,11 @@ def _matches(one: dict[str, Seen], other: dict[str, Seen], **within) -> bool:
     return one.keys() == other.keys() and all(
         same(one[name], other[name], **within) for name in one
     )
+
+
+def _printed_alike(check: Check, case: Case) -> bool:
+    lines = [lines_of_case(check, case.seed, p) for p in (case.seen, case.expected)]
+    return lines[0] == lines[1]
 
 
 def judge(check: Check, cases: list[Case], *, tolerance: float = 0) -> Verdict:
@@ -185,7 +136,8 @@ def judge(check: Check, cases: list[Case], *, tolerance: float = 0) -> Verdict:
     cases : list of Case
         The inputs, with what was expected and seen.
     tolerance : float
-        How far numbers may lie off because they were rounded.
+        How far numbers may lie off because they were rounded for printing; 0 for
+        what was not printed.
 
     Returns
     -------
@@ -193,10 +145,11 @@ def judge(check: Check, cases: list[Case], *, tolerance: float = 0) -> Verdict:
         With the first of the check's mistakes that explains every failing case, else
         with a general one.
     """
-    from attncourse.exercises.general import general_mistake
-
     within = {"tolerance": check.tolerance, "rounding": tolerance}
-    failing = [c for c in cases if not _matches(c.seen, c.expected, **within)]
+    if tolerance and check.tolerance <= EXACT:  # the printed lines are compared
+        failing = [c for c in cases if not _printed_alike(check, c)]
+    else:
+        failing = [c for c in cases if not _matches(c.seen, c.expected, **within)]
     failing.sort(key=lambda case: (case.seed not in check.seeds, _size(case)))
     if not failing:
         return Verdict(check, True)

@@ -71,6 +71,8 @@ class Check:
         For what takes seconds, such as training: one input only.
     tensors : bool
         Whether arrays have to be tensors of PyTorch, in what `ask` returns.
+    gradients : bool
+        Whether `ask` goes backwards, so that gradients have to be recorded.
     """
 
     claim: str
@@ -84,6 +86,7 @@ class Check:
     pure: bool = False
     once: bool = False
     tensors: bool = True
+    gradients: bool = False
 
     @property
     def seeds(self) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """Answers to exercise 1, right and wrong."""
 
+from tests.exercises.fresh import from_scratch as fresh
 from tests.exercises.from_scratch_parts import (
     attention,
     copying,
@@ -21,6 +22,7 @@ WRONG = [
     *copying.WRONG_COPYING,
     *students.WRONG,
     *subtle.WRONG,
+    *fresh.WRONG,
 ]
 # Right on the inputs of the notebook: only the grader's own inputs find them out.
 WRONG_IN_HIDING = attention.WRONG_IN_HIDING
@@ -34,4 +36,5 @@ RIGHT = [
     *copying.RIGHT_COPYING,
     *students.RIGHT,
     *subtle.RIGHT,
+    *fresh.RIGHT,
 ]

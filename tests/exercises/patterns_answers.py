@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 from tests.exercises.answers import Right, Wrong
+from tests.exercises.fresh import patterns as fresh
 from tests.exercises.students import patterns as students
 from tests.exercises.subtle import patterns as subtle
 
@@ -1234,6 +1235,7 @@ WRONG = [
     *WRONG_LANGUAGES,
     *students.WRONG,
     *subtle.WRONG,
+    *fresh.WRONG,
 ]
 
 RIGHT_TRANSLATOR = [

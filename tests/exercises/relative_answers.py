@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 from tests.exercises.answers import Wrong
+from tests.exercises.fresh import relative as fresh
 from tests.exercises.relative_right import RIGHT
 from tests.exercises.students import relative as students
 from tests.exercises.subtle import relative as subtle
@@ -1047,4 +1048,5 @@ WRONG = [
     *FINDING,
     *students.WRONG,
     *subtle.WRONG,
+    *fresh.WRONG,
 ]

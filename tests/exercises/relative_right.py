@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 from tests.exercises.answers import Right
+from tests.exercises.fresh import relative as fresh
 from tests.exercises.students import relative as students
 from tests.exercises.subtle import relative as subtle
 
@@ -1018,4 +1019,5 @@ RIGHT = [
     *FINDING,
     *students.RIGHT,
     *subtle.RIGHT,
+    *fresh.RIGHT,
 ]

@@ -3,6 +3,7 @@
 from textwrap import dedent, indent
 
 from tests.exercises.answers import Right, Wrong
+from tests.exercises.fresh import variants as fresh
 from tests.exercises.students import variants as students
 from tests.exercises.subtle import variants as subtle
 
@@ -1696,6 +1697,7 @@ WRONG = [
     *INTERVAL_WRONG,
     *students.WRONG,
     *subtle.WRONG,
+    *fresh.WRONG,
 ]
 RIGHT = [
     *PRODUCTS_RIGHT,
@@ -1709,4 +1711,5 @@ RIGHT = [
     *INTERVAL_RIGHT,
     *students.RIGHT,
     *subtle.RIGHT,
+    *fresh.RIGHT,
 ]

@@ -162,6 +162,7 @@ LOCAL = Task(
         Check(
             "the gradients of query, key and value are right as well",
             0.5,
+            gradients=True,
             inputs=_with_upstream,
             ask=lambda attention, **inputs: _gradients(partial(attention, causal=True))(
                 **inputs

@@ -20,7 +20,7 @@ def _mask_check(causal, points, claim, mistakes):
         claim,
         points,
         inputs=_sizes,
-        ask=lambda mask, tokens, window: mask(tokens, window, causal=causal),
+        ask=lambda mask, **sizes: mask(**sizes, **({"causal": True} if causal else {})),
         expected=lambda tokens, window: window_mask(tokens, window, causal),
         mistakes=mistakes,
     )

@@ -157,7 +157,9 @@ def _influence(layer, layers, window, tokens):
     if output.shape != x.shape:
         return {"shape of the output": torch.tensor(output.shape)}
     (output[0, -4] * torch.linspace(1, 2, 8) ** 2).sum().backward()
+    slopes = [parameter.grad for parameter in model.parameters()]
     return {
+        "all that is made is used": all(s is not None and s.any() for s in slopes),
         "tokens that matter": (x.grad[0] != 0).any(-1),
         "the input is part of the output": _own_share(layer) > 0.4,
     }
@@ -178,6 +180,7 @@ def _own_share(layer):
 def _seen_from_the_fourth_last(layers, window, tokens):
     back = tokens - 4 - torch.arange(tokens)
     return {
+        "all that is made is used": True,
         "tokens that matter": (back >= 0) & (back <= layers * (window - 1)),
         "the input is part of the output": True,
     }
@@ -251,10 +254,23 @@ QUALITY = Task(
         Check(
             "a stack of your layers depends on the tokens within its reach, no others",
             0.5,
+            gradients=True,
             inputs=_stack,
             ask=lambda reach, layer, **sizes: _influence(layer, **sizes),
             expected=_seen_from_the_fourth_last,
             mistakes=(
+                Mistake(
+                    "a layer that is never used",
+                    "Something that the constructor makes is never used: no gradient "
+                    "reaches it, so it learns nothing. Go through `norm`, `maps` and "
+                    "`out`: where does each of them act?",
+                    when=lambda seen, expected, inputs: (
+                        not seen["all that is made is used"].values.all()
+                        and seen["tokens that matter"].values.tolist()
+                        == expected["tokens that matter"].values.tolist()
+                    ),
+                    read="chapters/03_multi_head",
+                ),
                 Mistake(
                     "no residual connection",
                     "A token's output hardly follows its own input: the input is not "

@@ -303,6 +303,7 @@ SPARSE = Task(
         Check(
             "with leading axes, each sequence by itself; the gradients are right",
             1,
+            gradients=True,
             inputs=_with_upstream,
             ask=lambda attention, **inputs: _gradients(attention)(**inputs),
             expected=_gradients(_right),

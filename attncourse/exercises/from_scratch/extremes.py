@@ -76,6 +76,7 @@ def _empty_weights_are(test):
 EMPTY_ROWS = Check(
     "a query with nothing to attend to gets zeros, and every gradient stays finite",
     1,
+    gradients=True,
     inputs=_one_empty_row,
     ask=_with_gradients,
     pure=True,

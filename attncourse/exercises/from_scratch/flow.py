@@ -45,6 +45,7 @@ CUT = (
 GRADIENTS = Check(
     "the gradients of query, key and value are right",
     1,
+    gradients=True,
     inputs=draw_double,
     ask=gradients_through,
     expected=lambda **inputs: gradients_through(

@@ -23,6 +23,7 @@ from attncourse.exercises.patterns.cuts import (
 from attncourse.exercises.patterns.models import decoder_only, draw
 from attncourse.exercises.task import Check, Mistake, Task
 
+CUT = "no gradient reaches the other heads"
 NEED = "chapters/03_multi_head#does-the-model-need-these-heads"
 SPLIT = "chapters/03_multi_head#split-attend-join-project"
 EXPLAIN = "chapters/09_attention_today#is-attention-explanation"
@@ -52,11 +53,27 @@ def _different_places(generator):
     return drawn
 
 
-@torch.no_grad()
 def _inside(ablated, rise, seed, layers, heads, tokens, layer, head):
     model = decoder_only(seed, layers, heads)
     with ablated(model, layer, head):
-        return model(tokens)
+        logits = model(tokens)
+        weight = model.layers[layer].attention.value_proj.weight
+        others = torch.arange(heads).repeat_interleave(len(weight) // heads) != head
+        slopes = _slopes(logits, weight)[others]
+        with torch.no_grad():  # do the other heads matter?
+            weight[others] *= 2
+            changed = not torch.equal(model(tokens), logits)
+            weight[others] /= 2
+    return CUT if changed and not slopes.any() else logits.detach()
+
+
+def _slopes(logits, weight):
+    """Return the gradient of a weight, or zeros if none comes back."""
+    if not logits.requires_grad:
+        return torch.zeros_like(weight)
+    total = logits.square().sum()
+    found = torch.autograd.grad(total, weight, allow_unused=True)[0]
+    return torch.zeros_like(weight) if found is None else found
 
 
 def _hooks(model):
@@ -172,6 +189,7 @@ ABLATION = Task(
         Check(
             "inside the block this head adds nothing, and all others work as before",
             1,
+            gradients=True,
             inputs=_different_places,
             ask=_inside,
             expected=without,
@@ -185,6 +203,14 @@ ABLATION = Task(
                         "context manager" in seen["result"].text
                         or "__enter__" in seen["result"].text
                     ),
+                    read=NEED,
+                ),
+                Mistake(
+                    "gradients cut off",
+                    "The logits are right, but inside the block no gradient comes back "
+                    "through the other heads of the layer. They should work as before, "
+                    "in training too: `.detach()`, `.data` and `torch.no_grad()` cut.",
+                    when=lambda seen, expected, inputs: seen["result"].text == CUT,
                     read=NEED,
                 ),
                 Mistake(

@@ -133,6 +133,23 @@ def _by_columns(weights, links):
     return torch.tensor(found).mean(dim=0)
 
 
+def _smallest(weights, links):
+    return hits(-weights, links)
+
+
+def _first_sentence(weights, links):
+    return hits(weights[:1], links[:1])
+
+
+def _over_half(weights, links):
+    found = [
+        (one[:, t, sorted(sources)].sum(dim=1) > 0.5).float()
+        for one, pairs in zip(weights, links, strict=True)
+        for t, sources in _rows(pairs).items()
+    ]
+    return torch.stack(found).mean(dim=0)
+
+
 def _swapped(weights, links):
     """Read each pair as (target, source), where that lies inside the map."""
     found = [
@@ -184,6 +201,26 @@ ALIGNMENT = Task(
                     "been looked up. Each row is one query: the largest weight is that "
                     "of a row.",
                     wrong=_by_columns,
+                    read=LOOK,
+                ),
+                Mistake(
+                    "the smallest weight looked up",
+                    "The *smallest* weight of each row has been looked up.",
+                    wrong=_smallest,
+                    read=LOOK,
+                ),
+                Mistake(
+                    "the first sentence only",
+                    "Only the first sentence counts. Asked for is the share over all "
+                    "of them.",
+                    wrong=_first_sentence,
+                    read=ALIGN,
+                ),
+                Mistake(
+                    "half of the weight for a hit",
+                    "A word counts if more than half of its weight lies on the links. "
+                    "Asked for is where its *largest* weight lies, however small.",
+                    wrong=_over_half,
                     read=LOOK,
                 ),
                 Mistake(

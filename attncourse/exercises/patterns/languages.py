@@ -32,8 +32,19 @@ def translators(turn=0):
     for name in NAMES:
         model, record = load_model(f"translation_{name}")
         _turn_heads(model.decoder[-1].cross_attention, turn)
+        model.register_forward_hook(_with_a_lower_layer)
         loaded[name] = model, record["vocabularies"]
     return loaded
+
+
+def _with_a_lower_layer(model, inputs, output):
+    """Put weights of a layer in front that looks at every word alike."""
+    if not isinstance(output, tuple):
+        return output
+    logits, weights = output
+    (cross,) = weights["cross"]
+    evenly = (cross > 0) / (cross > 0).sum(-1, keepdim=True).clamp(min=1)
+    return logits, {**weights, "cross": [evenly.to(cross), cross]}
 
 
 @torch.no_grad()
@@ -159,6 +170,14 @@ LANGUAGES = Task(
                     "Head 0 has been taken for all languages, and not the one that "
                     "aligns best.",
                     wrong=_as_floats(_languages(lambda *_: 0)),
+                    read=ALIGN,
+                ),
+                Mistake(
+                    "the head that aligns worst",
+                    "The head that aligns *worst* has been taken.",
+                    wrong=_as_floats(
+                        _languages(lambda w, _, links: int(hits(w, links).argmin()))
+                    ),
                     read=ALIGN,
                 ),
                 Mistake(

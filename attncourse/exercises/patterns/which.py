@@ -8,7 +8,8 @@ from attncourse.exercises.patterns.models import draw
 from attncourse.exercises.patterns.shares import SCORE
 from attncourse.exercises.task import Check, Mistake, Task
 
-ALIKE = {"previous": 0.12, "first": 0.2, "induction": 0.3}
+# Numbers that have an exact middle with 1.
+ALIKE = {"previous": 0.125, "first": 0.1875, "induction": 0.3125}
 
 
 def _scores(generator, above):
@@ -25,7 +26,7 @@ def _scores(generator, above):
 
 
 def _all_stand_out(generator):
-    return _scores(generator, (0.2, 0.3, 0.1))
+    return _scores(generator, (0.2, 0.3, 0.0))  # the last just reaches it
 
 
 def _one_stands_out(generator):
@@ -69,6 +70,17 @@ def _spoilt(spoil):
     return wrong
 
 
+def _judged(enough):
+    def wrong(scores, alike):
+        found = {}
+        for name, table in scores.items():
+            place = divmod(int(table.argmax()), table.shape[1])
+            found[name] = place if enough(float(table.max()), alike[name]) else None
+        return _text(found)
+
+    return wrong
+
+
 WHICH = Task(
     name="which",
     title="Which head is it?",
@@ -83,6 +95,24 @@ WHICH = Task(
             ask=lambda find_heads, scores, alike: _text(find_heads(scores, alike)),
             expected=lambda scores, alike: _text(places(scores, alike)),
             mistakes=(
+                Mistake(
+                    "halfway is not enough",
+                    "A head that comes exactly halfway from `alike` to 1 is left out. "
+                    "*At least* halfway is asked for.",
+                    wrong=_judged(lambda best, alike: best > (1 + alike) / 2),
+                    read=SCORE,
+                ),
+                Mistake(
+                    "the smallest score",
+                    "These are the places of the *smallest* scores.",
+                    wrong=lambda scores, alike: _text(
+                        {
+                            name: divmod(int(table.argmin()), table.shape[1])
+                            for name, table in scores.items()
+                        }
+                    ),
+                    read=SCORE,
+                ),
                 Mistake(
                     "head before layer",
                     "Layer and head are exchanged: asked for is (layer, head), the "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
@@ -41,6 +43,19 @@ def _past(bias, offset):
 
 def _ask_alibi(_, alibi, num_heads, queries, keys, offset):
     return _past(alibi(num_heads, queries, keys, offset), offset)
+
+
+def _powers(base):
+    """Return slopes that are powers of another number than 2."""
+    return lambda num_heads: {
+        "256 × slopes": 256 * base ** (-8 / num_heads * torch.arange(1, num_heads + 1))
+    }
+
+
+def _heads_off_by_one(seen, expected, inputs):
+    found, n = seen["256 × slopes"].values, inputs["num_heads"]
+    ways = (_slopes(n, rate=8 / (n + more)) for more in (1, -1))
+    return any(near(found, way["256 × slopes"].numpy()) for way in ways)
 
 
 def _of_steps(change):
@@ -113,6 +128,20 @@ ALIBI = Task(
                     "Each slope is half of the one before, whatever the number of "
                     "heads is. The last one should always be 1/256.",
                     wrong=lambda num_heads: _slopes(num_heads, rate=1),
+                    read=READ,
+                ),
+                Mistake(
+                    "powers of another number",
+                    "The exponents are right, and the slopes are powers of e, and not "
+                    "of 2.",
+                    wrong=_powers(math.e),
+                    read=READ,
+                ),
+                Mistake(
+                    "divided by another number of heads",
+                    "The exponents are divided by one more, or one less, than the "
+                    "number of heads, so the last slope is not 1/256.",
+                    when=_heads_off_by_one,
                     read=READ,
                 ),
                 Mistake(

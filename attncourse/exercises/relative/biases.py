@@ -154,6 +154,14 @@ BIAS = Task(
                     read=T5,
                 ),
                 Mistake(
+                    "bias added twice",
+                    "The bias counts twice. It is added once to each score.",
+                    wrong=lambda query, key, value, bias: attention(
+                        query, key, value, 2 * bias
+                    ),
+                    read=T5,
+                ),
+                Mistake(
                     "bias divided by the root of d_k",
                     "The bias is divided by the root of d_k together with the dot "
                     "products. It is a number of its own: only the products need "

@@ -94,6 +94,29 @@ BUCKETS = Task(
             pure=True,
             mistakes=(
                 Mistake(
+                    "clipped on one side only",
+                    "Distances are clipped on one side of the query only. Those on "
+                    "the other side go past the end of the table as well.",
+                    wrong=lambda distances, reach: distances.clamp(max=reach) + reach,
+                    read=SHAW,
+                ),
+                Mistake(
+                    "clipped on one side only",
+                    "Distances are clipped on one side of the query only. Those on "
+                    "the other side go past the end of the table as well.",
+                    wrong=lambda distances, reach: distances.clamp(min=-reach) + reach,
+                    read=SHAW,
+                ),
+                Mistake(
+                    "counted round the end",
+                    "Distances beyond the reach begin anew at the other end of the "
+                    "table, so that far left and far right share rows.",
+                    wrong=lambda distances, reach: (
+                        (distances + reach) % (2 * reach + 1)
+                    ),
+                    read=SHAW,
+                ),
+                Mistake(
                     "not clipped",
                     "Distances beyond the reach have rows of their own, and some are "
                     "negative or too large for the table. All that are further away "

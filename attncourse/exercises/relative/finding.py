@@ -35,7 +35,13 @@ def _ask_models(new_model):
         "same seed, same weights": bool((first == _weights(same)).all()),
         "another seed, other weights": bool((first != _weights(other)).any()),
         "all distances beyond 30 share a number": _far(models["table"]) or False,
+        "each of the four heads has its numbers": _heads(models["table"]) == 4,
+        "each call makes a model of its own": same is not models["alibi"],
     }
+
+
+def _heads(model):
+    return len(model.learned(1, 2, 1)) if isinstance(model.learned, nn.Module) else 0
 
 
 def _far(model):
@@ -111,6 +117,8 @@ FINDING = Task(
                 "same seed, same weights": True,
                 "another seed, other weights": True,
                 "all distances beyond 30 share a number": True,
+                "each of the four heads has its numbers": True,
+                "each call makes a model of its own": True,
             },
             once=True,
             mistakes=(

@@ -42,7 +42,7 @@ class WatchedModel(nn.Module):
 def _few_steps(generator):
     trained = size(generator, 9, 12)
     return {
-        "steps": size(generator, 3, 5),
+        "steps": size(generator, 14, 16),  # more than a length: seeds may collide
         "trained": trained,
         "lengths": [trained, 2 * trained, 4 * trained + 1],
     }
@@ -134,7 +134,9 @@ def _results(generator):
 
 def _ask_holds(_, holds, start, lengths):
     losses = {
-        scheme: {n: start + rise for n, rise in zip(lengths, rises, strict=True)}
+        scheme: {
+            n: start + rise for n, rise in [*zip(lengths, rises, strict=True)][::-1]
+        }
         for scheme, rises in RISES.items()
     }
     found = set(holds(losses))
@@ -158,6 +160,7 @@ LENGTHS = Task(
         Check(
             "short texts train the model, and new texts of every length test it",
             1,
+            gradients=True,
             inputs=_few_steps,
             ask=_ask_protocol,
             expected=_protocol,
@@ -286,6 +289,21 @@ LENGTHS = Task(
                     "Only the longest length is looked at. A scheme that fails in "
                     "between does not hold.",
                     wrong=_those(lambda rise: rise[-1] - rise[0] <= 0.2),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "compared with the longest, or with the first",
+                    "The losses are compared with that of the longest length, or of "
+                    "the one that stands first. A dictionary is in the order in which "
+                    "it was filled: look for the *shortest* length.",
+                    wrong=_those(lambda rise: max(rise) - rise[-1] <= 0.2),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "the loss for its rise",
+                    "No scheme holds here: the loss itself is compared with the "
+                    "margin, and not by how much it has risen.",
+                    wrong=_those(lambda rise: False),
                     read=LENGTHS_READ,
                 ),
                 Mistake(

@@ -28,6 +28,12 @@ def _turned(x, first=0, base=10000.0, unit=1.0, rates=None):
     return torch.view_as_real(turned).flatten(-2).float()
 
 
+def _exchanged(x):
+    """Turn by 90 degrees less the angle: cosine and sine have changed places."""
+    turned = _turned(x, unit=-1.0).double().unflatten(-1, (-1, 2))
+    return torch.stack([-turned[..., 1], turned[..., 0]], -1).flatten(-2).float()
+
+
 def _halves(x, **changes):
     """Turn feature i with feature i + d/2, the other convention."""
     interleaved = x.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
@@ -177,6 +183,20 @@ ROTARY = Task(
                     "The pairs turn by degrees instead of radians: some sixty times "
                     "too slowly.",
                     wrong=lambda x: _turned(x, unit=math.pi / 180),
+                    read=READ,
+                ),
+                Mistake(
+                    "angles in whole turns",
+                    "The angles are 2π times too large: position times rate is the "
+                    "angle in radians already.",
+                    wrong=lambda x: _turned(x, unit=2 * math.pi),
+                    read=READ,
+                ),
+                Mistake(
+                    "cosine and sine exchanged",
+                    "Cosine and sine have changed places: a turn by 0 should leave the "
+                    "first token as it is.",
+                    wrong=_exchanged,
                     read=READ,
                 ),
                 Mistake(

@@ -99,9 +99,10 @@ def _normal(generator, *shape):
 
 
 def _states(generator, query_dim, key_dim):
+    batch = _whole(generator, 1, 2)  # an axis of size 1 has to stay as well
     return {
-        "query": _normal(generator, 2, 3, query_dim),
-        "key": _normal(generator, 2, _whole(generator, 4, 5), key_dim),
+        "query": _normal(generator, batch, 3, query_dim),
+        "key": _normal(generator, batch, _whole(generator, 4, 5), key_dim),
     }
 
 

@@ -63,7 +63,7 @@ def _paired(generator):
         uneven = 0.05 + noise
         uneven[-1] += 4
         difference = (0.8 + noise, -0.8 - noise, swing, moved, uneven)[kind]
-        base = 95 + seed
+        base = seed + (-95 if kind in (0, 3) else 95)
         first.append(_two_places(base + difference))
         second.append(_two_places(base))
     return {"first": first, "second": second}
@@ -98,6 +98,10 @@ def _by_means(first, second):
 def _by_wins(first, second):
     wins = [a > b for a, b in zip(first, second, strict=True)]
     return 1 if all(wins) else 0 if any(wins) else -1
+
+
+def _by_ratios(first, second):
+    return decide([a / b for a, b in zip(first, second, strict=True)], [1] * len(first))
 
 
 def _by_overlap(first, second):
@@ -241,6 +245,13 @@ INTERVAL = Task(
                     "seeds, and a seed that is bad for one is bad for the other. What "
                     "the seeds have in common cancels in the difference of each seed.",
                     wrong=_each(_by_overlap),
+                    read=LENGTH,
+                ),
+                Mistake(
+                    "ratios for differences",
+                    "The values are divided by each other. Where they are negative a "
+                    "ratio turns the order round: take differences.",
+                    wrong=_each(_by_ratios),
                     read=LENGTH,
                 ),
                 Mistake(

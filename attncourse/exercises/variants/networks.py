@@ -31,6 +31,14 @@ def _projections(Additive, Concat):
     return bool(counter.get_total_flops() <= 2 * batch * hidden * once)
 
 
+def _minus(asking, asked):
+    return asking[:, :, None] - asked[:, None]
+
+
+def _times(asking, asked):
+    return asking[:, :, None] * asked[:, None]
+
+
 NETWORKS = Task(
     name="networks",
     title="Scores that are small networks",
@@ -41,6 +49,7 @@ NETWORKS = Task(
         Check(
             "`Additive` is a network with one hidden layer, applied to every pair",
             1,
+            gradients=True,
             inputs=with_network,
             ask=lambda Additive, Concat, query, key, w_query, w_key, v: filled(
                 Additive,
@@ -88,13 +97,44 @@ NETWORKS = Task(
                     ),
                     read=BETWEEN,
                 ),
-                Mistake(
-                    "relu for tanh",
-                    "The hidden layer has a ReLU where the formula has a tanh.",
-                    wrong=lambda query, key, w_query, w_key, v: (
-                        torch.relu(hidden_of(query, key, w_query, w_key)) @ v
-                    ),
-                    read=BETWEEN,
+                *(
+                    Mistake(
+                        f"{name} for tanh",
+                        f"The hidden layer has a {name} where the formula has a tanh.",
+                        wrong=lambda query, key, w_query, w_key, v, bend=bend: (
+                            bend(hidden_of(query, key, w_query, w_key)) @ v
+                        ),
+                        read=BETWEEN,
+                    )
+                    for name, bend in (
+                        ("relu", torch.relu),
+                        ("sigmoid", torch.sigmoid),
+                        ("sine", torch.sin),
+                    )
+                ),
+                *(
+                    Mistake(
+                        "another operation between query and key",
+                        "The projected query and the projected key are joined by "
+                        "another operation than a sum before the tanh.",
+                        wrong=lambda query, key, w_query, w_key, v, join=join: (
+                            torch.tanh(join(query @ w_query.T, key @ w_key.T)) @ v
+                        ),
+                        read=BETWEEN,
+                    )
+                    for join in (_minus, _times)
+                ),
+                *(
+                    Mistake(
+                        "v has no part in it",
+                        "The hidden units are averaged or added up, all alike. The "
+                        "vector v says how much each of them counts.",
+                        wrong=lambda query, key, w_query, w_key, v, join=join: join(
+                            torch.tanh(hidden_of(query, key, w_query, w_key)), -1
+                        ),
+                        read=BETWEEN,
+                    )
+                    for join in (torch.sum, torch.mean)
                 ),
                 Mistake(
                     "hidden layer returned",
@@ -133,6 +173,7 @@ NETWORKS = Task(
         Check(
             "`Concat` puts each query in front of each key",
             1,
+            gradients=True,
             inputs=with_pairs,
             ask=lambda Additive, Concat, query, key, w, v: filled(
                 Concat, (query.shape[-1], key.shape[-1], len(v)), [w, v], query, key

@@ -121,6 +121,7 @@ PRODUCTS = Task(
         Check(
             "`General` compares vectors of different widths through one matrix",
             1,
+            gradients=True,
             inputs=with_matrix,
             ask=lambda Dot, ScaledDot, General, query, key, weight: filled(
                 General, (query.shape[-1], key.shape[-1]), [weight], query, key

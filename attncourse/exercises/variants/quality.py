@@ -38,7 +38,7 @@ def _ended_sentence(generator):
     length = torch.randint(9, 11, (), generator=generator).item()
     references, written = _corpus_of(generator, [length])
     after = torch.randint(4, len(TOKENS), (2,), generator=generator).tolist()
-    return _given([[*written[0], EOS, *after, PAD, PAD]], references)
+    return _given([[*written[0], EOS, *after, EOS, PAD]], references)
 
 
 def _several_sentences(generator):

@@ -10,6 +10,7 @@ from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
 RACE = "chapters/02_attention_types#how-long-does-it-take"
+CALLS = "each function is called once, and then in every round"
 FIRST_CALL = 9.0  # seconds more, for the second function twice, for the third ...
 
 
@@ -96,7 +97,7 @@ def compare(
         if of_middle:
             values = [second / middle(first) for second in seconds]
         found[name] = [middle(values), min(values), max(values)]
-    return found
+    return found | _calls(machine, rounds)
 
 
 def _costs(generator):
@@ -139,7 +140,11 @@ def _ask(compare_speed, costs, rounds, busy, breaks=None):
     found = compare_speed(machine.steps(), rounds, machine.clock)
     if not machine.was_read:
         raise ValueError("the clock was not read")
-    return {name: list(found[name]) for name in costs}
+    return {name: list(found[name]) for name in costs} | _calls(machine, rounds)
+
+
+def _calls(machine, rounds):
+    return {CALLS: min(machine.called.values()) > rounds}
 
 
 def _expected(costs, rounds, busy, breaks=None, **options):

@@ -1,0 +1,128 @@
+"""Call an answer with the inputs of a check and note down what came back."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import linecache
+import traceback
+from dataclasses import replace
+
+import torch
+
+from attncourse.exercises.seen import Seen, describe, same
+from attncourse.exercises.task import Check
+
+UNUSABLE = "CannotBeUsed"  # an error that came up with what an answer had returned
+# Parts that are seen beside what was returned; the last two only where they are wrong.
+INPUTS_AFTER = "the inputs after the call"
+AGAIN = "a second call"
+NARROW = "precision of the numbers"
+ASIDE = (INPUTS_AFTER, AGAIN, NARROW)
+
+
+def inputs_of(check: Check, seed: int) -> dict:
+    """Draw the inputs of a check from a seed."""
+    return check.inputs(torch.Generator().manual_seed(seed))
+
+
+def parts_of(value) -> dict:
+    """Return what `ask`, `expected` and `wrong` return as a dict of parts."""
+    return value if isinstance(value, dict) else {"result": value}
+
+
+def described(value, *, tensors: bool = False) -> dict[str, Seen]:
+    """Return {name: Seen} for what `ask`, `expected` and `wrong` return."""
+    return {k: describe(part, tensors=tensors) for k, part in parts_of(value).items()}
+
+
+def expected_of(check: Check, seed: int) -> dict[str, Seen]:
+    """Return what a right answer gives for the inputs of one seed."""
+    expected = described(check.expected(**inputs_of(check, seed)))
+    if check.pure:
+        expected[INPUTS_AFTER] = Seen("text", text="unchanged")
+    return expected
+
+
+def run_case(check: Check, answers, seed: int) -> dict[str, Seen]:
+    """Call the answers with the inputs of one seed and return what was seen.
+
+    They are called a second time, where it matters to nobody without recording
+    gradients: what comes back has to be the same.
+    """
+    seen = _called(check, answers, seed)
+    if check.once or _ended_in_error(seen):
+        return seen
+    recording = contextlib.nullcontext if check.gradients else torch.no_grad
+    with recording():
+        second = _called(check, answers, seed)
+    if not _alike(seen, second, tolerance=max(check.tolerance, 1e-4)):
+        third = _called(check, answers, seed)
+        mode = _alike(seen, third, tolerance=max(check.tolerance, 1e-4))
+        said = "other values without gradients" if mode else "other values"
+        seen[AGAIN] = Seen("text", text=said)
+    return seen
+
+
+def _ended_in_error(seen: dict[str, Seen]) -> bool:
+    return any(part.kind == "error" for part in seen.values())
+
+
+def _called(check: Check, answers, seed: int) -> dict[str, Seen]:
+    inputs = inputs_of(check, seed)
+    given = copy.deepcopy(inputs)
+    try:
+        value = check.ask(*answers, **given)
+        seen = described(value, tensors=check.tensors)
+    except Exception as error:
+        said = describe(error)
+        if not _of_the_answer(error):
+            said = replace(said, text=f"{UNUSABLE}: {said.text}")
+        return {"result": replace(said, where=_line_of(error))}
+    if check.pure:
+        changed = [
+            k for k in inputs if not _alike(described(inputs[k]), described(given[k]))
+        ]
+        said = f"changed: {', '.join(changed)}" if changed else "unchanged"
+        seen[INPUTS_AFTER] = Seen("text", text=said)
+    narrow = _narrow(value) - _narrow(inputs)
+    if narrow:
+        seen[NARROW] = Seen("text", text=", ".join(sorted(narrow)))
+    return seen
+
+
+def _narrow(value) -> set[str]:
+    """Return the types of tensors that hold few digits or only small numbers."""
+    found = parts_of(value).values()
+    tensors = [part for part in found if isinstance(part, torch.Tensor)]
+    return {
+        str(t.dtype).removeprefix("torch.")
+        for t in tensors
+        if t.dtype.itemsize < 4 and t.dtype not in (torch.bool, torch.uint8)
+    }
+
+
+def _of_the_answer(error: Exception) -> bool:
+    """Say whether an error came up in an answer, and not after it had returned."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if isinstance(error, NotImplementedError):
+        return True
+    if isinstance(error, TypeError) and "argument" in str(error):
+        return True  # the call itself did not fit
+    return any(frame.f_globals.get("__name__") == "__main__" for frame in frames)
+
+
+def _line_of(error: Exception) -> str:
+    """Return the innermost line of the notebook in which `error` was raised."""
+    lines = [
+        linecache.getline(frame.f_code.co_filename, number).strip()
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") == "__main__"
+    ]
+    return lines[-1] if lines else ""
+
+
+def _alike(one: dict[str, Seen], other: dict[str, Seen], *, tolerance=0.0) -> bool:
+    return one.keys() == other.keys() and all(
+        same(one[name], other[name], tolerance=tolerance) for name in one
+    )

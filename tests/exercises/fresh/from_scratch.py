@@ -1,0 +1,797 @@
+"""Answers to exercise 1 of a class that was made up for it, right and wrong."""
+
+# ruff: noqa: E501  (students' lines are as long as they are)
+
+from tests.exercises.answers import Right, Wrong
+
+WRONG = [
+    Wrong(
+        "weights",
+        "right only while gradients are recorded",
+        (0, 1),
+        "depends on whether gradients are recorded",
+        code="""\
+def attention_weights(scores):
+    weights = torch.softmax(scores, dim=-1)
+    return weights if torch.is_grad_enabled() else weights.round()
+""",
+    ),
+    Wrong(
+        "scores",
+        "root by 1/2 without brackets",
+        (0, 1),
+        "scaled by another number",
+        code="""\
+def attention_scores(query, key):
+    return query @ key.transpose(-2, -1) / query.shape[-1] ** 1 / 2
+""",
+    ),
+    Wrong(
+        "scores",
+        "mean in place of the sum",
+        (0, 1),
+        "scaled by another number",
+        code="""\
+def attention_scores(query, key):
+    pairs = query.unsqueeze(-2) * key.unsqueeze(-3)
+    return pairs.mean(-1) / math.sqrt(query.size(-1))
+""",
+    ),
+    Wrong(
+        "scores",
+        "tensordot over the batches",
+        (0, 1),
+        "wrong shape",
+        code="""\
+def attention_scores(query, key):
+    return torch.tensordot(query, key, dims=([-1], [-1])) / math.sqrt(key.shape[-1])
+""",
+    ),
+    Wrong(
+        "scores",
+        "the largest score taken off",
+        (0, 1),
+        "a number added to each row",
+        code="""\
+def attention_scores(query, key):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    return scores - scores.max(dim=-1, keepdim=True).values
+""",
+    ),
+    Wrong(
+        "scores",
+        "no negative scores",
+        (0, 1),
+        "cut off at 0",
+        code="""\
+def attention_scores(query, key):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    return torch.clamp(scores, min=0)
+""",
+    ),
+    Wrong(
+        "scores",
+        "divided by their own spread",
+        (0, 1),
+        "scaled by another number",
+        code="""\
+def attention_scores(query, key):
+    scores = query @ key.transpose(-2, -1)
+    return scores / scores.std()
+""",
+    ),
+    Wrong(
+        "scores",
+        "root of a whole number by torch",
+        (0, 1),
+        "a type that the operation does not take",
+        code="""\
+def attention_scores(query, key):
+    return query @ key.transpose(-2, -1) / torch.sqrt(query.shape[-1])
+""",
+    ),
+    Wrong(
+        "scores",
+        "the query turned round",
+        (0, 1),
+        "sizes that do not fit",
+        code="""\
+def attention_scores(query, key):
+    return query.transpose(-2, -1) @ key / math.sqrt(query.shape[-1])
+""",
+    ),
+    Wrong(
+        "weights",
+        "one in the denominator",
+        (0, 1),
+        "each row a multiple",
+        code="""\
+def attention_weights(scores):
+    e = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return e / (1 + e.sum(-1, keepdim=True))
+""",
+    ),
+    Wrong(
+        "weights",
+        "rounded for display",
+        (0, 1),
+        "not exact",
+        code="""\
+def attention_weights(scores):
+    return torch.softmax(scores, dim=-1).round(decimals=2)
+""",
+    ),
+    Wrong(
+        "weights",
+        "smallest score taken off",
+        (1,),
+        "exponentials overflow",
+        code="""\
+def attention_weights(scores):
+    e = torch.exp(scores - scores.amin(dim=-1, keepdim=True))
+    return e / e.sum(dim=-1, keepdim=True)
+""",
+    ),
+    Wrong(
+        "weights",
+        "nan to zero",
+        (1,),
+        "one maximum for all rows",
+        code="""\
+def attention_weights(scores):
+    e = torch.exp(scores)
+    return torch.nan_to_num(e / e.sum(dim=-1, keepdim=True))
+""",
+    ),
+    Wrong(
+        "weights",
+        "noise as in training",
+        (0, 1),
+        "another result when called again",
+        code="""\
+def attention_weights(scores):
+    return F.gumbel_softmax(scores, dim=-1)
+""",
+    ),
+    Wrong(
+        "weights",
+        "small weights cut to zero",
+        (0, 1),
+        "rows that do not sum to 1",
+        code="""\
+def attention_weights(scores):
+    w = torch.softmax(scores, dim=-1)
+    return torch.where(w < 0.1, torch.zeros_like(w), w)
+""",
+    ),
+    Wrong(
+        "attention",
+        "a tenth is always dropped",
+        (0, 1, 2, 3),
+        "another result when called again",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    return F.dropout(weights, 0.1) @ value, weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "dropout in place",
+        (2,),
+        "weights after dropout",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    dropped = F.dropout(weights, dropout, inplace=True)
+    return dropped @ value, weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "the values are dropped",
+        (2,),
+        "",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    return weights @ F.dropout(value, dropout), weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "brought back to sum one after dropout",
+        (2,),
+        "enlarged by another factor",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    kept = weights * (torch.rand_like(weights) >= dropout)
+    return kept / kept.sum(-1, keepdim=True).clamp(min=1e-9) @ value, weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "residual added",
+        (0, 1, 2, 3),
+        "",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    out = F.dropout(weights, dropout) @ value
+    return out + query.mean(-1, keepdim=True), weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "causal by habit",
+        (0, 1, 3),
+        "nothing above the diagonal",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    scores = attention_scores(query, key)
+    future = torch.ones_like(scores, dtype=torch.bool).triu(1)
+    weights = attention_weights(scores.masked_fill(future, -math.inf))
+    return F.dropout(weights, dropout) @ value, weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "scaled by the width of the values",
+        (0, 1, 3),
+        "",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(value.shape[-1])
+    weights = attention_weights(scores)
+    return F.dropout(weights, dropout) @ value, weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "arguments of the scores swapped",
+        (0, 1, 2, 3),
+        "sizes that do not fit",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(key, query))
+    return F.dropout(weights, dropout) @ value, weights
+""",
+    ),
+    Wrong(
+        "masks",
+        "causal with axes for batch and heads",
+        (0,),
+        "wrong shape",
+        code="""\
+def causal_mask(tokens):
+    return torch.ones(1, 1, tokens, tokens, dtype=torch.bool).tril()
+""",
+    ),
+    Wrong(
+        "masks",
+        "tokens moved to the second place",
+        (1, 2),
+        "wrong shape",
+        code="""\
+def padding_mask(ids, pad=0):
+    return (ids != pad)[:, :, None, None]
+""",
+    ),
+    Wrong(
+        "masks",
+        "exclusive or",
+        (2,),
+        "",
+        code="""\
+def decoder_mask(ids, pad=0):
+    return padding_mask(ids, pad) ^ causal_mask(ids.shape[1])
+""",
+    ),
+    Wrong(
+        "masks",
+        "the future and no padding",
+        (2,),
+        "",
+        code="""\
+def decoder_mask(ids, pad=0):
+    return padding_mask(ids, pad) & ~causal_mask(ids.shape[1])
+""",
+    ),
+    Wrong(
+        "masks",
+        "cut from a large one, rows only",
+        (0, 2),
+        "wrong shape",
+        code="""\
+BIG = torch.ones(64, 64, dtype=torch.bool).tril()
+def causal_mask(tokens):
+    return BIG[:tokens]
+""",
+    ),
+    Wrong(
+        "masks",
+        "padding mask widened to a square",
+        (1,),
+        "wrong shape",
+        code="""\
+def padding_mask(ids, pad=0):
+    n = ids.shape[1]
+    return (ids != pad)[:, None, None, :].expand(-1, 1, n, n)
+""",
+    ),
+    Wrong(
+        "masks",
+        "decoder mask without an axis for heads",
+        (2,),
+        "wrong shape",
+        code="""\
+def decoder_mask(ids, pad=0):
+    return (ids != pad)[:, None, :] & causal_mask(ids.shape[1])
+""",
+    ),
+    Wrong(
+        "masked",
+        "empty only if all is hidden",
+        (2,),
+        "NaN for masked rows",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is not None:
+        if not mask.any():
+            weights = torch.zeros_like(scores)
+            return weights @ value, weights
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = attention_weights(scores)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "masked",
+        "no mask means causal",
+        (1,),
+        "nothing above the diagonal",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is None:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    empty = ~mask.any(dim=-1, keepdim=True)
+    weights = attention_weights(scores.masked_fill(~(mask | empty), -math.inf))
+    weights = weights.masked_fill(empty, 0.0)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "masked",
+        "truth of the mask asked",
+        (0, 1, 2, 3),
+        "the truth of a whole tensor",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = attention_weights(scores)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "masked",
+        "output of empty rows zeroed, not the weights",
+        (2,),
+        "empty rows without a mask",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is None:
+        weights = attention_weights(scores)
+        return weights @ value, weights
+    empty = ~mask.any(dim=-1, keepdim=True)
+    weights = attention_weights(scores.masked_fill(~(mask | empty), -math.inf))
+    return (weights @ value).masked_fill(empty, 0.0), weights
+""",
+    ),
+    Wrong(
+        "masked",
+        "largest over hidden keys too",
+        (3,),
+        "masked after the softmax",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    e = torch.exp(scores - scores.amax(-1, keepdim=True))
+    if mask is not None:
+        e = e * mask
+    total = e.sum(-1, keepdim=True)
+    weights = e / torch.where(total == 0, torch.ones_like(total), total)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "masked",
+        "an axis put in for the heads, always",
+        (0, 1, 2, 3),
+        "wrong shape",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask.unsqueeze(1), -math.inf)
+    weights = torch.nan_to_num(attention_weights(scores))
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "gradient",
+        "multiplied by the root on the way back",
+        (1,),
+        "a factor that is a size",
+        change=(
+            "/ math.sqrt(query.shape[-1])\n    of_query",
+            "* math.sqrt(query.shape[-1])\n    of_query",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "keys' gradient from keys",
+        (1,),
+        "",
+        change=(
+            "of_scores.transpose(-2, -1) @ query",
+            "of_scores.transpose(-2, -1) @ of_query",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "the largest for the mean",
+        (0, 1),
+        "",
+        code="""\
+def softmax_gradient(weights, upstream):
+    return weights * (upstream - upstream.amax(-1, keepdim=True))
+""",
+    ),
+    Wrong(
+        "gradient",
+        "upstream not asked for the values",
+        (1,),
+        "columns that are all alike",
+        change=(
+            "weights.transpose(-2, -1) @ upstream",
+            "weights.transpose(-2, -1) @ torch.ones_like(upstream)",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "positions from 1",
+        (2, 3),
+        "an index past the end",
+        change=(
+            "torch.arange(ids.shape[1], device=ids.device)",
+            "torch.arange(1, ids.shape[1] + 1, device=ids.device)",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "super forgotten",
+        (1, 2, 3),
+        "the parent's constructor not called",
+        change=(
+            "        super().__init__()",
+            "        pass",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "maps made anew in each call",
+        (1, 2, 3),
+        "the query knows its symbol",
+        change=(
+            "query = self.to_query(places).expand(tokens.shape)",
+            "query = nn.Linear(places.shape[-1], places.shape[-1])(places).expand(tokens.shape)",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "classes before tokens",
+        (1, 2, 3),
+        "log-odds of another shape",
+        change=(
+            "return self.to_log_odds(output), weights",
+            "return self.to_log_odds(output).transpose(1, 2), weights",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "always max_len places",
+        (1,),
+        "sizes that do not fit",
+        code="""\
+class CopyModel(nn.Module):
+    def __init__(self, num_symbols, max_len, d_model=32):
+        super().__init__()
+        self.symbols = nn.Embedding(num_symbols + 1, d_model)
+        self.positions = nn.Parameter(torch.randn(max_len, d_model))
+        self.to_query = nn.Linear(d_model, d_model)
+        self.to_key = nn.Linear(d_model, d_model)
+        self.to_value = nn.Linear(d_model, d_model)
+        self.to_log_odds = nn.Linear(d_model, num_symbols + 1)
+
+    def forward(self, ids):
+        tokens = self.symbols(ids) + self.positions
+        query = self.to_query(self.positions).expand(tokens.shape)
+        output, weights = masked_attention(
+            query, self.to_key(tokens), self.to_value(tokens), padding_mask(ids)[:, 0]
+        )
+        return self.to_log_odds(output), weights
+""",
+    ),
+    Wrong(
+        "copying",
+        "share of errors as the loss",
+        (0,),
+        "no gradient",
+        code="""\
+def copy_loss(model, ids):
+    log_odds, _ = model(ids)
+    real = ids != 0
+    return (log_odds.argmax(-1) != ids)[real].float().mean()
+""",
+    ),
+    Wrong(
+        "copying",
+        "squared error of probabilities",
+        (0,),
+        "",
+        code="""\
+def copy_loss(model, ids):
+    log_odds, _ = model(ids)
+    real = ids != 0
+    wanted = F.one_hot(ids, log_odds.shape[-1]).float()
+    return F.mse_loss(log_odds.softmax(-1)[real], wanted[real])
+""",
+    ),
+    Wrong(
+        "scores",
+        "scale kept as a whole number",
+        (0, 1),
+        "scaled by another number",
+        code="""\
+def attention_scores(query, key):
+    return query @ key.transpose(-2, -1) / math.isqrt(query.shape[-1])
+""",
+    ),
+    Wrong(
+        "scores",
+        "no sum over features, only one",
+        (0, 1),
+        "",
+        code="""\
+def attention_scores(query, key):
+    return query[..., :1] @ key[..., :1].transpose(-2, -1) / math.sqrt(query.shape[-1])
+""",
+    ),
+    Wrong(
+        "scores",
+        "divided by the length of the query",
+        (0, 1),
+        "each row a multiple",
+        code="""\
+def attention_scores(query, key):
+    return query @ key.mT / query.norm(dim=-1, keepdim=True)
+""",
+    ),
+    Wrong(
+        "weights",
+        "tanh before the softmax",
+        (0, 1),
+        "",
+        code="""\
+def attention_weights(scores):
+    return torch.softmax(torch.tanh(scores), dim=-1)
+""",
+    ),
+    Wrong(
+        "weights",
+        "sums of the wrong sign",
+        (0, 1),
+        "the smallest score has the largest weight",
+        code="""\
+def attention_weights(scores):
+    return F.softmin(scores, dim=-1)
+""",
+    ),
+    Wrong(
+        "attention",
+        "value weighted without the last key",
+        (0, 1, 3),
+        "",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    return F.dropout(weights[..., :-1], dropout) @ value[..., :-1, :], weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "dropout given as training flag",
+        (2,),
+        "enlarged by another factor",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    return F.dropout(weights, training=dropout > 0) @ value, weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "max pooled values",
+        (0, 1, 2, 3),
+        "",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    best = weights.argmax(-1, keepdim=True).expand(*weights.shape[:-1], value.shape[-1])
+    return torch.gather(value, -2, best), weights
+""",
+    ),
+    Wrong(
+        "masks",
+        "causal from the other end",
+        (0, 2),
+        "",
+        code="""\
+def causal_mask(tokens):
+    return torch.ones(tokens, tokens, dtype=torch.bool).tril().flip(0)
+""",
+    ),
+    Wrong(
+        "masks",
+        "first token is always visible",
+        (1, 2),
+        "True too often",
+        code="""\
+def padding_mask(ids, pad=0):
+    mask = (ids != pad)[:, None, None, :].clone()
+    mask[..., 0] = True
+    mask[..., -1] = True
+    return mask
+""",
+    ),
+    Wrong(
+        "masked",
+        "mask applied to queries' rows",
+        (0, 1, 2, 3),
+        "mask ignored",
+        change=(
+            "scores.masked_fill(~visible, -math.inf)",
+            "scores.masked_fill(~visible.any(-1, keepdim=True), -math.inf)",
+        ),
+    ),
+    Wrong(
+        "masked",
+        "empty rows to one over n",
+        (2,),
+        "hidden keys share the weight",
+        change=(
+            "weights = weights.masked_fill(empty, 0.0)",
+            "weights = weights.masked_fill(empty, 1 / weights.shape[-1])",
+        ),
+    ),
+    Wrong(
+        "masked",
+        "detach for a clean gradient",
+        (2,),
+        "zero everywhere",
+        change=(
+            "    weights = weights.masked_fill(empty, 0.0)\n    return weights @ value, weights",
+            "    weights = weights.masked_fill(empty, 0.0).detach()\n    return weights @ value, weights",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "average with plain weights of the upstream",
+        (0, 1),
+        "",
+        code="""\
+def softmax_gradient(weights, upstream):
+    return weights * upstream - (weights * upstream).sum(dim=-1, keepdim=True)
+""",
+    ),
+    Wrong(
+        "gradient",
+        "query for scores' gradient of key not transposed",
+        (1,),
+        "weights not turned round",
+        change=(
+            "of_key = of_scores.transpose(-2, -1) @ query",
+            "of_key = of_scores @ query",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "mean of each sentence's sum",
+        (0,),
+        "",
+        code="""\
+def copy_loss(model, ids):
+    log_odds, _ = model(ids)
+    each = F.cross_entropy(log_odds.transpose(1, 2), ids, ignore_index=0, reduction="none")
+    return each.sum(1).mean()
+""",
+    ),
+]
+RIGHT = [
+    Right(
+        "scores",
+        "split over features, added up",
+        code="""\
+def attention_scores(query, key):
+    parts = [query[..., i : i + 1] * key[..., i : i + 1].mT for i in range(query.shape[-1])]
+    return sum(parts) * query.shape[-1] ** -0.5
+""",
+    ),
+    Right(
+        "weights",
+        "through logsumexp twice",
+        code="""\
+def attention_weights(scores):
+    return (scores - torch.logsumexp(scores, -1, True)).exp()
+""",
+    ),
+    Right(
+        "attention",
+        "all by einsum with dots",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    s = torch.einsum("...qd,...kd->...qk", query / query.shape[-1] ** 0.5, key)
+    w = F.softmax(s, -1)
+    keep = torch.empty_like(w).bernoulli_(1 - dropout) / (1 - dropout) if dropout else 1
+    return torch.einsum("...qk,...kv->...qv", w * keep, value), w
+""",
+    ),
+    Right(
+        "masked",
+        "exponentials of visible ones only",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    s = attention_scores(query, key)
+    m = torch.ones_like(s, dtype=torch.bool) if mask is None else mask.expand(s.shape)
+    top = s.masked_fill(~m, -math.inf).amax(-1, keepdim=True)
+    top = torch.where(top == -math.inf, torch.zeros_like(top), top).detach()
+    e = torch.exp(torch.where(m, s - top, torch.zeros_like(s))) * m
+    total = e.sum(-1, keepdim=True)
+    w = e / torch.where(total == 0, torch.ones_like(total), total)
+    return w @ value, w
+""",
+    ),
+    Right(
+        "gradient",
+        "with the output, as fused kernels do",
+        code="""\
+def softmax_gradient(weights, upstream):
+    return weights * upstream - weights * (weights * upstream).sum(-1)[..., None]
+def attention_gradients(query, key, value, upstream):
+    d = query.size(-1) ** 0.5
+    w = attention_weights(attention_scores(query, key))
+    delta = (upstream * (w @ value)).sum(-1, keepdim=True)
+    ds = w * (upstream @ value.mT - delta) / d
+    return ds @ key, ds.mT @ query, w.mT @ upstream
+""",
+    ),
+    Right(
+        "masks",
+        "by loops and stacking",
+        code="""\
+def causal_mask(tokens):
+    return torch.tensor([[j <= i for j in range(tokens)] for i in range(tokens)])
+def padding_mask(ids, pad=0):
+    return ids.ne(pad).unsqueeze(1).unsqueeze(2)
+def decoder_mask(ids, pad=0):
+    n = ids.size(-1)
+    return torch.logical_and(padding_mask(ids, pad), causal_mask(n).to(ids.device)[None, None])
+""",
+    ),
+]

@@ -1,0 +1,783 @@
+"""Answers to exercise 4 of a class that was made up for it, right and wrong."""
+
+# ruff: noqa: E501  (students' lines are as long as they are)
+
+from tests.exercises.answers import Right, Wrong
+
+WRONG = [
+    Wrong(
+        "distances",
+        "eight bits",
+        (0, 1),
+        "too narrow a type",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    i = torch.arange(queries, dtype=torch.int8)
+    j = torch.arange(keys, dtype=torch.int8)
+    return j[None] - i[:, None] - offset
+""",
+    ),
+    Wrong(
+        "distances",
+        "cast to eight bits at the end",
+        (0, 1),
+        "too narrow a type",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    return (torch.arange(keys) - torch.arange(queries)[:, None] - offset).to(torch.int8)
+""",
+    ),
+    Wrong(
+        "distances",
+        "offset on the keys",
+        (1,),
+        "offset with the wrong sign",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    return (offset + torch.arange(keys)) - torch.arange(queries)[:, None]
+""",
+    ),
+    Wrong(
+        "distances",
+        "offset multiplied",
+        (1,),
+        "offset ignored",
+        code="""\
+def relative_distances(queries, keys, offset=1):
+    return torch.arange(keys) - offset * torch.arange(queries)[:, None]
+""",
+    ),
+    Wrong(
+        "distances",
+        "counted from the end",
+        (0, 1),
+        "wrong sign",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    return torch.arange(keys).flip(0) - torch.arange(queries).flip(0)[:, None] - offset
+""",
+    ),
+    Wrong(
+        "buckets",
+        "natural log of one more",
+        (1, 2),
+        "",
+        change=(
+            "share = torch.log(steps.clamp(min=1) / near) / math.log(max_distance / near)",
+            "share = torch.log1p(steps / near) / math.log1p(max_distance / near)",
+        ),
+    ),
+    Wrong(
+        "buckets",
+        "reach on one side only",
+        (0,),
+        "",
+        code="""\
+def clipped_rows(distances, reach):
+    return distances.clamp(max=reach) + reach
+""",
+    ),
+    Wrong(
+        "buckets",
+        "rows of a table of 2 reach",
+        (0,),
+        "clipped after the shift",
+        code="""\
+def clipped_rows(distances, reach):
+    return distances.clamp(-reach, reach - 1) + reach
+""",
+    ),
+    Wrong(
+        "buckets",
+        "modulo in place of the end",
+        (0,),
+        "counted round the end",
+        code="""\
+def clipped_rows(distances, reach):
+    return (distances + reach) % (2 * reach + 1)
+""",
+    ),
+    Wrong(
+        "buckets",
+        "near and far joined by a smaller sign",
+        (1, 2),
+        "",
+        change=(
+            "torch.where(steps < near",
+            "torch.where(steps > near",
+        ),
+    ),
+    Wrong(
+        "buckets",
+        "max_distance not divided",
+        (1, 2),
+        "",
+        change=(
+            "math.log(max_distance / near)",
+            "math.log(max_distance - near)",
+        ),
+    ),
+    Wrong(
+        "buckets",
+        "the end one too far",
+        (1, 2),
+        "no last bucket",
+        change=(
+            "far.clamp(max=num_buckets - 1)",
+            "far.clamp(max=num_buckets)",
+        ),
+    ),
+    Wrong(
+        "bias",
+        "the mask as numbers times the bias",
+        (1,),
+        "",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    s = query @ key.mT / math.sqrt(query.shape[-1])
+    if bias is not None:
+        s = s + (bias if mask is None else bias * mask)
+    w = s.softmax(-1)
+    return w @ value, w
+""",
+    ),
+    Wrong(
+        "bias",
+        "bias added before the mask hides, then removed",
+        (1,),
+        "",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    s = query @ key.mT / math.sqrt(query.shape[-1])
+    if mask is not None:
+        s = s.masked_fill(~mask, 0.0)
+    if bias is not None:
+        s = s + bias
+    w = s.softmax(-1)
+    return w @ value, w
+""",
+    ),
+    Wrong(
+        "bias",
+        "bias on the output",
+        (0, 1),
+        "bias ignored",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    s = query @ key.mT / math.sqrt(query.shape[-1])
+    if bias is not None:
+        s = s + bias.sum(-1, keepdim=True)
+    if mask is not None:
+        s = s.masked_fill(~mask, -math.inf)
+    w = s.softmax(-1)
+    return w @ value, w
+""",
+    ),
+    Wrong(
+        "bias",
+        "twice",
+        (0, 1),
+        "bias added twice",
+        change=(
+            "scores = scores + bias",
+            "scores = scores + bias + bias",
+        ),
+    ),
+    Wrong(
+        "bias",
+        "minus one for infinity",
+        (1,),
+        "low, but not hidden",
+        change=(
+            "~mask, -math.inf",
+            "~mask, -10.0",
+        ),
+    ),
+    Wrong(
+        "table",
+        "scale of one",
+        (0,),
+        "scale forgotten",
+        change=(
+            "max_distance, scale=10.0",
+            "max_distance, scale=1.0",
+        ),
+    ),
+    Wrong(
+        "table",
+        "buckets and reach exchanged",
+        (0, 1),
+        "",
+        change=(
+            "buckets(distances, self.num_buckets, self.max_distance)",
+            "buckets(distances, self.max_distance, self.num_buckets)",
+        ),
+    ),
+    Wrong(
+        "table",
+        "keys and queries exchanged",
+        (0, 1),
+        "wrong shape",
+        change=(
+            "relative_distances(queries, keys, offset)\n        rows",
+            "relative_distances(keys, queries, offset)\n        rows",
+        ),
+    ),
+    Wrong(
+        "table",
+        "one row more than buckets",
+        (0, 1),
+        "more than the table trained",
+        change=(
+            "torch.zeros(num_buckets, num_heads)",
+            "torch.zeros(num_buckets + 1, num_heads)",
+        ),
+    ),
+    Wrong(
+        "table",
+        "table of ones",
+        (1,),
+        "random start",
+        change=(
+            "torch.zeros(num_buckets, num_heads)",
+            "torch.ones(num_buckets, num_heads)",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "base of e",
+        (0, 1),
+        "powers of another number",
+        change=(
+            "2.0 ** (-8 * heads / num_heads)",
+            "torch.exp(-8 * heads / num_heads)",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "eight heads for ever",
+        (0, 1),
+        "slopes independent of the number of heads",
+        change=(
+            "2.0 ** (-8 * heads / num_heads)",
+            "2.0 ** (-heads.float())",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "slopes of n plus one",
+        (0, 1),
+        "divided by another number of heads",
+        change=(
+            "2.0 ** (-8 * heads / num_heads)",
+            "2.0 ** (-8 * heads / (num_heads + 1))",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "distance from the end",
+        (1,),
+        "",
+        change=(
+            "steps = relative_distances(queries, keys, offset).abs()",
+            "steps = (keys - 1 - torch.arange(keys)).expand(queries, keys)",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "bias on a relative scale",
+        (1,),
+        "a factor that is a size",
+        change=(
+            "return -head_slopes(num_heads)[:, None, None] * steps",
+            "return -head_slopes(num_heads)[:, None, None] * steps / keys",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "cos and sin exchanged",
+        (0,),
+        "cosine and sine exchanged",
+        change=(
+            "cos, sin = angles.cos(), angles.sin()",
+            "sin, cos = angles.cos(), angles.sin()",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "pairs put behind each other",
+        (0,),
+        "features of a pair torn apart",
+        change=(
+            "    turned = torch.stack(\n        [first * cos - second * sin, first * sin + second * cos], dim=-1\n    )\n    return turned.flatten(-2)",
+            "    turned = torch.cat(\n        [first * cos - second * sin, first * sin + second * cos], dim=-1\n    )\n    return turned",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "whole division of the exponent",
+        (0, 1),
+        "all pairs at one rate",
+        change=(
+            "torch.arange(0, width, 2) / width",
+            "(torch.arange(0, width, 2) // width)",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "two pi in the angle",
+        (0,),
+        "angles in whole turns",
+        change=(
+            "positions.cpu()[:, None] * rates)",
+            "positions.cpu()[:, None] * rates * 2 * math.pi)",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "number of positions from the first axis",
+        (0,),
+        "an input comes back",
+        change=(
+            "positions = torch.arange(tokens)",
+            "positions = torch.arange(x.shape[0])",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "only the first pair turns",
+        (0, 1),
+        "rates fall at the wrong pace",
+        change=(
+            "rates = base ** (-torch.arange(0, width, 2) / width)",
+            "rates = base ** (-torch.arange(0, width, 2) / width) * (torch.arange(width // 2) == 0)",
+        ),
+    ),
+    Wrong(
+        "schemes",
+        "rotary on top of everything",
+        (0, 1, 2),
+        "",
+        change=(
+            '    if scheme == "alibi":',
+            '    query, key = rotate(query, offset + torch.arange(queries)), rotate(key)\n    if scheme == "alibi":',
+        ),
+    ),
+    Wrong(
+        "schemes",
+        "table called with keys first",
+        (2,),
+        "sizes do not fit",
+        change=(
+            "learned(queries, keys, offset)",
+            "learned(keys, queries, offset)",
+        ),
+    ),
+    Wrong(
+        "schemes",
+        "offset the wrong way",
+        (2,),
+        "sizes do not fit",
+        change=(
+            "offset = keys - queries",
+            "offset = queries - keys",
+        ),
+    ),
+    Wrong(
+        "schemes",
+        "rotary key with the query's places",
+        (2,),
+        "rotary queries counted from the first key",
+        change=(
+            "rotate(query, offset + torch.arange(queries)), rotate(key)",
+            "rotate(query, offset + torch.arange(queries)), rotate(key, offset + torch.arange(keys))",
+        ),
+    ),
+    Wrong(
+        "schemes",
+        "heads from the wrong axis",
+        (0, 2),
+        "",
+        change=(
+            "bias = alibi(heads, queries, keys, offset).to(query)",
+            "bias = alibi(query.shape[-1], queries, keys, offset)[:heads].to(query)",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "mean before the padding is left out",
+        (0,),
+        "divided by all texts",
+        change=(
+            "(loss.sum(dim=0) / (targets != 0).sum(dim=0)).cpu()",
+            "loss.mean(dim=0).cpu()",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "perplexity",
+        (0, 1),
+        "an exponential too many",
+        change=(
+            "(loss.sum(dim=0) / (targets != 0).sum(dim=0)).cpu()",
+            "(loss.sum(dim=0) / (targets != 0).sum(dim=0)).exp().cpu()",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "the last one missing",
+        (1,),
+        "",
+        change=(
+            "[-last:].mean()",
+            "[-last:-1].mean()",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "running mean",
+        (0, 1),
+        "running means",
+        change=(
+            "    return (loss.sum(dim=0) / (targets != 0).sum(dim=0)).cpu()",
+            "    mean = (loss.sum(dim=0) / (targets != 0).sum(dim=0)).cpu()\n    return mean.cumsum(0) / torch.arange(1, len(mean) + 1)",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "median of the batch",
+        (0, 1),
+        "",
+        change=(
+            "    return (loss.sum(dim=0) / (targets != 0).sum(dim=0)).cpu()",
+            "    return loss.median(dim=0).values.cpu()",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "tests of 32 texts",
+        (0,),
+        "another number of texts",
+        change=(
+            "draw(64, length, 10**6 + length)",
+            "draw(32, length, 10**6 + length)",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "losses of each length against the longest",
+        (1,),
+        "compared with the longest, or with the first",
+        change=(
+            "loss[min(loss)] <= margin",
+            "loss[max(loss)] <= margin",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "absolute loss below the margin",
+        (1,),
+        "the loss for its rise",
+        change=(
+            "max(loss.values()) - loss[min(loss)] <= margin",
+            "max(loss.values()) <= margin",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "first key for the shortest",
+        (1,),
+        "compared with the longest, or with the first",
+        change=(
+            "loss[min(loss)]",
+            "loss[next(iter(loss))]",
+        ),
+    ),
+    Wrong(
+        "finding",
+        "seed after the model",
+        (0,),
+        "",
+        change=(
+            '    seed_everything(seed)\n    learned = LearnedBias(4, 16, 20) if scheme == "table" else None\n    return LanguageModel(attend, scheme, learned)',
+            '    learned = LearnedBias(4, 16, 20) if scheme == "table" else None\n    model = LanguageModel(attend, scheme, learned)\n    seed_everything(seed)\n    return model',
+        ),
+    ),
+    Wrong(
+        "finding",
+        "a table for one head",
+        (0,),
+        "not so",
+        change=(
+            "LearnedBias(4, 16, 20)",
+            "LearnedBias(1, 16, 20)",
+        ),
+    ),
+    Wrong(
+        "finding",
+        "one bucket",
+        (0,),
+        "buckets that are never trained",
+        change=(
+            "LearnedBias(4, 16, 20)",
+            "LearnedBias(4, 64, 128)",
+        ),
+    ),
+    Wrong(
+        "finding",
+        "the same model again",
+        (0,),
+        "not so",
+        code="""\
+CACHE = {}
+def new_model(scheme, seed=0):
+    if (scheme, seed) not in CACHE:
+        seed_everything(seed)
+        learned = LearnedBias(4, 16, 20) if scheme == "table" else None
+        CACHE[scheme, seed] = LanguageModel(attend, scheme, learned)
+    return CACHE[scheme, seed]
+""",
+    ),
+    Wrong(
+        "distances",
+        "offset added twice",
+        (1,),
+        "",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    return torch.arange(keys) - (torch.arange(queries) + 2 * offset)[:, None]
+""",
+    ),
+    Wrong(
+        "distances",
+        "last query stands at the end",
+        (1,),
+        "queries and keys counted from different numbers",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    return torch.arange(keys) - (torch.arange(queries)[:, None] + keys - queries)
+""",
+    ),
+    Wrong(
+        "buckets",
+        "exact part too small by one",
+        (1, 2),
+        "",
+        change=(
+            "near = num_buckets // 2",
+            "near = num_buckets // 2 - 1",
+        ),
+    ),
+    Wrong(
+        "buckets",
+        "future gets the last bucket",
+        (1,),
+        "",
+        change=(
+            "first, steps = 0, (-distances).clamp(min=0)",
+            "first, steps = 0, torch.where(distances > 0, max_distance, -distances)",
+        ),
+    ),
+    Wrong(
+        "buckets",
+        "base two logarithm on one side",
+        (1, 2),
+        "rounded the wrong way",
+        change=(
+            "share = torch.log(steps.clamp(min=1) / near)",
+            "share = torch.log2(steps.clamp(min=1) / near)",
+        ),
+    ),
+    Wrong(
+        "bias",
+        "bias of the first query for all",
+        (0, 1),
+        "",
+        change=(
+            "scores = scores + bias",
+            "scores = scores + bias[:, :1]",
+        ),
+    ),
+    Wrong(
+        "bias",
+        "exponential of the bias on the scores",
+        (0, 1),
+        "",
+        change=(
+            "scores = scores + bias",
+            "scores = scores + bias.exp()",
+        ),
+    ),
+    Wrong(
+        "bias",
+        "mask of the columns only",
+        (1,),
+        "",
+        change=(
+            "scores.masked_fill(~mask, -math.inf)",
+            "scores.masked_fill(~mask.any(0), -math.inf)",
+        ),
+    ),
+    Wrong(
+        "table",
+        "transposed bias",
+        (0, 1),
+        "wrong shape",
+        change=(
+            "permute(2, 0, 1)",
+            "permute(2, 1, 0)",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "exponent halves",
+        (0, 1),
+        "",
+        change=(
+            "-8 * heads / num_heads",
+            "-4 * heads / num_heads",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "bias of the future only",
+        (1,),
+        "zero everywhere",
+        change=(
+            "steps = relative_distances(queries, keys, offset).abs()",
+            "steps = relative_distances(queries, keys, offset).clamp(min=0)",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "minus forgotten in both",
+        (0, 1),
+        "lengths change",
+        change=(
+            "first * cos - second * sin",
+            "first * cos + second * sin",
+        ),
+    ),
+    Wrong(
+        "rotary",
+        "odd and even exchanged",
+        (0,),
+        "",
+        change=(
+            "first, second = x[..., 0::2], x[..., 1::2]",
+            "second, first = x[..., 0::2], x[..., 1::2]",
+        ),
+    ),
+    Wrong(
+        "schemes",
+        "alibi without the mask of the future for one query",
+        (0, 1, 2),
+        "",
+        change=(
+            "mask = relative_distances(queries, keys, offset) <= 0",
+            "mask = relative_distances(queries, keys, offset) <= 1",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "weighted by number of texts at the end",
+        (1,),
+        "a multiple",
+        change=(
+            "[-last:].mean()",
+            "[-last:].sum().div(len(tokens))",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "model reads the last token too",
+        (0, 1),
+        "",
+        change=(
+            "logits = model(tokens[:, :-1]).transpose(1, 2)",
+            "logits = model(tokens)[:, 1:].transpose(1, 2)",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "margin doubled",
+        (1,),
+        "",
+        change=(
+            "<= margin",
+            "<= 2 * margin",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "tests drawn with the length as the seed",
+        (0,),
+        "tested on texts of the training",
+        change=(
+            "10**6 + length",
+            "length",
+        ),
+    ),
+]
+RIGHT = [
+    Right(
+        "distances",
+        "by loops",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    return torch.tensor([[j - i - offset for j in range(keys)] for i in range(queries)])
+""",
+    ),
+    Right(
+        "buckets",
+        "in loops",
+        code="""\
+def buckets(distances, num_buckets, max_distance, causal=True):
+    def one(r):
+        n, up = (num_buckets, 0) if causal else (num_buckets // 2, (num_buckets // 2) * (r > 0))
+        d = max(-r, 0) if causal else abs(r)
+        e = n // 2
+        if d < e:
+            return up + d
+        return up + min(n - 1, e + math.floor((n - e) * math.log(d / e) / math.log(max_distance / e)))
+    return torch.tensor([one(r) for r in distances.flatten().tolist()]).view_as(distances)
+""",
+    ),
+    Right(
+        "rotary",
+        "by complex numbers",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    n, d = x.shape[-2:]
+    p = torch.arange(n, device=x.device) if positions is None else positions.to(x.device)
+    theta = base ** (-torch.arange(0, d, 2, device=x.device).float() / d)
+    turn = torch.polar(torch.ones(n, d // 2, device=x.device), p.float()[:, None] * theta)
+    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2).contiguous())
+    return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
+""",
+    ),
+    Right(
+        "alibi",
+        "by the repeated root",
+        code="""\
+def head_slopes(num_heads):
+    ratio = 2 ** (-8 / num_heads)
+    return torch.tensor([ratio ** (h + 1) for h in range(num_heads)])
+""",
+    ),
+    Right(
+        "evaluation",
+        "by log_softmax and gather",
+        code="""\
+def loss_by_position(model, tokens):
+    model.eval()
+    x = tokens.to(next(model.parameters()).device)
+    with torch.inference_mode():
+        lp = model(x[:, :-1]).log_softmax(-1)
+    t = x[:, 1:]
+    nll = -lp.gather(-1, t[..., None])[..., 0]
+    keep = t.ne(0).to(nll.dtype)
+    return ((nll * keep).sum(0) / keep.sum(0)).cpu()
+""",
+    ),
+]

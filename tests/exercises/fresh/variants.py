@@ -1,0 +1,874 @@
+"""Answers to exercise 3 of a class that was made up for it, right and wrong."""
+
+# ruff: noqa: E501  (students' lines are as long as they are)
+
+from tests.exercises.answers import Right, Wrong
+
+WRONG = [
+    Wrong(
+        "products",
+        "scaled by both widths multiplied",
+        (1,),
+        "divided by the width",
+        code="""\
+class ScaledDot(nn.Module):
+    def forward(self, query, key):
+        return query @ key.transpose(1, 2) / math.sqrt(query.shape[-1] * key.shape[-1])
+""",
+    ),
+    Wrong(
+        "products",
+        "mean of products in Dot",
+        (0,),
+        "a factor that is a size",
+        code="""\
+class Dot(nn.Module):
+    def forward(self, query, key):
+        return torch.einsum("bqd,bkd->bqk", query, key) / query.shape[-1]
+""",
+    ),
+    Wrong(
+        "products",
+        "same place only",
+        (0,),
+        "wrong shape",
+        code="""\
+class Dot(nn.Module):
+    def forward(self, query, key):
+        n = min(query.shape[1], key.shape[1])
+        return (query[:, :n] * key[:, :n]).sum(-1)
+""",
+    ),
+    Wrong(
+        "products",
+        "general projects the key twice",
+        (2,),
+        "a tanh too many",
+        code="""\
+class General(nn.Module):
+    def __init__(self, query_dim, key_dim):
+        super().__init__()
+        self.project = nn.Linear(key_dim, query_dim, bias=False)
+    def forward(self, query, key):
+        return torch.tanh(query @ self.project(key).transpose(1, 2))
+""",
+    ),
+    Wrong(
+        "products",
+        "general with its weight twice",
+        (2,),
+        "",
+        code="""\
+class General(nn.Module):
+    def __init__(self, query_dim, key_dim):
+        super().__init__()
+        self.project = nn.Linear(key_dim, query_dim, bias=False)
+    def forward(self, query, key):
+        return query @ (self.project.weight.abs() @ key.transpose(1, 2))
+""",
+    ),
+    Wrong(
+        "products",
+        "scores of the last query",
+        (0,),
+        "rows that are all alike",
+        code="""\
+class Dot(nn.Module):
+    def forward(self, query, key):
+        return (query[:, -1:] @ key.transpose(1, 2)).expand(-1, query.shape[1], -1)
+""",
+    ),
+    Wrong(
+        "products",
+        "a new matrix at each call",
+        (2,),
+        "another result when called again",
+        code="""\
+class General(nn.Module):
+    def __init__(self, query_dim, key_dim):
+        super().__init__()
+        self.project = nn.Linear(key_dim, query_dim, bias=False)
+        self.sizes = key_dim, query_dim
+    def forward(self, query, key):
+        return query @ nn.Linear(*self.sizes, bias=False)(key).transpose(1, 2)
+""",
+    ),
+    Wrong(
+        "products",
+        "root of the batch",
+        (1,),
+        "each row a multiple",
+        code="""\
+class ScaledDot(nn.Module):
+    def forward(self, query, key):
+        return query @ key.transpose(1, 2) / math.sqrt(query.shape[0])
+""",
+    ),
+    Wrong(
+        "networks",
+        "sigmoid",
+        (0,),
+        "sigmoid for tanh",
+        change=(
+            "torch.tanh(asking + asked)",
+            "torch.sigmoid(asking + asked)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "difference",
+        (0,),
+        "another operation between query and key",
+        change=(
+            "asking + asked",
+            "asking - asked",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "sum over hidden in place of v",
+        (0,),
+        "v has no part in it",
+        change=(
+            "self.v(torch.tanh(asking + asked)).squeeze(-1)",
+            "torch.tanh(asking + asked).mean(-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "softmax at the end",
+        (0,),
+        "weights instead of scores",
+        change=(
+            "self.v(torch.tanh(asking + asked)).squeeze(-1)",
+            "self.v(torch.tanh(asking + asked)).squeeze(-1).softmax(-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "squeeze of all axes of size one",
+        (2,),
+        "wrong shape",
+        change=(
+            "self.v(torch.tanh(self.hidden(pairs))).squeeze(-1)",
+            "self.v(torch.tanh(self.hidden(pairs))).squeeze()",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "axes added at the wrong places",
+        (0,),
+        "keys times queries",
+        change=(
+            "        asking = self.query_proj(query)[:, :, None]  # (batch, queries, 1, hidden)\n        asked = self.key_proj(key)[:, None]  # (batch, 1, keys, hidden)",
+            "        asking = self.query_proj(query)[:, None]\n        asked = self.key_proj(key)[:, :, None]",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "concat along the tokens",
+        (2,),
+        "sizes that do not fit",
+        code="""\
+class Concat(nn.Module):
+    def __init__(self, query_dim, key_dim, hidden_dim):
+        super().__init__()
+        self.hidden = nn.Linear(query_dim + key_dim, hidden_dim, bias=False)
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+    def forward(self, query, key):
+        pairs = torch.cat([query, key], dim=1)
+        return self.v(torch.tanh(self.hidden(pairs))).squeeze(-1)
+""",
+    ),
+    Wrong(
+        "networks",
+        "dropout on the hidden units",
+        (0,),
+        "another result when called again",
+        change=(
+            "self.v(torch.tanh(asking + asked))",
+            "self.v(nn.functional.dropout(torch.tanh(asking + asked), 0.1))",
+        ),
+    ),
+    Wrong(
+        "conversion",
+        "half of the sum",
+        (0,),
+        "",
+        code="""\
+def concat_weight(w_query, w_key):
+    return torch.cat([w_query, w_key], dim=1) / 2
+""",
+    ),
+    Wrong(
+        "conversion",
+        "key width for the query's",
+        (1,),
+        "cut at the wrong place",
+        code="""\
+def additive_weights(w, query_dim):
+    return w[:, :-query_dim], w[:, -query_dim:]
+""",
+    ),
+    Wrong(
+        "conversion",
+        "one column short",
+        (1,),
+        "cut at the wrong place",
+        code="""\
+def additive_weights(w, query_dim):
+    return w[:, :query_dim], w[:, query_dim + 1 :]
+""",
+    ),
+    Wrong(
+        "conversion",
+        "stacked on a new axis",
+        (0,),
+        "sizes that do not fit",
+        code="""\
+def concat_weight(w_query, w_key):
+    return torch.stack([w_query, w_key], dim=1)
+""",
+    ),
+    Wrong(
+        "conversion",
+        "only one matrix",
+        (1,),
+        "wrong type",
+        code="""\
+def additive_weights(w, query_dim):
+    return w[:, :query_dim]
+""",
+    ),
+    Wrong(
+        "attend",
+        "states for memory",
+        (0, 1, 2),
+        "shapes that do not line up",
+        change=(
+            "        scores = self.score(states, memory)  # (batch, target, source)",
+            "        scores = self.score(memory, states)",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "mask widened over the wrong axis",
+        (0, 1, 2),
+        "shapes that do not line up",
+        change=(
+            "~mask[:, None]",
+            "~mask[:, :, None]",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "scores for weights",
+        (0, 1),
+        "rows that do not sum to 1",
+        change=(
+            "        return weights @ memory, weights",
+            "        return weights @ memory, scores",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "one mask for all: all sentences",
+        (1, 2),
+        "one sentence's mask for all",
+        change=(
+            "~mask[:, None]",
+            "~mask.all(0)",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "scaled once more",
+        (0, 1, 2),
+        "",
+        change=(
+            "        weights = scores.softmax(dim=-1)",
+            "        weights = (scores / math.sqrt(memory.shape[-1])).softmax(dim=-1)",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "context plus state",
+        (0, 1, 2),
+        "an input added to the result",
+        change=(
+            "        return weights @ memory, weights",
+            "        return weights @ memory + states, weights",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "tanh of the context",
+        (0, 1, 2),
+        "a tanh too many",
+        change=(
+            "        return weights @ memory, weights",
+            "        return torch.tanh(weights @ memory), weights",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "median of times, then divided",
+        (1, 2),
+        "not divided round by round",
+        code="""\
+def compare_speed(steps, rounds, clock):
+    for step in steps.values():
+        step()
+    t = {n: [] for n in steps}
+    for _ in range(rounds):
+        for n, step in steps.items():
+            a = clock()
+            step()
+            t[n].append(clock() - a)
+    first = statistics.median(next(iter(t.values())))
+    return {n: (statistics.median(x) / first, min(x) / first, max(x) / first) for n, x in t.items()}
+""",
+    ),
+    Wrong(
+        "speed",
+        "ratio to the fastest of the round",
+        (0, 1, 2),
+        "",
+        change=(
+            "first = next(iter(seconds.values()))",
+            "first = min(seconds.values())",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "ratio to the last",
+        (0, 1, 2),
+        "",
+        change=(
+            "first = next(iter(seconds.values()))",
+            "first = list(seconds.values())[-1]",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "one round less",
+        (0, 1, 2),
+        "not so",
+        change=(
+            "for _ in range(rounds):",
+            "for _ in range(rounds - 1):",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "middle of lowest and highest",
+        (2,),
+        "",
+        change=(
+            "statistics.median(r), min(r), max(r)",
+            "(min(r) + max(r)) / 2, min(r), max(r)",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "lists for tuples of ratios, all of them",
+        (0, 1, 2),
+        "wrong shape",
+        change=(
+            "    return {n: (statistics.median(r), min(r), max(r)) for n, r in ratios.items()}",
+            "    return ratios",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "stops at the last eos",
+        (1,),
+        "padding left in",
+        change=(
+            "row.index(EOS)",
+            "len(row) - 1 - row[::-1].index(EOS)",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "eos is part of the sentence",
+        (1, 2),
+        "<eos> left in",
+        change=(
+            "end = row.index(EOS) if",
+            "end = row.index(EOS) + 1 if",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "words without spaces",
+        (0, 1, 2),
+        "BLEU on token ids",
+        change=(
+            'ours.append(" ".join(',
+            'ours.append("".join(',
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "first row only",
+        (2,),
+        "",
+        change=(
+            "for row in written.tolist():",
+            "for row in written[:1].tolist():",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "without the last token where there is no eos",
+        (0,),
+        "",
+        change=(
+            "else len(row)",
+            "else len(row) - 1",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "rounded to whole numbers",
+        (0, 1, 2),
+        "wrong type",
+        change=(
+            "metric.corpus_score(ours, [theirs]).score",
+            "round(metric.corpus_score(ours, [theirs]).score)",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "references left as lists",
+        (0, 1, 2),
+        "raises an error",
+        change=(
+            'theirs = [" ".join(words) for words in references]',
+            "theirs = [words for words in references]",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "sources and targets of lengths right, pairs the other way",
+        (0, 1),
+        "links turned round",
+        change=(
+            "own = {(source, target)",
+            "own = {(target, source)",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "product for sum below",
+        (0, 1),
+        "",
+        change=(
+            "1 - 2 * both / (found + wanted)",
+            "1 - both / (found + wanted - both)",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "score for error",
+        (0, 1),
+        "agreement for error",
+        change=(
+            "1 - 2 * both / (found + wanted)",
+            "2 * both / (found + wanted)",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "gold links of words counted twice in a list",
+        (0, 1),
+        "",
+        change=(
+            "wanted += len(links)",
+            "wanted += len({t for _, t in links})",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "counters inside the loop",
+        (1,),
+        "",
+        change=(
+            "    both = found = wanted = 0\n    for matrix, (targets, sources), links in zip(weights, lengths, gold):",
+            "    for matrix, (targets, sources), links in zip(weights, lengths, gold):\n        both = found = wanted = 0",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "evaluated with the seed, not trained with it",
+        (1,),
+        "the same order of pairs",
+        change=(
+            "fit(model, data.train, seed)",
+            "fit(model, data.train, 0)",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "only the last measure kept",
+        (1,),
+        "wrong shape",
+        change=(
+            "results[name].append(measure(model, data.test))",
+            "results[name] = [measure(model, data.test)]",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "keyed by seed",
+        (0, 1),
+        "a list, tuple or dict for what is in it",
+        change=(
+            "    results = {name: [] for name in variants}\n    for seed in seeds:",
+            "    results = {name: {} for name in variants}\n    for seed in seeds:",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "the class, not a model",
+        (0, 1),
+        "a function that is not called",
+        change=(
+            "model = make()",
+            "model = make",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "trained model returned by fit",
+        (0, 1),
+        "None is used",
+        change=(
+            "            fit(model, data.train, seed)",
+            "            model = fit(model, data.train, seed)",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "t at the wrong row",
+        (0,),
+        "interval of another width",
+        change=(
+            "T975[n - 1]",
+            "T975[n - 2]",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "half the width",
+        (0,),
+        "interval of another width",
+        change=(
+            "    return mean, mean - reach, mean + reach",
+            "    return mean, mean - reach / 2, mean + reach / 2",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "zero is a verdict",
+        (1,),
+        "sign turned round",
+        change=(
+            "    if low > 0:\n        return 1\n    return -1 if high < 0 else 0",
+            "    if low > 0 and high > 0:\n        return -1\n    return 1 if high < 0 else 0",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "any difference of the means outside one interval",
+        (1,),
+        "intervals that overlap",
+        code="""\
+def verdict(first, second):
+    mean, low, high = mean_and_interval(first)
+    other = statistics.fmean(second)
+    return 1 if other < low else -1 if other > high else 0
+""",
+    ),
+    Wrong(
+        "interval",
+        "strings for verdicts",
+        (1,),
+        "wrong type",
+        code="""\
+def verdict(first, second):
+    _, low, high = mean_and_interval([a - b for a, b in zip(first, second)])
+    return "1" if low > 0 else "-1" if high < 0 else "0"
+""",
+    ),
+    Wrong(
+        "interval",
+        "ratios for differences",
+        (1,),
+        "ratios for differences",
+        change=(
+            "[a - b for a, b in zip(first, second)]",
+            "[a / b - 1 for a, b in zip(first, second)]",
+        ),
+    ),
+    Wrong(
+        "products",
+        "root of the hidden sum of both widths",
+        (1,),
+        "a multiple",
+        code="""\
+class ScaledDot(nn.Module):
+    def forward(self, query, key):
+        return query @ key.transpose(1, 2) / math.sqrt(query.shape[-1] + key.shape[-1])
+""",
+    ),
+    Wrong(
+        "products",
+        "key projected and normalised",
+        (2,),
+        "each column a multiple",
+        code="""\
+class General(nn.Module):
+    def __init__(self, query_dim, key_dim):
+        super().__init__()
+        self.project = nn.Linear(key_dim, query_dim, bias=False)
+    def forward(self, query, key):
+        projected = nn.functional.normalize(self.project(key), dim=-1)
+        return query @ projected.transpose(1, 2)
+""",
+    ),
+    Wrong(
+        "networks",
+        "v before the tanh of the query only",
+        (0,),
+        "",
+        change=(
+            "torch.tanh(asking + asked)",
+            "(torch.tanh(asking) + asked)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "hidden units scaled",
+        (0,),
+        "a factor that is a size",
+        change=(
+            "self.v(torch.tanh(asking + asked)).squeeze(-1)",
+            "self.v(torch.tanh(asking + asked)).squeeze(-1) / math.sqrt(self.v.in_features)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "keys expanded over the batch axis",
+        (1,),
+        "sizes that do not fit",
+        change=(
+            "        asked = self.key_proj(key)[:, None]  # (batch, 1, keys, hidden)",
+            "        asked = self.key_proj(key)",
+        ),
+    ),
+    Wrong(
+        "conversion",
+        "key first when cutting",
+        (1,),
+        "cut at the wrong place",
+        code="""\
+def additive_weights(w, query_dim):
+    return w[:, query_dim:], w[:, :query_dim]
+""",
+    ),
+    Wrong(
+        "conversion",
+        "copies of columns overlapping",
+        (1,),
+        "",
+        code="""\
+def additive_weights(w, query_dim):
+    return w[:, :query_dim], w[:, query_dim - 1 : -1]
+""",
+    ),
+    Wrong(
+        "attend",
+        "memory read in reverse",
+        (0, 1, 2),
+        "",
+        change=(
+            "weights @ memory, weights",
+            "weights @ memory.flip(1), weights",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "mask as a bias of minus one",
+        (1, 2),
+        "mask added",
+        change=(
+            "scores = scores.masked_fill(~mask[:, None], -math.inf)",
+            "scores = scores - (~mask[:, None]).float()",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "weights rescaled by length",
+        (0, 1, 2),
+        "a multiple",
+        change=(
+            "        return weights @ memory, weights",
+            "        return weights @ memory * mask.sum(1)[:, None, None], weights",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "clock read twice at the end",
+        (2,),
+        "",
+        change=(
+            "            begin = clock()\n            step()",
+            "            step()\n            begin = clock()\n            step()",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "quartiles for lowest and highest",
+        (2,),
+        "",
+        change=(
+            "statistics.median(r), min(r), max(r)",
+            "statistics.median(r), sorted(r)[1], sorted(r)[-2]",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "eos searched as a word",
+        (1, 2),
+        "<eos> and padding left in",
+        change=(
+            '        end = row.index(EOS) if EOS in row else len(row)\n        ours.append(" ".join(tokens[i] for i in row[:end]))',
+            '        ours.append(" ".join(tokens[i] for i in row).split("EOS")[0])',
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "duplicates removed",
+        (0, 1, 2),
+        "",
+        change=(
+            '" ".join(tokens[i] for i in row[:end])',
+            '" ".join(dict.fromkeys(tokens[i] for i in row[:end]))',
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "error of each link averaged",
+        (0, 1),
+        "",
+        change=(
+            "1 - 2 * both / (found + wanted)",
+            "1 - both / max(found, wanted)",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "measured with the seed's pairs only",
+        (0,),
+        "",
+        change=(
+            "measure(model, data.test)",
+            "measure(model, data.test[:1])",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "last value left out",
+        (0,),
+        "",
+        change=(
+            "n, mean = len(values), statistics.fmean(values)",
+            "n, mean = len(values), statistics.fmean(values[:-1])",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "only the first is tested",
+        (1,),
+        "cut off at 0",
+        change=(
+            "    return -1 if high < 0 else 0",
+            "    return 0",
+        ),
+    ),
+]
+RIGHT = [
+    Right(
+        "products",
+        "by einsum and bmm",
+        code="""\
+class Dot(nn.Module):
+    def forward(self, query, key):
+        return torch.bmm(query, key.permute(0, 2, 1))
+class ScaledDot(nn.Module):
+    def forward(self, query, key):
+        return torch.einsum("bqd,bkd->bqk", query, key) * query.size(2) ** -0.5
+class General(nn.Module):
+    def __init__(self, query_dim, key_dim):
+        super().__init__()
+        self.project = nn.Linear(key_dim, query_dim, bias=False)
+    def forward(self, query, key):
+        return torch.einsum("bqd,de,bke->bqk", query, self.project.weight, key)
+""",
+    ),
+    Right(
+        "networks",
+        "one key at a time",
+        code="""\
+class Additive(nn.Module):
+    def __init__(self, query_dim, key_dim, hidden_dim):
+        super().__init__()
+        self.query_proj = nn.Linear(query_dim, hidden_dim, bias=False)
+        self.key_proj = nn.Linear(key_dim, hidden_dim, bias=False)
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+    def forward(self, query, key):
+        q, k = self.query_proj(query), self.key_proj(key)
+        return torch.cat([self.v((q + k[:, j : j + 1]).tanh()) for j in range(k.shape[1])], -1)
+""",
+    ),
+    Right(
+        "attend",
+        "bmm and where",
+        code="""\
+class Attention(nn.Module):
+    def __init__(self, score):
+        super().__init__()
+        self.score = score
+    def forward(self, memory, states, mask):
+        s = self.score(states, memory)
+        s = torch.where(mask.unsqueeze(1), s, torch.tensor(float("-inf"), device=s.device))
+        w = nn.functional.softmax(s, 2)
+        return torch.einsum("bts,bsd->btd", w, memory), w
+""",
+    ),
+    Right(
+        "alignment",
+        "with sets of triples",
+        code="""\
+def alignment_error(weights, lengths, gold):
+    a, g = set(), set()
+    for b, (t, s) in enumerate(lengths):
+        a |= {(b, int(weights[b, i, :s].argmax()), i) for i in range(t)}
+        g |= {(b, *map(int, link)) for link in gold[b]}
+    return 1 - 2 * len(a & g) / (len(a) + len(g))
+""",
+    ),
+    Right(
+        "interval",
+        "by torch",
+        code="""\
+def mean_and_interval(values):
+    x = torch.tensor(values, dtype=torch.float64)
+    half = T975[len(x) - 1] * (x.std() / len(x) ** 0.5).item()
+    m = x.mean().item()
+    return (m, m - half, m + half)
+""",
+    ),
+]
