@@ -179,7 +179,7 @@ def _made(mistake: Mistake, check: Check, case: Case, within: dict) -> bool:
     else:
         if check.pure and INPUTS_AFTER in case.seen:
             value[INPUTS_AFTER] = case.expected[INPUTS_AFTER]
-            if _matches(case.expected, value, **within):
+            if _matches(case.expected, value, tolerance=check.tolerance):
                 return False  # with these inputs the mistake makes no difference
             value[INPUTS_AFTER] = case.seen[INPUTS_AFTER]
     return _matches(case.seen, value, **within)

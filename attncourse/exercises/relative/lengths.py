@@ -205,6 +205,15 @@ LENGTHS = Task(
                     ),
                 ),
                 Mistake(
+                    "tested on texts of the training",
+                    "Texts of the test were learned from before. A seed that has drawn "
+                    "texts for the training draws the same ones again.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "test texts that were learned from") > 0
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
                     "one batch over and over",
                     "Every step learns from the same texts. The model will know them "
                     "by heart, and not the rules behind them.",
@@ -224,15 +233,6 @@ LENGTHS = Task(
                         )
                         and _number(seen, "test texts that were learned from") == 0
                     ),
-                ),
-                Mistake(
-                    "tested on texts of the training",
-                    "Texts of the test were learned from before. A seed that has drawn "
-                    "texts for the training draws the same ones again.",
-                    when=lambda seen, expected, inputs: (
-                        _number(seen, "test texts that were learned from") > 0
-                    ),
-                    read=LENGTHS_READ,
                 ),
                 Mistake(
                     "tested in training mode",

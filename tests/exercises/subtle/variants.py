@@ -296,7 +296,7 @@ class Attention(nn.Module):
         "networks",
         "additive scaled",
         (0, 2),
-        "a multiple",
+        "a factor that is a size",
         code="""\
 class Additive(nn.Module):
     def __init__(self, query_dim, key_dim, hidden_dim):
