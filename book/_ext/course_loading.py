@@ -52,16 +52,17 @@ EARLY = """<script>
 # Where a formula stands on the first screen, a font that comes late would move it.
 FIRST_SCREEN = 8000  # letters of the article
 # In their order, once the page has been drawn: after the next frame. A script that has
-# run leaves no tag.
+# run leaves its tag without an address; to take a tag out of the body, or to put one in,
+# would make the browser work out all styles again.
 LATER = """<script>
   requestAnimationFrame(function () {
     setTimeout(function () {
       document.querySelectorAll("script[data-src]").forEach(function (waiting) {
         var script = document.createElement("script");
         script.async = false;
-        script.onload = function () { waiting.remove(); };
+        script.onload = function () { waiting.removeAttribute("data-src"); };
         script.src = waiting.dataset.src;
-        document.body.appendChild(script);
+        document.head.appendChild(script);
       });
     });
   });
@@ -75,6 +76,8 @@ def put_states_aside(app, page, template, context, doctree):
         attributes = getattr(script, "attributes", {})
         if attributes.get("type") == STATE:
             states = json.loads(attributes["body"])["state"]
+            for one in states.values():
+                one["state"].pop("_css", None)  # the page has it
             path = Path(app.outdir) / "_static" / STATES / f"{page}.js"
             path.parent.mkdir(parents=True, exist_ok=True)
             text = f"window.courseWidgetStates = {json.dumps(states)};\n"

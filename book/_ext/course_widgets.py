@@ -56,7 +56,7 @@ def load_where_needed(app, page, template, context, doctree):
 
 
 def copy_style(app):
-    # once more in the state of each widget, but that is read by scripts only
+    # in the page's own sheet from the start; Jupyter takes it from each widget's state
     import attncourse
 
     source = Path(attncourse.__file__).parent / "widgets" / STYLE

@@ -74,15 +74,6 @@
     },
   };
 
-  var styles = {};
-  function addStyle(text) {
-    if (!text || styles[text]) return;
-    styles[text] = true;
-    var style = document.createElement("style");
-    style.textContent = text;
-    document.head.appendChild(style);
-  }
-
   var modules = {};
   function importText(text) {
     if (!modules[text]) {
@@ -115,7 +106,6 @@
     var place = document.createElement("div");
     place.className = "course-widget-live";
     return start(id, entry).then(function (ready) {
-      addStyle(ready.model.get("_css"));
       view.parentNode.insertBefore(place, view);
       return ready.widget.render({ model: ready.model, el: place });
     }).then(function () {
