@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 from tests.exercises.answers import Right, Wrong
+from tests.exercises.fresh import efficient as fresh
 from tests.exercises.students import efficient as students
 from tests.exercises.subtle import efficient as subtle
 
@@ -1929,6 +1930,7 @@ WRONG = [
     *WRONG_QUALITY,
     *students.WRONG,
     *subtle.WRONG,
+    *fresh.WRONG,
 ]
 RIGHT = [
     *RIGHT_MASK,
@@ -1940,4 +1942,5 @@ RIGHT = [
     *RIGHT_QUALITY,
     *students.RIGHT,
     *subtle.RIGHT,
+    *fresh.RIGHT,
 ]

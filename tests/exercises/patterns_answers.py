@@ -2240,4 +2240,5 @@ RIGHT = [
     *RIGHT_LANGUAGES,
     *students.RIGHT,
     *subtle.RIGHT,
+    *fresh.RIGHT,
 ]
