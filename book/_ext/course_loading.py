@@ -52,8 +52,8 @@ EARLY = """<script>
 # Where a formula stands on the first screen, a font that comes late would move it.
 FIRST_SCREEN = 8000  # letters of the article
 # In their order, once the page has been drawn: after the next frame. A script that has
-# run leaves its tag without an address; to take a tag out of the body, or to put one in,
-# would make the browser work out all styles again.
+# run leaves its tag without an address: to take it out of the body, or to put another
+# in, would make the browser work out all styles again.
 LATER = """<script>
   requestAnimationFrame(function () {
     setTimeout(function () {
