@@ -60,7 +60,7 @@ def twin(site, page, kind):
     found = [s for s in states if s.get("_anywidget_id", "").endswith(kind)]
     assert len(found) == 1
     new = getattr(widgets, kind)()
-    for name in set(new.keys) - set(AnyWidget().keys):
+    for name in set(new.keys) - {*AnyWidget().keys, "_css"}:  # the page has the style
         setattr(new, name, found[0][name])
     return new
 
