@@ -69,6 +69,8 @@ class Probe:
         The judge of that copy.
     guard : Guard
         What watches over the process.
+    asked : Asked
+        What checks are handed in place of answers.
     """
 
     def __init__(self, exercise, judge, guard, asked):
