@@ -5,7 +5,6 @@ own scripts would come from two other hosts and weigh 3.6 MB; `widget-host.js` d
 the course's widgets need. It is loaded on the pages that have a widget.
 """
 
-import shutil
 from pathlib import Path
 
 from docutils import nodes
@@ -59,16 +58,19 @@ def copy_style(app):
     # in the page's own sheet from the start; Jupyter takes it from each widget's state
     import attncourse
 
-    source = Path(attncourse.__file__).parent / "widgets" / STYLE
+    folder = Path(attncourse.__file__).parent / "widgets"
+    # "widgets" and "tiles", which others build on, come first
+    sheets = sorted(folder.glob("*.css"), reverse=True)
     if app.builder.format == "html":
         static = Path(app.outdir) / "_static"
         static.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, static / STYLE)
+        style = "\n".join(sheet.read_text(encoding="utf8") for sheet in sheets)
+        (static / STYLE).write_text(style, encoding="utf8")
 
 
 def setup(app):
     app.add_transform(WidgetWithPicture)
-    app.add_css_file(STYLE)
+    app.add_css_file(STYLE, priority=900)  # after the sheets of the book
     app.connect("config-inited", set_paths, priority=100)
     app.connect("builder-inited", copy_style)
     app.connect("html-page-context", load_where_needed)

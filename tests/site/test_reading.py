@@ -44,6 +44,7 @@ def test_a_dark_page_is_printed_light(browser, address):
     with browser.new_context(color_scheme="dark") as window:
         tab = window.new_page()
         tab.goto(address + "book/notation.html", wait_until="load")
+        tab.wait_for_function("'marked' in document.documentElement.dataset")
         theme = "document.documentElement.dataset.theme"
         assert tab.evaluate(theme) == "dark"
         tab.evaluate(
