@@ -44,24 +44,24 @@ def expected_of(check: Check, seed: int) -> dict[str, Seen]:
     return expected
 
 
-def run_case(check: Check, answers, seed: int) -> dict[str, Seen]:
-    """Call the answers with the inputs of one seed and return what was seen.
+def run_cases(check: Check, answers, seeds) -> list[dict[str, Seen]]:
+    """Call the answers with the inputs of each seed and return what was seen.
 
-    They are called a second time, where it matters to nobody without recording
-    gradients: what comes back has to be the same.
+    When all is done, they are called with the first inputs again, where it matters to
+    nobody without recording gradients: what comes back has to be the same.
     """
-    seen = _called(check, answers, seed)
-    if check.once or _ended_in_error(seen):
-        return seen
+    found = [_called(check, answers, seed) for seed in seeds]
+    if check.once or _ended_in_error(found[0]):
+        return found
     recording = contextlib.nullcontext if check.gradients else torch.no_grad
     with recording():
-        second = _called(check, answers, seed)
-    if not _alike(seen, second, tolerance=max(check.tolerance, 1e-4)):
-        third = _called(check, answers, seed)
-        mode = _alike(seen, third, tolerance=max(check.tolerance, 1e-4))
+        second = _called(check, answers, seeds[0])
+    if not _alike(found[0], second, tolerance=max(check.tolerance, 1e-4)):
+        third = _called(check, answers, seeds[0])
+        mode = _alike(found[0], third, tolerance=max(check.tolerance, 1e-4))
         said = "other values without gradients" if mode else "other values"
-        seen[AGAIN] = Seen("text", text=said)
-    return seen
+        found[0][AGAIN] = Seen("text", text=said)
+    return found
 
 
 def _ended_in_error(seen: dict[str, Seen]) -> bool:

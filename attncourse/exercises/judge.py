@@ -12,7 +12,7 @@ from attncourse.exercises.calls import (
     described,
     expected_of,
     inputs_of,
-    run_case,
+    run_cases,
 )
 from attncourse.exercises.general import general_mistake
 from attncourse.exercises.others import with_other_tasks
@@ -115,6 +115,15 @@ def safe_seeds(check: Check, seeds: Iterable[int]) -> Iterator[int]:
             yield seed
 
 
+def cases_of(check: Check, answers, seeds) -> list[Case]:
+    """Call the answers with the inputs of some seeds, beside what is expected."""
+    seen = run_cases(check, answers, seeds)
+    return [
+        Case(seed, inputs_of(check, seed), expected_of(check, seed), found)
+        for seed, found in zip(seeds, seen, strict=True)
+    ]
+
+
 def _matches(one: dict[str, Seen], other: dict[str, Seen], **within) -> bool:
     return one.keys() == other.keys() and all(
         same(one[name], other[name], **within) for name in one
@@ -212,15 +221,7 @@ def judge_task(exercise: Exercise, task: Task, answers) -> list[Verdict]:
         return [Verdict(c, False, said.name, said.says, said.read) for c in task.checks]
     verdicts = []
     for check in task.checks:
-        cases = [
-            Case(
-                seed,
-                inputs_of(check, seed),
-                expected_of(check, seed),
-                run_case(check, answers, seed),
-            )
-            for seed in check.seeds
-        ]
+        cases = cases_of(check, answers, check.seeds)
         verdicts.append(with_other_tasks(judge(check, cases), exercise, task))
     return verdicts
 

@@ -233,10 +233,10 @@ class Exercise:
         """
         from IPython.utils.capture import capture_output
 
-        from attncourse.exercises.judge import lines_of_case, run_case
+        from attncourse.exercises.judge import lines_of_case, run_cases
 
         check = self.task(name).checks[index]
-        for seed in seeds:
-            with capture_output():  # what the answer itself prints or draws
-                seen = run_case(check, answers, seed)
+        with capture_output():  # what the answer itself prints or draws
+            found = run_cases(check, answers, seeds)
+        for seed, seen in zip(seeds, found, strict=True):
             print(*lines_of_case(check, seed, seen), sep="\n")

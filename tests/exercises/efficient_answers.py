@@ -509,7 +509,7 @@ WRONG_LOCAL = [
     _local_code(
         "nothing but the values",
         (0, 1, 2, 3, 4, 5, 6),
-        "",
+        "no value reaches the output",
         """
         def window_attention(query, key, value, window, causal=False):
             return torch.zeros_like(value)

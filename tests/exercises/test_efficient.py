@@ -12,7 +12,7 @@ from attncourse.exercises.efficient.local import LOCAL
 from attncourse.exercises.efficient.oracle import window_mask
 from attncourse.exercises.efficient.pattern import pattern, token_mask
 from attncourse.exercises.efficient.timing import Machine, first_ahead_for_good
-from attncourse.exercises.judge import expected_of, inputs_of, run_case
+from attncourse.exercises.judge import cases_of, inputs_of
 from attncourse.layers.local import local_attention_in_blocks
 from attncourse.layers.sparse import (
     expand_blocks,
@@ -71,8 +71,8 @@ def test_the_package_keeps_within_the_limits_of_local_attention(attention, place
     answer = lambda *args, window=None, **options: attention(
         *args[:3], window=args[3] if window is None else window, **options
     )
-    for seed in check.seeds:
-        seen, expected = run_case(check, [answer], seed), expected_of(check, seed)
+    for case in cases_of(check, [answer], check.seeds):
+        seen, expected = case.seen, case.expected
         assert seen.keys() == expected.keys()
         for name in seen:
             assert seen[name].values == pytest.approx(expected[name].values, abs=1e-4)

@@ -4,7 +4,7 @@ import torch
 
 from attncourse.exercises import from_scratch
 from attncourse.exercises.from_scratch.copying import COPYING
-from attncourse.exercises.judge import Case, expected_of, inputs_of, judge, run_case
+from attncourse.exercises.judge import cases_of, judge
 from tests.exercises.from_scratch_answers import WRONG_IN_HIDING
 
 HIDDEN = (101, 102, 103)
@@ -20,15 +20,8 @@ def test_answers_that_are_written_in_fail_on_other_inputs_and_are_named():
     exec(written_in.code, namespace)
     task = from_scratch.EXERCISE.task(written_in.task)
     check = task.checks[0]
-    cases = [
-        Case(
-            seed,
-            inputs_of(check, seed),
-            expected_of(check, seed),
-            run_case(check, [namespace["attention"]], seed),
-        )
-        for seed in (*check.seeds, *HIDDEN)
-    ]
+    seeds = (*check.seeds, *HIDDEN)
+    cases = cases_of(check, [namespace["attention"]], seeds)
     visible = cases[: len(check.seeds)]
     assert judge(check, visible).holds
     verdict = judge(check, cases)
@@ -45,6 +38,5 @@ def test_what_is_not_done_is_told_so_and_nothing_else():
         raise NotImplementedError("Task 1.7")
 
     for check in COPYING.checks:
-        seen = run_case(check, [CopyModel, copy_loss], 0)
-        case = Case(0, inputs_of(check, 0), expected_of(check, 0), seen)
-        assert judge(check, [case]).mistake == "not done yet"
+        cases = cases_of(check, [CopyModel, copy_loss], [0])
+        assert judge(check, cases).mistake == "not done yet"

@@ -260,7 +260,7 @@ PATCHING = {
         """,
     "attention": """
         from attncourse.exercises import judge, seen, task
-        judge.run_case = judge.lines_of_case = seen.line_of = lambda *a, **k: ['']
+        judge.run_cases = judge.lines_of_case = seen.line_of = lambda *a, **k: ['']
         task.Exercise.probe = lambda *a: print('all right')
         """,
     "masks": """

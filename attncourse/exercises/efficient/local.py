@@ -13,6 +13,7 @@ from attncourse.exercises.efficient.local_mistakes import (
 )
 from attncourse.exercises.efficient.memory import MEMORY_MISTAKES, counted, within
 from attncourse.exercises.efficient.oracle import FAULTS, size, slopes, tensors
+from attncourse.exercises.efficient.views import shown
 from attncourse.exercises.task import Check, Mistake, Task
 
 
@@ -26,7 +27,7 @@ def _any_length(generator):
     # a last block that is not full; now and then a window beyond the sequence
     window = size(generator, 2, 4)
     tokens = window * size(generator, 0, 2) + size(generator, 1, window - 1)
-    return tensors(generator, 1, 1, max(tokens, 3)) | {"window": window}
+    return tensors(generator, 1, 1, min(max(tokens, 3), 9)) | {"window": window}
 
 
 def _leading(generator):
@@ -110,8 +111,10 @@ LOCAL = Task(
             "causal, whole blocks: equals full attention with the mask",
             1,
             inputs=_whole_blocks,
-            ask=lambda attention, **inputs: attention(**inputs, causal=True),
-            expected=right,
+            ask=lambda attention, **inputs: shown(partial(attention, causal=True))(
+                **inputs
+            ),
+            expected=shown(right),
             mistakes=CAUSAL_MISTAKES,
             pure=True,
         ),
@@ -119,16 +122,18 @@ LOCAL = Task(
             "causal, any number of tokens, also fewer than the window",
             0.5,
             inputs=_any_length,
-            ask=lambda attention, **inputs: attention(**inputs, causal=True),
-            expected=right,
+            ask=lambda attention, **inputs: shown(partial(attention, causal=True))(
+                **inputs
+            ),
+            expected=shown(right),
             mistakes=CAUSAL_MISTAKES,
         ),
         Check(
             "two-sided: equals full attention with the mask",
             0.5,
             inputs=_any_length,
-            ask=lambda attention, **inputs: attention(**inputs),
-            expected=lambda **inputs: right(**inputs, causal=False),
+            ask=lambda attention, **inputs: shown(attention)(**inputs),
+            expected=shown(partial(right, causal=False)),
             mistakes=TWO_SIDED_MISTAKES,
         ),
         Check(

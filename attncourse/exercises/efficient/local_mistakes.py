@@ -11,6 +11,7 @@ from attncourse.exercises.efficient.oracle import (
     on_padding,
     window_mask,
 )
+from attncourse.exercises.efficient.views import ALIKE, shown, view_mistakes
 from attncourse.exercises.task import Mistake
 
 
@@ -19,12 +20,16 @@ def right(query, key, value, window, causal=True):
     return attend(query, key, value, window_mask(query.shape[-2], window, causal))
 
 
-def masked(mask_of, scale_of=lambda d: d**-0.5):
-    """Return an answer with another mask, a function of distance and window."""
+def masked(mask_of, scale_of=lambda d, n, w: d**-0.5):
+    """Return an answer with another mask, a function of distance and window.
+
+    `scale_of` takes the width, the number of tokens and the window.
+    """
 
     def answer(query, key, value, window):
-        mask = mask_of(distance(query.shape[-2]), window)
-        return attend(query, key, value, mask, scale_of(query.shape[-1]))
+        tokens, width = query.shape[-2:]
+        mask = mask_of(distance(tokens), window)
+        return attend(query, key, value, mask, scale_of(width, tokens, window))
 
     return answer
 
@@ -99,28 +104,83 @@ NO_SCALING = (
 )
 
 
+ROLES = {
+    "queries": lambda query, key, value: query,
+    "keys": lambda query, key, value: key,
+    "values": lambda query, key, value: value,
+}
+
+
+def _in_other_roles(causal):
+    """Return a mistake for each way in which queries, keys and values change places."""
+    return tuple(
+        Mistake(
+            "queries, keys and values exchanged",
+            f"The scores compare {one} with {other}, and what is summed are {summed}. "
+            "A query is compared with keys, and the values are summed.",
+            wrong=shown(_with_roles(causal, *(ROLES[n] for n in (one, other, summed)))),
+            read="chapters/02_attention_types#three-maps-ask-be-found-hand-over",
+        )
+        for one in ROLES
+        for other in ROLES
+        for summed in ROLES
+        if (one, other, summed) != ("queries", "keys", "values")
+    )
+
+
+def _with_roles(causal, one, other, summed):
+    def answer(query, key, value, window):
+        parts = query, key, value
+        return right(one(*parts), other(*parts), summed(*parts), window, causal)
+
+    return answer
+
+
+def _wrong_scales(near):
+    """Return a mistake for each other number by which scores may be divided."""
+    scales = {
+        "by half of the root of d_k": lambda d, n, w: 2 * d**-0.5,
+        "by twice the root of d_k": lambda d, n, w: 0.5 * d**-0.5,
+        "and not divided, by the root of d_k": lambda d, n, w: d**0.5,
+        "by the root of the number of tokens": lambda d, n, w: n**-0.5,
+        "by the number of tokens": lambda d, n, w: 1 / n,
+        "by the root of the window": lambda d, n, w: w**-0.5,
+        "by the window": lambda d, n, w: 1 / w,
+    }
+    return tuple(
+        Mistake(
+            "wrong scale",
+            "The right keys are seen, but the scores are "
+            f"{'multiplied' if 'not divided' in by else 'divided'} {by}. They should "
+            "be divided by the root of d_k, once.",
+            wrong=shown(masked(near, scale)),
+            read="chapters/02_attention_types#why-divide-by-d-k",
+        )
+        for by, scale in scales.items()
+    )
+
+
 def _shared_mistakes(causal):
-    """Return the mistakes about scale and blocks, for either kind of window."""
+    """Return the mistakes about scale, roles and blocks, for either kind of window."""
     near = _near(causal)
     same = "in its own block"
     return (
-        Mistake("no scaling", NO_SCALING, wrong=masked(near, lambda d: 1.0)),
+        Mistake(
+            "no scaling", NO_SCALING, wrong=shown(masked(near, lambda d, n, w: 1.0))
+        ),
         Mistake(
             "wrong scale",
-            "The scores are divided by d_k, not by its root.",
-            wrong=masked(near, lambda d: 1 / d),
+            "The scores are divided by d_k, once too often: divide by its root, once. "
+            "Does the function that you call scale them once more?",
+            wrong=shown(masked(near, lambda d, n, w: 1 / d)),
         ),
-        Mistake(
-            "scaled twice",
-            "The scores are divided by the root of d_k twice. Does the function that "
-            "you call scale them once more?",
-            wrong=masked(near, lambda d: d**-1.0),
-        ),
+        *_wrong_scales(near),
+        *_in_other_roles(causal),
         Mistake(
             "only the own block",
             f"A query sees only the keys {same}. The first query of a block has its "
             "nearest neighbours in another one.",
-            wrong=masked(lambda b, w: near(b, w) & (_blocks_of(b, w) == 0)),
+            wrong=shown(masked(lambda b, w: near(b, w) & (_blocks_of(b, w) == 0))),
             read=BLOCKS,
         ),
         *(
@@ -128,7 +188,7 @@ def _shared_mistakes(causal):
                 "padding is attended to",
                 "The zeros that fill up the blocks take part in the softmax. A score "
                 "of 0 is not absence: e⁰ = 1. The queries near the edge lose weight.",
-                wrong=_padding_seen(causal, filled=filled),
+                wrong=shown(_padding_seen(causal, filled=filled)),
                 read=FAULTS,
             )
             for filled in (False, True)
@@ -137,13 +197,13 @@ def _shared_mistakes(causal):
             "last tokens lost",
             "The output is shorter than the input: the tokens of the last block, which "
             "is not full, are missing.",
-            wrong=_last_block_lost(causal, zeros=False),
+            wrong=shown(_last_block_lost(causal, zeros=False)),
             read=BLOCKS,
         ),
         Mistake(
             "last tokens lost",
             "The last tokens, those of a block that is not full, get zeros.",
-            wrong=_last_block_lost(causal, zeros=True),
+            wrong=shown(_last_block_lost(causal, zeros=True)),
             read=BLOCKS,
         ),
     )
@@ -153,76 +213,80 @@ CAUSAL_MISTAKES = (
     Mistake(
         "one key too many",
         "Each query sees one key more than the window. Its own key counts as one.",
-        wrong=masked(lambda b, w: (b >= 0) & (b <= w)),
+        wrong=shown(masked(lambda b, w: (b >= 0) & (b <= w))),
         read=FAULTS,
     ),
     Mistake(
         "one key too few",
         "Each query sees one key less than the window.",
-        wrong=masked(lambda b, w: (b >= 0) & (b < w - 1)),
+        wrong=shown(masked(lambda b, w: (b >= 0) & (b < w - 1))),
         read=FAULTS,
     ),
     Mistake(
         "two-sided in place of causal",
         "The window reaches to both sides, so queries see keys that come after them.",
-        wrong=masked(lambda b, w: b.abs() <= w),
+        wrong=shown(masked(lambda b, w: b.abs() <= w)),
         read=WINDOW,
     ),
     Mistake(
         "two-sided in place of causal",
         "The window reaches to both sides, so queries see keys that come after them.",
-        wrong=masked(lambda b, w: b.abs() < w),
+        wrong=shown(masked(lambda b, w: b.abs() < w)),
         read=WINDOW,
     ),
     Mistake(
         "no mask within the blocks",
         "Every query sees all keys of its block and of the one before. The rectangle "
         "holds more than the band: some keys are too old, and some come later.",
-        wrong=masked(lambda b, w: (_blocks_of(b, w) >= 0) & (_blocks_of(b, w) <= 1)),
+        wrong=shown(
+            masked(lambda b, w: (_blocks_of(b, w) >= 0) & (_blocks_of(b, w) <= 1))
+        ),
         read=BLOCKS,
     ),
     Mistake(
         "too old keys are seen",
         "Every query sees all keys of the block before its own. Most of them are "
         "within its window, but not all.",
-        wrong=masked(lambda b, w: (b >= 0) & (_blocks_of(b, w) <= 1)),
+        wrong=shown(masked(lambda b, w: (b >= 0) & (_blocks_of(b, w) <= 1))),
         read=BLOCKS,
     ),
     Mistake(
         "no window",
         "Every query sees all keys before it: this is full causal attention.",
-        wrong=masked(lambda b, w: b >= 0),
+        wrong=shown(masked(lambda b, w: b >= 0)),
         read=WINDOW,
     ),
     *_shared_mistakes(True),
+    *view_mistakes(ALIKE, True),
 )
 
 TWO_SIDED_MISTAKES = (
     Mistake(
         "causal in place of two-sided",
         "No query sees a later key. Two-sided, it sees as far ahead as back.",
-        wrong=masked(lambda b, w: (b >= 0) & (b < w)),
+        wrong=shown(masked(lambda b, w: (b >= 0) & (b < w))),
         read=WINDOW,
     ),
     Mistake(
         "causal in place of two-sided",
         "No query sees a later key. Two-sided, it sees as far ahead as back.",
-        wrong=masked(lambda b, w: (b >= 0) & (b <= w)),
+        wrong=shown(masked(lambda b, w: (b >= 0) & (b <= w))),
         read=WINDOW,
     ),
     Mistake(
         "distance too short by one",
         "The farthest key that a query sees is window − 1 away. Two-sided, the "
         "distance `window` itself is included.",
-        wrong=masked(lambda b, w: b.abs() < w),
+        wrong=shown(masked(lambda b, w: b.abs() < w)),
         read=FAULTS,
     ),
     Mistake(
         "later block missing",
         "Later keys are seen only where they lie in the query's own block. The last "
         "query of a block has its later neighbours in the next one.",
-        wrong=masked(lambda b, w: (b.abs() <= w) & (_blocks_of(b, w) >= 0)),
+        wrong=shown(masked(lambda b, w: (b.abs() <= w) & (_blocks_of(b, w) >= 0))),
         read=BLOCKS,
     ),
     *_shared_mistakes(False),
+    *view_mistakes(ALIKE, False),
 )

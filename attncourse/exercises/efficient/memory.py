@@ -1,6 +1,8 @@
 """Memory by exact counts: the check that tasks 5.2 and 5.4 share."""
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from attncourse.exercises.efficient.oracle import BLOCKS, NO_SAVING
 from attncourse.exercises.task import Mistake
@@ -10,13 +12,62 @@ GROWTH = "growth of all numbers made when the tokens double"
 ABOUT = "output is about right"
 
 
+class _Unaccounted(TorchDispatchMode):
+    """Counts what operations are handed that was neither given to a job nor made in it.
+
+    A mask that is kept from an earlier call is such a tensor, and so is one that was
+    made where nothing is counted.
+    """
+
+    def __init__(self, given):
+        super().__init__()
+        self.made = self.largest = 0
+        self.known = {}  # the storages are kept, so that no address is used again
+        self.know(given)
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        self.meet((args, kwargs or {}))
+        result = operation(*args, **(kwargs or {}))
+        self.know(result)
+        return result
+
+    def know(self, tree):
+        """Take the tensors of `tree` for accounted for."""
+        for tensor in _tensors(tree):
+            storage = tensor.untyped_storage()
+            self.known[storage._cdata] = storage
+
+    def meet(self, tree):
+        """Count the tensors of `tree` that are not accounted for."""
+        for tensor in _tensors(tree):
+            storage = tensor.untyped_storage()
+            if storage._cdata not in self.known:
+                size = storage.nbytes() // tensor.element_size()
+                self.made, self.largest = self.made + size, max(self.largest, size)
+                self.know(tensor)
+
+
+def _tensors(tree):
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _count(job):
+    """Return the numbers that a job makes or takes from elsewhere, and the largest."""
+    from attncourse.training.memory import count_elements
+
+    with _Unaccounted(job.keywords) as unaccounted:
+        made = count_elements(lambda: unaccounted.meet(job()))
+    largest = max(made.largest, unaccounted.largest)
+    return made.made + unaccounted.made, largest
+
+
 def counted(short, long, limit, expected):
     """Return what a memory check compares, from calls at a length and at its double.
 
     Parameters
     ----------
-    short, long : callable
-        Without arguments; return the output.
+    short, long : functools.partial
+        Without arguments; return the output. Their keywords are the inputs.
     limit : int
         Numbers that the largest tensor of the long call may hold.
     expected : torch.Tensor
@@ -28,13 +79,11 @@ def counted(short, long, limit, expected):
         The largest tensor in units of `limit`, rounded up; the growth of all that is
         made, rounded; whether the output is roughly right.
     """
-    from attncourse.training.memory import count_elements
-
     output = short()
-    once, twice = count_elements(short), count_elements(long)
+    (once, _), (twice, largest) = _count(short), _count(long)
     return {
-        LARGEST: -(-twice.largest // limit),
-        GROWTH: round(twice.made / max(once.made, 1)),
+        LARGEST: -(-largest // limit),
+        GROWTH: round(twice / max(once, 1)),
         ABOUT: _resembles(output, expected),
     }
 

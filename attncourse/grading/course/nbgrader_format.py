@@ -172,28 +172,12 @@ def require(notebook: str, task: str, place: int, seeds: list[int], *answers) ->
     *answers
         The functions or classes that the task asks for.
     """
-    from attncourse.exercises.judge import (
-        Case,
-        expected_of,
-        forbidden,
-        inputs_of,
-        judge,
-        run_case,
-    )
+    from attncourse.exercises.judge import cases_of, forbidden, judge
 
     exercise = exercise_of(notebook)
     check = exercise.task(task).checks[place]
     if mistake := forbidden(exercise, answers):
         raise AssertionError(mistake.says)
-    cases = [
-        Case(
-            seed,
-            inputs_of(check, seed),
-            expected_of(check, seed),
-            run_case(check, answers, seed),
-        )
-        for seed in seeds
-    ]
-    verdict = judge(check, cases)
+    verdict = judge(check, cases_of(check, answers, seeds))
     if not verdict.holds:
         raise AssertionError(verdict.says)

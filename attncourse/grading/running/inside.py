@@ -93,8 +93,8 @@ class Probe:
         check = dataclasses.replace(check, ask=alone)
         answers = [self.asked.of(answer) for answer in answers]
         self.guard.look()
-        for seed in seeds:
-            seen = self.judge.run_case(check, answers, seed)
+        found = self.judge.run_cases(check, answers, seeds)
+        for seed, seen in zip(seeds, found, strict=True):
             self.lines += self.judge.lines_of_case(check, seed, seen)
         self.guard.look()
 

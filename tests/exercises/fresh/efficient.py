@@ -135,7 +135,7 @@ def window_attention(query, key, value, window, causal=False):
         "local",
         "lower bound may be negative",
         (0, 1, 2, 3, 4),
-        "each row a multiple",
+        "queries that see no key",
         code="""\
 def window_attention(query, key, value, window, causal=False):
     out = []

@@ -134,7 +134,7 @@ def window_attention(query, key, value, window, causal=False):
         "local",
         "window larger than sequence clipped to it minus one",
         (1, 4),
-        "",
+        "window too short",
         code="""\
 def window_attention(query, key, value, window, causal=False):
     n, out = query.shape[-2], []
@@ -157,7 +157,7 @@ def window_attention(query, key, value, window, causal=False):
         "local",
         "softmax over all sequences",
         (0, 1, 2, 3, 4, 6),
-        "",
+        "weights that sum to more than 1",
         code="""\
 def window_attention(query, key, value, window, causal=False):
     n, out = query.shape[-2], []
