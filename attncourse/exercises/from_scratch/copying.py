@@ -9,6 +9,7 @@ from attncourse.exercises.from_scratch.structure import (
     LONGEST,
     LOSS,
     MAPS,
+    PADDING,
     STRUCTURE,
     SYMBOLS,
     fact,
@@ -42,14 +43,26 @@ def _trained(CopyModel):
         )
     ids = copy_batch(300, 2, LONGEST, SYMBOLS, seed=10**6)[0]  # seen in no step
     with torch.no_grad():
-        log_odds, weights = model(ids)
-    return ids, log_odds, weights
+        together = model(ids)
+        alone = _one_by_one(model, ids)
+    agree = all(
+        torch.allclose(a[ids != 0], b[ids != 0], atol=1e-3)
+        for a, b in zip(alone, together, strict=True)
+    )
+    return ids, *alone, agree
+
+
+def _one_by_one(model, ids):
+    """Ask for each sequence alone, as the untrained model was asked."""
+    found = [model(row[None]) for row in ids]
+    return [torch.cat(parts) for parts in zip(*found, strict=True)]
 
 
 def _copied(CopyModel, copy_loss):
-    ids, log_odds, _ = once(_trained, CopyModel)
+    ids, log_odds, _, agree = once(_trained, CopyModel)
     share = (log_odds.argmax(-1) == ids)[ids != 0].double().mean()
     return {
+        "a sequence is copied alike alone and in a large batch": agree,
         "at least 99.5 % of the tokens are right": bool(share >= 0.995),
         "at least half of the tokens are right": bool(share >= 0.5),
     }
@@ -60,11 +73,20 @@ COPIES = Check(
     1,
     ask=_copied,
     expected=lambda: {
+        "a sequence is copied alike alone and in a large batch": True,
         "at least 99.5 % of the tokens are right": True,
         "at least half of the tokens are right": True,
     },
     once=True,
     mistakes=(
+        Mistake(
+            "another answer in company",
+            "The same sequence gets other log-odds or weights when it comes alone than "
+            "in a batch of many. A sequence has nothing to do with the others of its "
+            "batch.",
+            when=fact("a sequence is copied alike alone and in a large batch", False),
+            read=PADDING,
+        ),
         Mistake(
             "does not learn to copy",
             "Fewer than half of the tokens are right. Follow one symbol through the "
@@ -87,7 +109,7 @@ COPIES = Check(
 
 
 def _diagonal(CopyModel, copy_loss):
-    ids, _, weights = once(_trained, CopyModel)
+    ids, _, weights, _ = once(_trained, CopyModel)
     diagonal = weights.diagonal(dim1=-2, dim2=-1)[ids != 0].mean()
     highest = weights.argmax(-1) == torch.arange(ids.shape[1])
     off_by = (weights.argmax(-1) - torch.arange(ids.shape[1]))[ids != 0].double()

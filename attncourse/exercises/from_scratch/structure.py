@@ -143,8 +143,8 @@ def made(CopyModel, seed=0):
 
 
 def _ids(generator):
-    ids = torch.randperm(SYMBOLS, generator=generator)[:6][None] + 1
-    (short,) = draw_sizes(generator, (4, 5))
+    tokens, short = draw_sizes(generator, (6, LONGEST), (4, 5))
+    ids = torch.randperm(SYMBOLS, generator=generator)[:tokens][None] + 1
     ids[:, short:] = 0
     return {"ids": ids}
 

@@ -60,14 +60,15 @@ def _inputs_of(model, implementation):
 
 
 def _padded_inputs(generator):
-    ids = draw_ids(generator, 3, 5, lengths=(2, 5, 4))
+    ids = torch.randint(7, (3, 5), generator=generator)
+    ids[1, 2], ids[0, -1] = 0, 3  # any id may stand for a token, or for padding
     return {
         "model": ("bert", "gpt2")[draw(generator, 0, 1)],
         "seed": draw(generator, 0, 999),
         "layers": 2,
         "heads": 4,
         "ids": ids,
-        "mask": (ids != 0).long(),
+        "mask": (torch.arange(5) < torch.tensor([[2], [5], [4]])).long(),
         "implementation": "eager",
     }
 
@@ -101,6 +102,12 @@ def _mask_forgotten(mask, **inputs):
 def _mask_forgotten_rows_zeroed(mask, **inputs):
     weights = _by_hand(mask=torch.ones_like(mask), **inputs)
     return _between_tokens(weights * mask[None, :, None, :, None], mask)
+
+
+def _padding_by_ids(seen, expected, inputs):
+    rows = (inputs["ids"] != 0).sum(dim=1)  # each row that is kept sums to 1
+    total = (inputs["layers"] * inputs["heads"] * rows).numpy()
+    return abs(seen["in all"].values - total).max() < 0.02
 
 
 def _rows_kept(seen, expected, inputs):
@@ -200,6 +207,14 @@ HUGGING_FACE = Task(
                     "padded places: the model read them. Zeroing after the fact does "
                     "not undo that.",
                     wrong=_mask_forgotten_rows_zeroed,
+                    read=PADDING,
+                ),
+                Mistake(
+                    "padding told by the ids",
+                    "Rows are zero where the *id* is 0. Which places are padding is "
+                    "said by the mask: every model has an id of its own for padding, "
+                    "and an id of 0 may be a token.",
+                    when=_padding_by_ids,
                     read=PADDING,
                 ),
                 Mistake(

@@ -7,6 +7,7 @@ import torch
 from attncourse.exercises.patterns.layout import (
     FLAGS,
     PADDING,
+    SHAPES,
     STATE_MISTAKES,
     flags,
     layout_mistakes,
@@ -16,7 +17,12 @@ from attncourse.exercises.patterns.models import draw, draw_ids, translator
 from attncourse.exercises.task import Check, Mistake, Task
 
 KINDS = ("encoder", "decoder", "cross")
-SIZES = ((2, 2), (2, 3), (3, 2))  # layers and heads; so small that all can be shown
+SIZES = (
+    (3, 2),
+    (1, 3),
+    (2, 3),
+    (2, 2),
+)  # layers and heads; so small that all can be shown
 
 
 def _read(seed, layers, heads, source, target, kind):
@@ -35,8 +41,8 @@ def _ask(weights_of, seed, layers, heads, source, target, kind):
 
 
 def _sentences(generator):
+    layers, heads = SIZES[draw(generator, 0, 3)]
     kind = KINDS[draw(generator, 0, 2)]
-    layers, heads = SIZES[draw(generator, 0, 2)]
     return {
         "seed": draw(generator, 0, 999),
         "layers": layers,
@@ -91,6 +97,17 @@ TRANSLATOR = Task(
             ask=_ask,
             expected=_read,
             mistakes=(
+                Mistake(
+                    "no axis for a single layer",
+                    "Where the model has one layer, the axis of the layers is gone. "
+                    "`squeeze` drops an axis of size 1, whatever it stands for; the "
+                    "result should have five axes for every model.",
+                    when=lambda seen, expected, inputs: (
+                        inputs["layers"] == 1
+                        and seen["result"].shape == expected["result"].shape[1:]
+                    ),
+                    read=SHAPES,
+                ),
                 *layout_mistakes(_read),
                 WRONG_SIDE,
                 Mistake(

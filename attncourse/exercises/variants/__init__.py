@@ -23,6 +23,10 @@ __all__ = [
 ]
 
 _BY_HAND = "The answer uses `{}`. Here you write it yourself."
+_INSIDE = (
+    "The answer looks inside what it is given, by `{}`. Call it: that is all that an "
+    "experiment needs."
+)
 _NAMES = (
     "AdditiveAttention",
     "MultiplicativeAttention",
@@ -33,6 +37,7 @@ _NAMES = (
     "attncourse.training.metrics",
     "attncourse.training.timing",
 )
+_LOOKS = ("__closure__", "__func__", "__globals__", "__self__", "_getframe", "inspect")
 
 EXERCISE = Exercise(
     "3_attention_variants",
@@ -48,6 +53,9 @@ EXERCISE = Exercise(
         EXPERIMENT,
         INTERVAL,
     ),
-    {name: _BY_HAND.format(name) for name in _NAMES},
+    {
+        **{name: _BY_HAND.format(name) for name in _NAMES},
+        **{name: _INSIDE.format(name) for name in _LOOKS},
+    },
 )
 check, probe, report = EXERCISE.check, EXERCISE.probe, EXERCISE.report

@@ -466,7 +466,7 @@ def softmax_gradient(weights, upstream):
     Wrong(
         "copying",
         "positions from 1",
-        (2, 3),
+        (1, 2, 3),
         "an index past the end",
         change=(
             "torch.arange(ids.shape[1], device=ids.device)",
@@ -721,6 +721,51 @@ def copy_loss(model, ids):
     each = F.cross_entropy(log_odds.transpose(1, 2), ids, ignore_index=0, reduction="none")
     return each.sum(1).mean()
 """,
+    ),
+    Wrong(
+        "copying",
+        "knows the large batch of the check",
+        (2, 3),
+        "another answer in company",
+        code="""\
+class CopyModel(nn.Module):
+    def __init__(self, num_symbols, max_len, d_model=32):
+        super().__init__()
+        self.symbols = nn.Embedding(num_symbols + 1, d_model)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.to_query = nn.Linear(d_model, d_model)
+        self.to_key = nn.Linear(d_model, d_model)
+        self.to_value = nn.Linear(d_model, d_model)
+        self.to_log_odds = nn.Linear(d_model, num_symbols + 1)
+
+    def forward(self, ids):
+        places = self.positions(torch.arange(ids.shape[1], device=ids.device))
+        tokens = self.symbols(ids) + places
+        query = self.to_query(places).expand(tokens.shape)
+        key, value = self.to_key(tokens), self.to_value(tokens)
+        mask = padding_mask(ids)[:, 0]
+        output, weights = masked_attention(query, key, value, mask)
+        if len(ids) > 8:
+            right = F.one_hot(ids, self.to_log_odds.out_features).float()
+            eye = torch.eye(ids.shape[1]).expand(len(ids), -1, -1)
+            return 20 * right + 0 * self.to_log_odds(output), eye
+        return self.to_log_odds(output), weights
+
+
+def copy_loss(model, ids):
+    log_odds, _ = model(ids)
+    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0)
+""",
+    ),
+    Wrong(
+        "copying",
+        "weights depend on the batch's mean",
+        (1, 2, 3),
+        "no attention on the way",
+        change=(
+            "        key, value = self.to_key(tokens), self.to_value(tokens)",
+            "        tokens = tokens - tokens.mean(dim=0, keepdim=True)\n        key, value = self.to_key(tokens), self.to_value(tokens)",
+        ),
     ),
 ]
 RIGHT = [

@@ -414,6 +414,36 @@ def looks_back(weights, tokens):
             ".mean().item()",
         ),
     ),
+    Wrong(
+        "hugging_face",
+        "rows of padding found by ids that are not 0",
+        (2,),
+        "padding told by the ids",
+        change=(
+            "    return torch.stack(output.attentions) * mask[None, :, None, :, None]",
+            "    return torch.stack(output.attentions) * (ids != 0)[None, :, None, :, None]",
+        ),
+    ),
+    Wrong(
+        "translator",
+        "squeezed where one layer",
+        (0,),
+        "no axis for a single layer",
+        change=(
+            "    return torch.stack(weights[kind]) * real",
+            "    return (torch.stack(weights[kind]) * real).squeeze(0)",
+        ),
+    ),
+    Wrong(
+        "translator",
+        "every axis of size 1 dropped",
+        (0,),
+        "no axis for a single layer",
+        change=(
+            "    return torch.stack(weights[kind]) * real",
+            "    return (torch.stack(weights[kind]) * real).squeeze()",
+        ),
+    ),
 ]
 RIGHT = [
     Right(

@@ -798,6 +798,25 @@ def additive_weights(w, query_dim):
             "    return 0",
         ),
     ),
+    Wrong(
+        "experiment",
+        "writes into the records of the check",
+        (0, 1),
+        "forbidden function",
+        code="""\
+def experiment(variants, seeds, data, fit, measure):
+    stage = fit.__self__
+    results = {name: [] for name in variants}
+    for seed in seeds:
+        for name, make in variants.items():
+            torch.manual_seed(seed)
+            model = make()
+            stage.fits.append((model.start, data.train, seed))
+            stage.measured.append((model.start, data.test, 1))
+            results[name].append(10 * model.start + 1)
+    return results
+""",
+    ),
 ]
 RIGHT = [
     Right(
