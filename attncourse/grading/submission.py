@@ -209,12 +209,12 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
     if said.get("exercise") in list(MODULES):  # whatever it is
         return exercise_of(said["exercise"])
     bound = set().union(*(s.binds for s in statements), set())
-    text = "\n".join(cell.text for cell in broken)
+    bound |= _defined("\n".join(cell.text for cell in broken))
     best, most = None, 0
     for notebook in MODULES:
         exercise = exercise_of(notebook)
         names = [name for task in exercise.tasks for name in task.names]
-        count = sum(n in bound or _defines(text, n) for n in names)
+        count = len(bound.intersection(names))
         count += sum(task.name in marks.values() for task in exercise.tasks)
         if count > most:
             best, most = exercise, count
@@ -226,13 +226,13 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
     return best
 
 
-def _defines(text: str, name: str) -> bool:
-    return re.search(rf"^\s*(def|class)\s+{name}\b", text, re.MULTILINE) is not None
+def _defined(text: str) -> set[str]:
+    return set(re.findall(r"^\s*(?:def|class)\s+(\w+)", text, re.MULTILINE))
 
 
 def _task_of(cell: BrokenCell, marks, exercise: Exercise) -> str | None:
     for task in exercise.tasks:
-        if any(_defines(cell.text, name) for name in task.names):
+        if _defined(cell.text).intersection(task.names):
             return task.name
     names = [task.name for task in exercise.tasks]
     return marks[cell.cell] if marks[cell.cell] in names else None

@@ -28,6 +28,8 @@ from attncourse.grading.running.raising import end_after, end_children, raise_ke
 # Parts of the package that are imported by name, or that no answer needs.
 ELSEWHERE = ("exercises", "grading", "cli", "viz", "widgets")
 COMPARING = "attncourse.grading.running.comparing"
+# What forks import as soon as they are asked to grade.
+NEEDED = ("course.locally", "grade", "records.likeness", "report")
 
 
 def main() -> None:
@@ -43,6 +45,8 @@ def main() -> None:
     asked.close()
     oracle.all_modules()
     import_module(COMPARING).warm_up()
+    for name in NEEDED:
+        import_module(f"attncourse.grading.{name}")
     tells, hears = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     gc.freeze()
     while True:

@@ -92,7 +92,6 @@ class Probe:
 
         check = dataclasses.replace(check, ask=alone)
         answers = [self.asked.of(answer) for answer in answers]
-        self.guard.look()
         found = self.judge.run_cases(check, answers, seeds)
         for seed, seen in zip(seeds, found, strict=True):
             self.lines += self.judge.lines_of_case(check, seed, seen)
@@ -194,7 +193,6 @@ def _run(code, number, namespace, probe):
         else:
             name = f"<cell {number}>"
             linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-            guard.look()
             exec(compile(code, name, "exec", dont_inherit=True), namespace)
             guard.look()
     except Breach as breach:
