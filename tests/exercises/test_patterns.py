@@ -17,9 +17,8 @@ from attncourse.exercises.patterns.models import (
     hugging_face,
     weights_by_hand,
 )
-from attncourse.exercises.patterns.places import back, first
-from attncourse.exercises.patterns.shares import pooled
-from attncourse.exercises.patterns.tokens import after, same
+from attncourse.exercises.patterns.places import BACK, FIRST
+from attncourse.exercises.patterns.tokens import AFTER, SAME
 from attncourse.layers import heads as measures
 from attncourse.training.metrics import alignment_error_rate
 
@@ -35,15 +34,15 @@ def unpadded():
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (back, lambda w, t: measures.previous_token_score(w)),
-        (first, lambda w, t: measures.first_token_score(w)),
-        (same, measures.same_token_score),
-        (after, measures.induction_score),
+        (BACK, lambda w, t: measures.previous_token_score(w)),
+        (FIRST, lambda w, t: measures.first_token_score(w)),
+        (SAME, measures.same_token_score),
+        (AFTER, measures.induction_score),
     ],
 )
 def test_without_padding_the_scores_are_those_of_the_package(ours, theirs):
     weights, tokens = unpadded()
-    torch.testing.assert_close(pooled(ours)(weights, tokens), theirs(weights, tokens))
+    torch.testing.assert_close(ours(weights, tokens), theirs(weights, tokens))
 
 
 def test_with_one_link_for_each_word_hits_and_error_rate_sum_to_one():

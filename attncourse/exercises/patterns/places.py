@@ -2,38 +2,122 @@
 
 from __future__ import annotations
 
-import torch
-
 from attncourse.exercises.patterns.shares import (
-    SCORE,
-    TRAINED,
+    Score,
     ask_one,
     both,
     draw_batch,
     draw_padded_batch,
-    heads_averaged,
-    of_another_mean,
-    one_each_sequence,
-    padding_mistakes,
-    pooled,
 )
-from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.patterns.slips import (
+    EVERYWHERE,
+    PADDED,
+    Slip,
+    slipped,
+    slipped_in_both,
+)
+from attncourse.exercises.task import Check, Task
 
 
-def back(weights, tokens):
-    """Return the weight of each query, but the first, on the token before it."""
-    return weights.diagonal(-1, dim1=1, dim2=2)
+def _step(step):
+    return lambda tokens, at: at[None] == at[:, None] + step
 
 
-def first(weights, tokens):
-    """Return the weight of each query, but the first, on the first token."""
-    return weights[:, 1:, 0]
+def _column(of):
+    return lambda tokens, at: (at[None] == of(at)).expand(len(at), -1)
 
+
+def after_the_first(table, real, at):
+    """Count all queries but the first."""
+    return real & (at > 0)
+
+
+def _all(table, real, at):
+    return real
+
+
+BACK = Score(_step(-1))
+FIRST = Score(_column(lambda at: 0), counted=after_the_first)
+
+OTHER_KEYS = (
+    Slip(
+        "the token itself",
+        "This is the share of attention that each token gives to itself.",
+        {"keys": _step(0)},
+    ),
+    Slip(
+        "the token two before",
+        "This is the share on the token *two* places before, one farther than asked.",
+        {"keys": _step(-2)},
+    ),
+    Slip(
+        "the last key",
+        "This is the share on the *last* key. Columns are counted from 0.",
+        {"keys": _column(lambda at: at[-1])},
+    ),
+    Slip(
+        "the second key",
+        "This is the share on the second key, the column 1. Columns are counted from "
+        "0.",
+        {"keys": _column(lambda at: 1)},
+    ),
+)
+INSTEAD_OF_BACK = (
+    Slip(
+        "rows and columns exchanged",
+        "This is the share on the token just *after*. The query's place is the row and "
+        "the key's the column.",
+        {"keys": _step(1)},
+    ),
+    Slip(
+        "the first row counted",
+        "The first query has been counted with a share of zero. There is no token "
+        "before it, so even a perfect head could not reach 1.",
+        {"counted": _all},
+    ),
+    Slip(
+        "the last key for the first query",
+        "The first query has been counted, and for it the *last* key: index -1 counts "
+        "from the end.",
+        {
+            "keys": lambda tokens, at: at[None] == (at[:, None] - 1) % len(at),
+            "counted": _all,
+        },
+    ),
+    *OTHER_KEYS,
+    Slip(
+        "all earlier tokens",
+        "This is the share on *all* tokens before the query together. Asked for is the "
+        "one just before it.",
+        {"keys": lambda tokens, at: at[None] < at[:, None]},
+    ),
+    Slip(
+        "the first token",
+        "This is the share on the *first* token. Asked for is the one just before.",
+        {"keys": FIRST.keys, "counted": after_the_first},
+    ),
+)
+INSTEAD_OF_FIRST = (
+    Slip(
+        "the first row counted",
+        "The first query has been counted too. In a causal model it can look nowhere "
+        "else, which lifts the score of every head.",
+        {"counted": _all},
+    ),
+    *OTHER_KEYS,
+    Slip(
+        "the token just before",
+        "This is the share on the token just *before* the query. Asked for is the "
+        "first one.",
+        {"keys": BACK.keys},
+    ),
+)
+NAMES = ("looks_back", "looks_first")
 
 PLACE = Task(
     name="place",
     title="Heads that look at a place",
-    names=("looks_back", "looks_first"),
+    names=NAMES,
     difficulty="easy",
     minutes=10,
     checks=(
@@ -42,73 +126,18 @@ PLACE = Task(
             0.5,
             inputs=draw_batch,
             ask=ask_one(0),
-            expected=pooled(back),
+            expected=BACK,
             pure=True,
-            mistakes=(
-                *of_another_mean(back),
-                Mistake(
-                    "rows and columns exchanged",
-                    "This is the share on the token just *after*. The query's place "
-                    "is the row and the key's the column.",
-                    wrong=pooled(lambda w, t: w.diagonal(1, dim1=1, dim2=2)),
-                    read=TRAINED,
-                ),
-                Mistake(
-                    "the token itself",
-                    "This is the share of attention that each token gives to itself.",
-                    wrong=pooled(lambda w, t: w.diagonal(dim1=1, dim2=2)),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "the first row counted",
-                    "The first query has been counted with a share of zero. There is "
-                    "no token before it, so even a perfect head could not reach 1.",
-                    wrong=pooled(
-                        lambda w, t: torch.cat(
-                            [torch.zeros_like(w[:, :1, 0]), back(w, t)], dim=1
-                        )
-                    ),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "the last key for the first query",
-                    "The first query has been counted, and for it the *last* key: "
-                    "index -1 counts from the end.",
-                    wrong=pooled(
-                        lambda w, t: torch.cat([w[:, :1, -1], back(w, t)], dim=1)
-                    ),
-                    read=SCORE,
-                ),
-                heads_averaged(back),
-                one_each_sequence(back),
-            ),
+            mistakes=slipped(BACK, (*INSTEAD_OF_BACK, *EVERYWHERE)),
         ),
         Check(
             "`looks_first`: the share of attention on the first token",
             0.5,
             inputs=draw_batch,
             ask=ask_one(1),
-            expected=pooled(first),
+            expected=FIRST,
             pure=True,
-            mistakes=(
-                *of_another_mean(first),
-                Mistake(
-                    "rows and columns exchanged",
-                    "This is how much the first query gives to the others. Asked for "
-                    "is how much the others give to the first key.",
-                    wrong=pooled(lambda w, t: w[:, 0, 1:]),
-                    read=TRAINED,
-                ),
-                Mistake(
-                    "the first row counted",
-                    "The first query has been counted too. In a causal model it can "
-                    "look nowhere else, which lifts the score of every head.",
-                    wrong=pooled(lambda w, t: w[:, :, 0]),
-                    read=SCORE,
-                ),
-                heads_averaged(first),
-                one_each_sequence(first),
-            ),
+            mistakes=slipped(FIRST, (*INSTEAD_OF_FIRST, *EVERYWHERE)),
         ),
         Check(
             "both leave padding out, and every query of the batch weighs the same",
@@ -118,8 +147,8 @@ PLACE = Task(
                 "looks_back": one(weights, tokens),
                 "looks_first": other(weights, tokens),
             },
-            expected=both(pooled(back), pooled(first), ("looks_back", "looks_first")),
-            mistakes=padding_mistakes(back, first, ("looks_back", "looks_first")),
+            expected=both(BACK, FIRST, NAMES),
+            mistakes=slipped_in_both(BACK, FIRST, NAMES, (PADDED, *EVERYWHERE)),
         ),
     ),
 )

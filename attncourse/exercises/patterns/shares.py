@@ -1,59 +1,76 @@
-"""Scores of heads over the sequences of a batch, and how they go wrong."""
+"""Scores of heads over the sequences of a batch: where a head puts its weight."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 
 from attncourse.exercises.patterns.models import draw, draw_ids, draw_weights
 from attncourse.exercises.seen import describe, same
-from attncourse.exercises.task import Mistake
 
 SCORE = "chapters/03_multi_head#a-score-for-each-head"
 TRAINED = "chapters/03_multi_head#what-do-the-heads-of-a-trained-model-do"
 PADDING = "chapters/06_seq2seq#fault-4-padding-that-is-read"
 
-# Each of the functions `shares` below takes the weights (heads, n, n) and the tokens
-# (n,) of one sequence without padding, and returns the shares of the queries that
-# count, (heads, queries).
+
+def with_a_key(table, real, at):
+    """Count the queries that have a wanted key."""
+    return table.any(dim=1)
 
 
-def pooled(shares):
-    """Average the shares of all queries of the batch, of tokens only."""
-
-    def score(weights, tokens):
-        return torch.cat(of_each(shares, weights, tokens), dim=1).mean(dim=1)
-
-    return score
+def summed(weights, table):
+    """Add up the weights on the wanted keys, (heads, queries)."""
+    return (weights * table).sum(dim=2)
 
 
-def of_each(shares, weights, tokens):
-    """Return the shares of each sequence, cut to its length."""
-    lengths = (tokens != 0).sum(dim=1).tolist()
-    return [
-        shares(w[:, :n, :n], t[:n])
-        for w, t, n in zip(weights, tokens, lengths, strict=True)
-    ]
+def over_all(shares, tables, tokens):
+    """Average the shares of all queries of the batch together."""
+    return torch.cat(shares, dim=1).mean(dim=1)
 
 
-def with_padding(shares):
-    """Average as if padding were tokens: a mistake."""
-    return lambda weights, tokens: torch.cat(
-        [shares(w, t) for w, t in zip(weights, tokens, strict=True)], dim=1
-    ).mean(dim=1)
+@dataclass(frozen=True)
+class Score:
+    """A score of heads, taken apart into the decisions that can go wrong.
 
+    Attributes
+    ----------
+    keys : callable
+        ``keys(tokens, at)`` marks the wanted keys of each query of a sequence.
+    counted : callable
+        ``counted(table, real, at)`` marks the queries that count.
+    among : callable
+        ``among(real, at)`` marks the queries among which these are.
+    within : callable
+        ``within(weights, table)`` makes one share for each head and query.
+    average : callable
+        ``average(shares, tables, tokens)`` makes one number for each head.
+    read : callable
+        What is done to the weights first.
+    padding : bool
+        Whether padding is treated as tokens.
+    """
 
-def each_sequence_alike(shares):
-    """Average the averages of the sequences: a mistake where lengths differ."""
-    return lambda weights, tokens: torch.stack(
-        [s.mean(dim=1) for s in of_each(shares, weights, tokens)]
-    ).mean(dim=0)
+    keys: Callable
+    counted: Callable = with_a_key
+    among: Callable = lambda real, at: real
+    within: Callable = summed
+    average: Callable = over_all
+    read: Callable = lambda weights: weights
+    padding: bool = False
 
-
-def batch_averaged(shares):
-    """Average the maps of the batch first: a mistake."""
-    return lambda weights, tokens: torch.cat(
-        [shares(weights.mean(dim=0), t) for t in tokens], dim=1
-    ).mean(dim=1)
+    def __call__(self, weights, tokens):
+        """Return the score of each head."""
+        shares, tables = [], []
+        at = torch.arange(tokens.shape[1])
+        for w, row in zip(self.read(weights), tokens, strict=True):
+            real = torch.ones_like(row, dtype=torch.bool) if self.padding else row != 0
+            table = self.keys(row, at) & real[:, None] & real[None]
+            rows = self.counted(table, real, at) & self.among(real, at)
+            shares.append(self.within(w, table)[:, rows])
+            tables.append(table)
+        return self.average(shares, tables, tokens)
 
 
 def draw_batch(generator):
@@ -84,13 +101,18 @@ def both(one, other, names):
     }
 
 
+def ask_one(place):
+    """Return an `ask` that calls one of two answers."""
+    return lambda *answers, weights, tokens: answers[place](weights, tokens)
+
+
 def some_are(wrong, names):
     """Return a `when`: at least one score is the wrong one, and the others are right.
 
     Parameters
     ----------
     wrong : sequence of callable
-        ``wrong(weights, tokens)`` of each score.
+        ``wrong(**inputs)`` of each score.
     names : sequence of str
         The parts of the answer, in the same order.
     """
@@ -104,79 +126,3 @@ def some_are(wrong, names):
         return bool(found) and all(found)
 
     return when
-
-
-def padding_mistakes(one, other, names):
-    """Return what goes wrong where sequences have different lengths."""
-    return (
-        Mistake(
-            "padding counted",
-            "Padding has been counted as if it were tokens. A padded place asks "
-            "nothing and is no copy of anything; counted as a query it pulls the "
-            "average down, the more the shorter the sequence.",
-            when=some_are((with_padding(one), with_padding(other)), names),
-            read=PADDING,
-        ),
-        Mistake(
-            "every sequence weighs the same",
-            "First each sequence has been averaged and then the sequences. So a query "
-            "of a short sequence weighs more than one of a long sequence. Asked for is "
-            "the average over all queries of the batch together.",
-            when=some_are(
-                (each_sequence_alike(one), each_sequence_alike(other)), names
-            ),
-            read=SCORE,
-        ),
-    )
-
-
-def ask_one(place):
-    """Return an `ask` that calls one of two answers."""
-    return lambda *answers, weights, tokens: answers[place](weights, tokens)
-
-
-def heads_averaged(shares):
-    """Return the mistake of averaging over the heads."""
-    return Mistake(
-        "heads averaged away",
-        "There is one number for all heads together. The question is which head does "
-        "it: there should be one number for each.",
-        wrong=lambda weights, tokens: pooled(shares)(weights, tokens).mean(),
-        read=SCORE,
-    )
-
-
-def one_each_sequence(shares):
-    """Return the mistake of keeping the axis of the batch."""
-    return Mistake(
-        "one number for each sequence",
-        "There is one number for each sequence and head. A head is judged by all "
-        "sequences together.",
-        wrong=lambda weights, tokens: torch.stack(
-            [s.mean(dim=1) for s in of_each(shares, weights, tokens)]
-        ),
-        read=SCORE,
-    )
-
-
-def of_another_mean(shares):
-    """Return the mistakes of a sum, a maximum and a median in place of the mean."""
-
-    def of_all(combine):
-        return lambda weights, tokens: combine(
-            torch.cat(of_each(shares, weights, tokens), dim=1)
-        )
-
-    return tuple(
-        Mistake(
-            "no mean",
-            f"This is the {what} over the queries. Asked for is their mean.",
-            wrong=of_all(combine),
-            read=SCORE,
-        )
-        for what, combine in (
-            ("sum", lambda found: found.sum(dim=1)),
-            ("maximum", lambda found: found.amax(dim=1)),
-            ("median", lambda found: found.median(dim=1).values),
-        )
-    )

@@ -17,12 +17,7 @@ from attncourse.exercises.patterns.models import draw, draw_ids, translator
 from attncourse.exercises.task import Check, Mistake, Task
 
 KINDS = ("encoder", "decoder", "cross")
-SIZES = (
-    (3, 2),
-    (1, 3),
-    (2, 3),
-    (2, 2),
-)  # layers and heads; so small that all can be shown
+SIZES = ((3, 2), (1, 3), (2, 3), (2, 2))  # layers, heads; few enough to show
 
 
 def _read(seed, layers, heads, source, target, kind):
