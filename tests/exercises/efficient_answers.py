@@ -816,7 +816,7 @@ WRONG_PATTERN = [
     _pattern(
         "one global block too many",
         (0, 1, 2, 3),
-        "",
+        "one global block too many",
         "if block < num_global:",
         "num_global = num_global + 1\n    if block < num_global:",
     ),

@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 
 from attncourse import local_attention, scaled_dot_product_attention
+from attncourse.exercises.efficient.block_views import pattern, token_mask
 from attncourse.exercises.efficient.costs import largest
 from attncourse.exercises.efficient.local import LOCAL
 from attncourse.exercises.efficient.oracle import window_mask
-from attncourse.exercises.efficient.pattern import pattern, token_mask
 from attncourse.exercises.efficient.timing import Machine, first_ahead_for_good
 from attncourse.exercises.judge import cases_of, inputs_of
 from attncourse.layers.local import local_attention_in_blocks

@@ -12,7 +12,14 @@ from attncourse.exercises.efficient.local_mistakes import (
     right,
 )
 from attncourse.exercises.efficient.memory import MEMORY_MISTAKES, counted, within
-from attncourse.exercises.efficient.oracle import FAULTS, size, slopes, tensors
+from attncourse.exercises.efficient.oracle import (
+    FAULTS,
+    attend,
+    size,
+    slopes,
+    tensors,
+    window_mask,
+)
 from attncourse.exercises.efficient.views import shown
 from attncourse.exercises.task import Check, Mistake, Task
 
@@ -46,6 +53,11 @@ def _on_all_axes(answer):
         }
 
     return ask
+
+
+def _scaled_by_values(query, key, value, window):
+    mask = window_mask(query.shape[-2], window, True)
+    return attend(query, key, value, mask, value.shape[-1] ** -0.5)
 
 
 def _with_upstream(generator):
@@ -150,6 +162,13 @@ LOCAL = Task(
                     "The first block of a head, or of a sequence of the batch, sees "
                     "the last block of the one before. All sequences have become one.",
                     wrong=_on_all_axes(one_long_sequence),
+                ),
+                Mistake(
+                    "scaled by the width of the values",
+                    "The scores are divided by the root of the width of the *values*. "
+                    "What is added up in a score are products of queries and keys.",
+                    wrong=_on_all_axes(_scaled_by_values),
+                    read="chapters/02_attention_types#why-divide-by-d-k",
                 ),
                 Mistake(
                     "number of axes fixed",

@@ -1,5 +1,7 @@
 """What goes wrong in task 5.2, and the wrong answers that show it."""
 
+from functools import partial
+
 import torch
 
 from attncourse.exercises.efficient.oracle import (
@@ -11,7 +13,9 @@ from attncourse.exercises.efficient.oracle import (
     on_padding,
     window_mask,
 )
-from attncourse.exercises.efficient.views import ALIKE, shown, view_mistakes
+from attncourse.exercises.efficient.roles import as_shown, in_other_roles
+from attncourse.exercises.efficient.views import ALIKE, shown
+from attncourse.exercises.efficient.window_views import view_mistakes
 from attncourse.exercises.task import Mistake
 
 
@@ -104,38 +108,6 @@ NO_SCALING = (
 )
 
 
-ROLES = {
-    "queries": lambda query, key, value: query,
-    "keys": lambda query, key, value: key,
-    "values": lambda query, key, value: value,
-}
-
-
-def _in_other_roles(causal):
-    """Return a mistake for each way in which queries, keys and values change places."""
-    return tuple(
-        Mistake(
-            "queries, keys and values exchanged",
-            f"The scores compare {one} with {other}, and what is summed are {summed}. "
-            "A query is compared with keys, and the values are summed.",
-            wrong=shown(_with_roles(causal, *(ROLES[n] for n in (one, other, summed)))),
-            read="chapters/02_attention_types#three-maps-ask-be-found-hand-over",
-        )
-        for one in ROLES
-        for other in ROLES
-        for summed in ROLES
-        if (one, other, summed) != ("queries", "keys", "values")
-    )
-
-
-def _with_roles(causal, one, other, summed):
-    def answer(query, key, value, window):
-        parts = query, key, value
-        return right(one(*parts), other(*parts), summed(*parts), window, causal)
-
-    return answer
-
-
 def _wrong_scales(near):
     """Return a mistake for each other number by which scores may be divided."""
     scales = {
@@ -174,8 +146,14 @@ def _shared_mistakes(causal):
             "Does the function that you call scale them once more?",
             wrong=shown(masked(near, lambda d, n, w: 1 / d)),
         ),
+        Mistake(
+            "scores make no difference",
+            "This is the plain mean of the values that are seen: the scores of queries "
+            "and keys have no effect. Are weights made of them, and used?",
+            wrong=shown(masked(near, lambda d, n, w: 0.0)),
+        ),
         *_wrong_scales(near),
-        *_in_other_roles(causal),
+        *as_shown(in_other_roles(partial(right, causal=causal)), shown),
         Mistake(
             "only the own block",
             f"A query sees only the keys {same}. The first query of a block has its "

@@ -7,6 +7,7 @@ from attncourse.exercises.efficient.oracle import (
     size,
     window_mask,
 )
+from attncourse.exercises.efficient.window_views import view_mistakes
 from attncourse.exercises.task import Check, Mistake, Task
 
 
@@ -22,8 +23,14 @@ def _mask_check(causal, points, claim, mistakes):
         inputs=_sizes,
         ask=lambda mask, **sizes: mask(**sizes, **({"causal": True} if causal else {})),
         expected=lambda tokens, window: window_mask(tokens, window, causal),
-        mistakes=mistakes,
+        mistakes=(*mistakes, *view_mistakes("result", causal)),
     )
+
+
+def _reaches_ahead(seen, expected, inputs):
+    """Say whether all queries, wherever they stand, see the key after them."""
+    mask = seen["result"].values.reshape(expected["result"].shape).astype(bool)
+    return mask.diagonal(1).all() and mask.diagonal().all()
 
 
 def _lopsided(seen, expected):
@@ -89,14 +96,9 @@ MASK = Task(
                 ),
                 Mistake(
                     "two-sided in place of causal",
-                    "Entries right of the diagonal are True: a query sees keys that "
-                    "come after it. Causal means that it must not.",
-                    when=lambda seen, expected, inputs: bool(
-                        seen["result"]
-                        .values.reshape(expected["result"].shape)[0, 1:]
-                        .any()
-                        and seen["result"].values[0]
-                    ),
+                    "The window reaches to both sides: a query sees keys that come "
+                    "after it. Causal means that it must not.",
+                    when=_reaches_ahead,
                     read=WINDOW,
                 ),
                 Mistake(

@@ -24,6 +24,7 @@ class _Unaccounted(TorchDispatchMode):
         self.made = self.largest = 0
         self.known = {}  # the storages are kept, so that no address is used again
         self.know(given)
+        self.given = list(self.known.values())
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         self.meet((args, kwargs or {}))
@@ -35,13 +36,19 @@ class _Unaccounted(TorchDispatchMode):
         """Take the tensors of `tree` for accounted for."""
         for tensor in _tensors(tree):
             storage = tensor.untyped_storage()
-            self.known[storage._cdata] = storage
+            self.known[storage.data_ptr()] = storage
+
+    def accounts_for(self, address):
+        """Say whether memory was made in the job, or is a part of what was given."""
+        return address in self.known or any(
+            0 <= address - given.data_ptr() < given.nbytes() for given in self.given
+        )
 
     def meet(self, tree):
         """Count the tensors of `tree` that are not accounted for."""
         for tensor in _tensors(tree):
             storage = tensor.untyped_storage()
-            if storage._cdata not in self.known:
+            if not self.accounts_for(storage.data_ptr()):
                 size = storage.nbytes() // tensor.element_size()
                 self.made, self.largest = self.made + size, max(self.largest, size)
                 self.know(tensor)

@@ -2,17 +2,14 @@
 
 import torch
 
-from attncourse.exercises.efficient.oracle import CHAPTER, distance, size
+from attncourse.exercises.efficient.block_faults import block_mistakes
+from attncourse.exercises.efficient.block_views import (
+    SPARSE_SECTION,
+    pattern,
+)
+from attncourse.exercises.efficient.oracle import distance, size
+from attncourse.exercises.efficient.pattern_mask import MASK_CHECK
 from attncourse.exercises.task import Check, Mistake, Task
-
-SPARSE_SECTION = f"{CHAPTER}#can-a-few-long-links-replace-all-of-them"
-
-
-def pattern(blocks, window, stride, num_global):
-    """Return the pattern between blocks as a mask, (blocks, blocks)."""
-    apart, block = distance(blocks).abs(), torch.arange(blocks)
-    seen = (apart <= window) | (block[:, None] < num_global) | (block < num_global)
-    return seen | (apart % stride == 0) if stride else seen
 
 
 def _rules(window, stride, num_global):
@@ -29,7 +26,7 @@ def _rules(window, stride, num_global):
     return draw
 
 
-OUTSIDE = "blocks that do not exist"
+TIMES, OUTSIDE = "times that a block is listed", "blocks that do not exist"
 
 
 def _listed(seen_blocks, blocks, window, stride, num_global):
@@ -42,13 +39,13 @@ def _listed(seen_blocks, blocks, window, stride, num_global):
                 times[block, int(other)] += 1
             else:
                 outside += 1
-    return {"times that a block is listed": times, OUTSIDE: outside}
+    return {TIMES: times, OUTSIDE: outside}
 
 
 def _expected(mask_of=pattern):
     def expected(**rule):
         times = mask_of(**rule).long()
-        return {"times that a block is listed": times, OUTSIDE: 0}
+        return {TIMES: times, OUTSIDE: 0}
 
     return expected
 
@@ -68,9 +65,7 @@ TWICE = Mistake(
     "a block is listed twice",
     "A block that two of the rules allow is listed twice. Its keys would enter the "
     "softmax twice and weigh double.",
-    when=lambda seen, expected, inputs: (
-        seen["times that a block is listed"].values.max() > 1
-    ),
+    when=lambda seen, expected, inputs: seen[TIMES].values.max() > 1,
     read=SPARSE_SECTION,
 )
 
@@ -86,42 +81,8 @@ def _check(claim, points, inputs, *mistakes):
         inputs=inputs,
         ask=lambda seen_blocks, mask, **rule: _listed(seen_blocks, **rule),
         expected=_expected(),
-        mistakes=(EDGES, TWICE, *mistakes),
+        mistakes=(EDGES, TWICE, *mistakes, *block_mistakes(TIMES)),
     )
-
-
-def _mask_sizes(generator):
-    block_size = size(generator, 2, 3)
-    blocks = size(generator, 5, 6)
-    return {
-        "tokens": block_size * blocks - size(generator, 1, block_size - 1),
-        "block_size": block_size,
-        "window": 1,
-        "stride": min(3, 2 * size(generator, 0, 2)),
-        "num_global": 1,
-    }
-
-
-def _half_global_mask(tokens, block_size, num_global, **rule):
-    mask = token_mask(tokens, block_size, num_global=0, **rule)
-    return mask | (torch.arange(tokens) < num_global * block_size)
-
-
-def token_mask(tokens, block_size, window, stride, num_global):
-    """Return the pattern between tokens as a mask, (tokens, tokens)."""
-    block = torch.arange(tokens) // block_size
-    blocks = -(-tokens // block_size)
-    return pattern(blocks, window, stride, num_global)[block[:, None], block]
-
-
-def _of_whole_blocks(tokens, block_size, window, stride, num_global):
-    tokens = tokens // block_size * block_size
-    return token_mask(tokens, block_size, window, stride, num_global)
-
-
-def _uncut(tokens, block_size, window, stride, num_global):
-    tokens = -(-tokens // block_size) * block_size
-    return token_mask(tokens, block_size, window, stride, num_global)
 
 
 PATTERN = Task(
@@ -258,56 +219,6 @@ PATTERN = Task(
                 ),
             ),
         ),
-        Check(
-            "the mask between tokens, the last block cut to fit",
-            0.5,
-            inputs=_mask_sizes,
-            ask=lambda seen_blocks, mask, **sizes: mask(**sizes),
-            expected=token_mask,
-            mistakes=(
-                Mistake(
-                    "last tokens lost",
-                    "The mask is smaller than (tokens, tokens): the last block, which "
-                    "is not full, is missing.",
-                    wrong=_of_whole_blocks,
-                ),
-                Mistake(
-                    "last block not cut",
-                    "The mask is larger than (tokens, tokens): the last block is not "
-                    "full, and its missing tokens have rows and columns all the same.",
-                    wrong=_uncut,
-                ),
-                Mistake(
-                    "global blocks do not see",
-                    "All tokens see the global blocks, but the tokens of these blocks "
-                    "do not see all.",
-                    wrong=_half_global_mask,
-                    read=SPARSE_SECTION,
-                ),
-                Mistake(
-                    "global blocks are not seen",
-                    "The tokens of the global blocks see all, but not all tokens see "
-                    "them.",
-                    wrong=lambda **rule: _half_global_mask(**rule).T,
-                    read=SPARSE_SECTION,
-                ),
-                Mistake(
-                    "mask between blocks",
-                    "The mask has one entry for each pair of blocks. It should have "
-                    "one for each pair of tokens.",
-                    wrong=lambda tokens, block_size, **rule: pattern(
-                        -(-tokens // block_size), **rule
-                    ),
-                ),
-                Mistake(
-                    "rows and columns of blocks interleaved",
-                    "The blocks are repeated as a whole, one beside the other, and not "
-                    "stretched: token 1 belongs to block 0, not to block 1.",
-                    wrong=lambda tokens, block_size, **rule: pattern(
-                        -(-tokens // block_size), **rule
-                    ).repeat(block_size, block_size)[:tokens, :tokens],
-                ),
-            ),
-        ),
+        MASK_CHECK,
     ),
 )

@@ -33,7 +33,7 @@ def local_mask(tokens, window, causal=True):
         "mask",
         "blocks for a window",
         (0, 1),
-        "True too often",
+        "too old keys are seen",
         code="""\
 def local_mask(tokens, window, causal=False):
     i = torch.arange(tokens) // window
@@ -167,7 +167,7 @@ def window_attention(query, key, value, window, causal=False):
         "pattern",
         "and for or",
         (1, 3),
-        "nothing above the diagonal",
+        "links of several rules missing",
         code="""\
 def seen_blocks(block, blocks, window, stride, num_global):
     return [j for j in range(blocks) if (abs(block - j) <= window and (not stride or (block - j) % stride == 0)) or block < num_global or j < num_global]
@@ -187,7 +187,7 @@ def seen_blocks(block, blocks, window, stride, num_global):
         "pattern",
         "stride of zero links all",
         (0, 2, 3),
-        "rows that are all alike",
+        "every block is seen",
         code="""\
 def seen_blocks(block, blocks, window, stride, num_global):
     return [j for j in range(blocks) if abs(block - j) <= window or (block - j) % max(stride, 1) == 0 or min(block, j) < num_global]
@@ -197,7 +197,7 @@ def seen_blocks(block, blocks, window, stride, num_global):
         "pattern",
         "global ones at the end",
         (2, 3),
-        "numbers in other places",
+        "global blocks at the end",
         code="""\
 def seen_blocks(block, blocks, window, stride, num_global):
     last = blocks - num_global
@@ -377,7 +377,7 @@ def local_mask(tokens, window, causal=False):
         "mask",
         "modulo of places",
         (0, 1),
-        "two-sided in place of causal",
+        "too late keys are seen",
         code="""\
 def local_mask(tokens, window, causal=False):
     i = torch.arange(tokens)
@@ -399,7 +399,7 @@ def local_mask(tokens, window, causal=False):
         "pattern",
         "pattern causal",
         (3,),
-        "True too seldom",
+        "causal in place of two-sided",
         change=(
             "    return stretched[:tokens, :tokens]",
             "    return stretched[:tokens, :tokens].tril()",

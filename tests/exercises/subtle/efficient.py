@@ -112,7 +112,7 @@ def window_attention(query, key, value, window, causal=False):
         "local",
         "odd tokens wrong",
         (2,),
-        "",
+        "keys of the window missing",
         code="""\
 def window_attention(query, key, value, window, causal=False):
     n, out = query.shape[-2], []
@@ -289,7 +289,7 @@ def sparse_attention(query, key, value, block_size, window, stride, num_global):
         "sparse",
         "keys for values",
         (0, 1, 2, 3),
-        "keys for values",
+        "queries, keys and values exchanged",
         code="""\
 def sparse_attention(query, key, value, block_size, window, stride, num_global):
     n, outs = query.shape[-2], []
@@ -312,7 +312,7 @@ def sparse_attention(query, key, value, block_size, window, stride, num_global):
         "sparse",
         "block softmax causal",
         (0, 1, 2, 3),
-        "",
+        "causal in place of two-sided",
         code="""\
 def sparse_attention(query, key, value, block_size, window, stride, num_global):
     n, outs = query.shape[-2], []
