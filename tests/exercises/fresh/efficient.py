@@ -258,7 +258,7 @@ def seen_blocks(block, blocks, window, stride, num_global):
         "costs",
         "causal is half",
         (1,),
-        "a multiple",
+        "another tensor",
         change=(
             '"fused, causal": output',
             '"fused, causal": output // 2',
@@ -278,7 +278,7 @@ def seen_blocks(block, blocks, window, stride, num_global):
         "timing",
         "last length before theirs wins",
         (3,),
-        "something for None",
+        "the last loss",
         code="""\
 def crossover(lengths, ours, theirs):
     best = None
@@ -292,7 +292,7 @@ def crossover(lengths, ours, theirs):
         "timing",
         "on average from there on",
         (3,),
-        "something for None",
+        "sums compared",
         code="""\
 def crossover(lengths, ours, theirs):
     for k, n in enumerate(lengths):

@@ -451,7 +451,7 @@ def crossover(lengths, ours, theirs):
         "timing",
         "the clock started once a round",
         (0, 1, 2),
-        "",
+        "clock read once for a round",
         code="""\
 def time_in_turns(jobs, repeats=5, clock=time.process_time):
     for j in jobs.values():
@@ -475,7 +475,7 @@ def crossover(lengths, ours, theirs):
         "timing",
         "crossover where last only",
         (3,),
-        "something for None",
+        "the last win",
         code="""\
 def time_in_turns(jobs, repeats=5, clock=time.process_time):
     for j in jobs.values():
@@ -498,7 +498,7 @@ def crossover(lengths, ours, theirs):
         "timing",
         "ties are ahead",
         (3,),
-        "something for None",
+        "equal counts as faster",
         code="""\
 def time_in_turns(jobs, repeats=5, clock=time.process_time):
     for j in jobs.values():
