@@ -9,10 +9,16 @@ from attncourse.exercises.errors import meaning_of
 from attncourse.exercises.places import of_booleans
 from attncourse.exercises.relations import relation_of
 from attncourse.exercises.seen import same
+from attncourse.exercises.shapes import about_shapes
 from attncourse.exercises.task import Mistake
 
 NOT_DONE = "not done yet"
-KINDS = {"ndarray": "a NumPy array", "list": "a list", "tuple": "a tuple"}
+KINDS = {
+    "ndarray": "a NumPy array",
+    "list": "a list",
+    "tuple": "a tuple",
+    "Figure": "a figure, not its axes",
+}
 NOT_EXACT = (
     "{} nearly right: only the third digit or so differs. Is a part of it computed in "
     "half precision or rounded, or has a small number been added on the way?"
@@ -239,7 +245,7 @@ def _difference(what, seen, wanted) -> Mistake | None:
         return Mistake(
             "wrong shape",
             f"{what} should have shape {wanted.shape}, but it has {seen.shape}"
-            f"{_about_shapes(seen.shape, wanted.shape)}.",
+            f"{about_shapes(seen.shape, wanted.shape)}.",
         )
     if seen.kind != wanted.kind:
         return Mistake(
@@ -271,28 +277,3 @@ def _nearly(seen, wanted) -> bool:
     finite = np.isfinite(wanted.values)
     size = np.abs(wanted.values[finite]).max(initial=0)
     return np.allclose(seen.values, wanted.values, rtol=0, atol=max(0.003 * size, 6e-3))
-
-
-def _about_shapes(ours, right) -> str:
-    """Say in which way one shape differs from another, if it can be said briefly."""
-    if [n for n in ours if n != 1] == [n for n in right if n != 1]:
-        few = len(ours) < len(right)
-        many = len(ours) != len(right)
-        return (
-            f": an axis of size 1 is {'missing' if few else 'too many'}"
-            if many
-            else ": an axis of size 1 stands in another place"
-        )
-    if sorted(ours) == sorted(right):
-        return ": axes have changed places"
-    for longer, shorter, words in (
-        (right, ours, "is missing: something was summed, or picked, along it"),
-        (ours, right, "is too many"),
-    ):
-        for axis in range(len(longer)):
-            if longer[:axis] + longer[axis + 1 :] == shorter:
-                return f": axis {axis} {words}"
-    unlike = [k for k, (a, b) in enumerate(zip(ours, right, strict=False)) if a != b]
-    if len(ours) == len(right) and len(unlike) == 1:
-        return f": axis {unlike[0]} has another size"
-    return ""

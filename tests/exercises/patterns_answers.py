@@ -1145,7 +1145,7 @@ WRONG_MEASURES = [
     _measure(
         "the entropy in nats, of all queries",
         (1, 2),
-        "not a share, all queries",
+        "not a share",
         "    share = entropy / count.clamp(min=2).log()\n"
         "    return (share * chosen).sum(dim=(0, 2)) / chosen.sum()",
         "    return entropy.mean(dim=(0, 2))",

@@ -10,7 +10,7 @@ import torch
 
 from attncourse.exercises import patterns
 from attncourse.exercises.judge import judge_task
-from attncourse.exercises.patterns.alignment import hits
+from attncourse.exercises.patterns.hits import hits
 from attncourse.exercises.patterns.languages import translators
 from attncourse.exercises.patterns.models import (
     draw_weights,

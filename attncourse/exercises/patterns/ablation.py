@@ -5,28 +5,10 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from attncourse.exercises.patterns.cuts import (
-    changed_by,
-    every_layer,
-    interleaved,
-    mixed_output,
-    only_this,
-    queries_zeroed,
-    query_weight_zeroed,
-    rows_for_columns,
-    swapped,
-    unchanged,
-    value_bias_left,
-    whole_layer,
-    without,
-)
+from attncourse.exercises.patterns.cut_mistakes import CUT, INSIDE, NEED
+from attncourse.exercises.patterns.cuts import unchanged, without
 from attncourse.exercises.patterns.models import decoder_only, draw
 from attncourse.exercises.task import Check, Mistake, Task
-
-CUT = "no gradient reaches the other heads"
-NEED = "chapters/03_multi_head#does-the-model-need-these-heads"
-SPLIT = "chapters/03_multi_head#split-attend-join-project"
-EXPLAIN = "chapters/09_attention_today#is-attention-explanation"
 
 
 def next_loss(model, tokens):
@@ -193,106 +175,7 @@ ABLATION = Task(
             inputs=_different_places,
             ask=_inside,
             expected=without,
-            mistakes=(
-                Mistake(
-                    "not a context manager",
-                    "`with ablated(...)` does not work on what `ablated` returns. A "
-                    "generator function becomes a context manager by a decorator from "
-                    "contextlib; a class by two methods.",
-                    when=lambda seen, expected, inputs: (
-                        "context manager" in seen["result"].text
-                        or "__enter__" in seen["result"].text
-                    ),
-                    read=NEED,
-                ),
-                Mistake(
-                    "gradients cut off",
-                    "The logits are right, but inside the block no gradient comes back "
-                    "through the other heads of the layer. They should work as before, "
-                    "in training too: `.detach()`, `.data` and `torch.no_grad()` cut.",
-                    when=lambda seen, expected, inputs: seen["result"].text == CUT,
-                    read=NEED,
-                ),
-                Mistake(
-                    "the whole layer switched off",
-                    "All heads of the layer are off. What the others do goes missing "
-                    "too, so a loss says nothing about this one.",
-                    wrong=whole_layer,
-                    read=NEED,
-                ),
-                Mistake(
-                    "layer and head exchanged",
-                    "Another head is off: layer and head have been exchanged.",
-                    wrong=swapped,
-                    read=NEED,
-                ),
-                Mistake(
-                    "the head switched off in every layer",
-                    "The head with this number is off in every layer. Heads of "
-                    "different layers have nothing in common but the number.",
-                    wrong=every_layer,
-                    read=NEED,
-                ),
-                Mistake(
-                    "all heads but this one",
-                    "This head works and the others of the layer are off: the "
-                    "selection is the wrong way round.",
-                    wrong=only_this,
-                    read=NEED,
-                ),
-                Mistake(
-                    "cut after the output projection",
-                    "The cut comes after the output projection. There the heads are "
-                    "mixed already, and every number holds something of each of them. "
-                    "Where are they still side by side?",
-                    wrong=changed_by(mixed_output),
-                    read=SPLIT,
-                ),
-                Mistake(
-                    "rows of the output projection",
-                    "The rows of the output projection's matrix have been cleared. "
-                    "Its rows belong to the outputs, where the heads are mixed. What "
-                    "reads a head?",
-                    wrong=changed_by(rows_for_columns),
-                    read=SPLIT,
-                ),
-                Mistake(
-                    "numbers of every head",
-                    "Every so-manieth number has been cleared. The numbers of one "
-                    "head lie side by side, so this takes some from each head.",
-                    wrong=changed_by(interleaved),
-                    read=SPLIT,
-                ),
-                Mistake(
-                    "the bias of the values left",
-                    "The matrix of the values has been cleared for this head, but not "
-                    "its bias. The head still adds the same vector at every place.",
-                    wrong=changed_by(value_bias_left),
-                    read=SPLIT,
-                ),
-                Mistake(
-                    "weights made uniform, output kept",
-                    "The head now looks everywhere alike, but what it reads there is "
-                    "still added. That asks another question: whether the *pattern* "
-                    "matters, and not whether the head does.",
-                    wrong=changed_by(queries_zeroed),
-                    read=EXPLAIN,
-                ),
-                Mistake(
-                    "queries cleared, output kept",
-                    "The queries of the head have lost their matrix, so it looks "
-                    "elsewhere; but what it reads is still added.",
-                    wrong=changed_by(query_weight_zeroed),
-                    read=EXPLAIN,
-                ),
-                Mistake(
-                    "nothing happens",
-                    "Inside the block the logits are those of the whole model: "
-                    "nothing is switched off.",
-                    wrong=unchanged,
-                    read=NEED,
-                ),
-            ),
+            mistakes=INSIDE,
         ),
         Check(
             "after the block the model is as it was, even if the block ends in an "
@@ -374,6 +257,34 @@ ABLATION = Task(
                     "This is the ratio of the two losses. Asked for is the "
                     "difference, in nats.",
                     wrong=_of_losses(lambda before, after: after / before),
+                    read=NEED,
+                ),
+                Mistake(
+                    "a share of the loss",
+                    "The rise has been divided by a loss. Asked for is the rise "
+                    "itself, in nats.",
+                    wrong=_of_losses(lambda before, after: (after - before) / before),
+                    read=NEED,
+                ),
+                Mistake(
+                    "a share of the loss",
+                    "The rise has been divided by a loss. Asked for is the rise "
+                    "itself, in nats.",
+                    wrong=_of_losses(lambda before, after: (after - before) / after),
+                    read=NEED,
+                ),
+                Mistake(
+                    "the loss of the whole model",
+                    "This is the loss *with* the head. By how much does it rise "
+                    "without?",
+                    wrong=_of_losses(lambda before, after: before),
+                    read=NEED,
+                ),
+                Mistake(
+                    "logarithms of the losses",
+                    "The difference of the logarithms has been taken. The losses are "
+                    "in nats already.",
+                    wrong=_of_losses(lambda before, after: (after / before).log()),
                     read=NEED,
                 ),
                 Mistake(

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
+from attncourse.exercises.patterns.hits import (
+    among_the_two_largest,
+    columns_hit,
+    divided_by,
+    hits,
+    links_hit,
+    moved_hits,
+    on_links,
+    one_link_kept,
+    rows_hit,
+    second_largest,
+    sentences_alike,
+    swapped_hits,
+)
 from attncourse.exercises.patterns.models import draw
 from attncourse.exercises.task import Check, Mistake, Task
 
@@ -56,115 +72,56 @@ def _several_links(generator):
     return _helped({"weights": weights, "links": links}, generator)
 
 
-def _rows(links):
-    """Return {target: set of sources} of one sentence."""
-    rows = {}
-    for s, t in links:
-        rows.setdefault(t, set()).add(s)
-    return rows
+def _over_half(shares):
+    return shares > 0.5
 
 
-def hits(weights, links):
-    """Return for each head the share of linked target tokens that it aligns rightly."""
-    found = [
-        [float(int(one[h, t].argmax()) in sources) for h in range(one.shape[0])]
-        for one, pairs in zip(weights, links, strict=True)
-        for t, sources in _rows(pairs).items()
-    ]
-    return torch.tensor(found).mean(dim=0)
+def _tokens_and_heads(weights, links):
+    return sum(len({t for _, t in pairs}) for pairs in links) * weights.shape[1]
 
 
-def _links_hit(weights, links):
-    found = [
-        [float(int(one[h, t].argmax()) == s) for h in range(one.shape[0])]
-        for one, pairs in zip(weights, links, strict=True)
-        for s, t in pairs
-    ]
-    return torch.tensor(found).mean(dim=0)
-
-
-def _one_link_kept(which):
-    """Keep the first or the last link of each target token."""
-
-    def wrong(weights, links):
-        by_target = [
-            {t: [p for p in pairs if p[1] == t] for _, t in pairs} for pairs in links
-        ]
-        kept = [[found[which] for found in rows.values()] for rows in by_target]
-        return hits(weights, kept)
-
-    return wrong
-
-
-def _all_rows(weights, links):
-    found = [
-        [float(int(one[h, t].argmax()) in rows.get(t, ())) for h in range(len(one))]
-        for one, rows in zip(weights, map(_rows, links), strict=True)
-        for t in range(one.shape[1])
-    ]
-    return torch.tensor(found).mean(dim=0)
-
-
-def _real_rows(weights, links):
-    found = [
-        [float(int(one[h, t].argmax()) in rows.get(t, ())) for h in range(len(one))]
-        for one, rows in zip(weights, map(_rows, links), strict=True)
-        for t in range(one.shape[1])
-        if one[:, t].sum() > 0
-    ]
-    return torch.tensor(found).mean(dim=0)
-
-
-def _weight_on_links(weights, links):
-    found = [
-        one[:, t, sorted(sources)].sum(dim=1)
-        for one, pairs in zip(weights, links, strict=True)
-        for t, sources in _rows(pairs).items()
-    ]
-    return torch.stack(found).mean(dim=0)
-
-
-def _by_columns(weights, links):
-    found = [
-        [float(int(one[h, :, s].argmax()) == t) for h in range(one.shape[0])]
-        for one, pairs in zip(weights, links, strict=True)
-        for s, t in pairs
-    ]
-    return torch.tensor(found).mean(dim=0)
-
-
-def _smallest(weights, links):
-    return hits(-weights, links)
-
-
-def _first_sentence(weights, links):
-    return hits(weights[:1], links[:1])
-
-
-def _over_half(weights, links):
-    found = [
-        (one[:, t, sorted(sources)].sum(dim=1) > 0.5).float()
-        for one, pairs in zip(weights, links, strict=True)
-        for t, sources in _rows(pairs).items()
-    ]
-    return torch.stack(found).mean(dim=0)
-
-
-def _swapped(weights, links):
-    """Read each pair as (target, source), where that lies inside the map."""
-    found = [
-        [float(int(one[h, s].argmax()) == t) for h in range(one.shape[0])]
-        for one, pairs in zip(weights, links, strict=True)
-        for s, t in pairs
-        if s < one.shape[1]
-    ]
-    return torch.tensor(found).mean(dim=0)
-
-
-def _sentences_alike(weights, links):
-    each = [hits(one[None], [pairs]) for one, pairs in zip(weights, links, strict=True)]
-    return torch.stack(each).mean(dim=0)
-
+OTHER_SHARES = (
+    *(
+        Mistake(
+            f"{what} off by one",
+            f"The {what} that are looked up stand one place beside the right ones. "
+            "Places are counted from 0, in the links and in the maps.",
+            wrong=partial(moved_hits, **{by: step}),
+            read=LOOK,
+        )
+        for what, by in (("target tokens", "rows"), ("source tokens", "columns"))
+        for step in (-1, 1)
+    ),
+    Mistake(
+        "the second largest weight",
+        "The *second* largest weight of each row has been looked up.",
+        wrong=second_largest,
+        read=LOOK,
+    ),
+    Mistake(
+        "one of the two largest weights",
+        "It counts as a hit if one of the *two* largest weights lies on a link. Asked "
+        "for is the largest.",
+        wrong=among_the_two_largest,
+        read=LOOK,
+    ),
+    *(
+        Mistake(
+            "divided by another number",
+            f"The hits are right, but their number has been divided by {what}. Asked "
+            "for is the share of the linked target tokens.",
+            wrong=divided_by(count),
+            read=ALIGN,
+        )
+        for what, count in (
+            ("1: it is a count", lambda weights, links: 1),
+            ("that of the sentences", lambda weights, links: len(links)),
+            ("that of all links", lambda weights, links: sum(map(len, links))),
+            ("that of all rows", lambda weights, links: weights[:, 0, :, 0].numel()),
+            ("that of the heads too", _tokens_and_heads),
+        )
+    ),
+)
 
 ALIGNMENT = Task(
     name="alignment",
@@ -183,7 +140,7 @@ ALIGNMENT = Task(
                     "pairs read the wrong way round",
                     "The pairs of the links are (source, target), but they have been "
                     "read as (target, source). Rows of the map are target tokens.",
-                    wrong=_swapped,
+                    wrong=swapped_hits,
                     read=LOOK,
                 ),
                 Mistake(
@@ -200,34 +157,34 @@ ALIGNMENT = Task(
                     "For each source token the target token that looks at it most has "
                     "been looked up. Each row is one query: the largest weight is that "
                     "of a row.",
-                    wrong=_by_columns,
+                    wrong=columns_hit,
                     read=LOOK,
                 ),
                 Mistake(
                     "the smallest weight looked up",
                     "The *smallest* weight of each row has been looked up.",
-                    wrong=_smallest,
+                    wrong=lambda weights, links: hits(-weights, links),
                     read=LOOK,
                 ),
                 Mistake(
                     "the first sentence only",
                     "Only the first sentence counts. Asked for is the share over all "
                     "of them.",
-                    wrong=_first_sentence,
+                    wrong=lambda weights, links: hits(weights[:1], links[:1]),
                     read=ALIGN,
                 ),
                 Mistake(
                     "half of the weight for a hit",
                     "A word counts if more than half of its weight lies on the links. "
                     "Asked for is where its *largest* weight lies, however small.",
-                    wrong=_over_half,
+                    wrong=lambda weights, links: on_links(weights, links, _over_half),
                     read=LOOK,
                 ),
                 Mistake(
                     "weight instead of hits",
                     "This is the mean *weight* on the links. Asked for is the share of "
                     "target tokens whose *largest* weight lies on a link.",
-                    wrong=_weight_on_links,
+                    wrong=on_links,
                     read=LOOK,
                 ),
                 Mistake(
@@ -240,6 +197,7 @@ ALIGNMENT = Task(
                     ),
                     read=ALIGN,
                 ),
+                *OTHER_SHARES,
                 Mistake(
                     "heads averaged first",
                     "The heads have been averaged before the largest weight was "
@@ -265,7 +223,7 @@ ALIGNMENT = Task(
                     "Each link has been counted, so a target token with two links can "
                     "be right for one of them at most: a row has one largest weight. "
                     "Count target tokens.",
-                    wrong=_links_hit,
+                    wrong=links_hit,
                     read=LOOK,
                 ),
                 Mistake(
@@ -273,37 +231,38 @@ ALIGNMENT = Task(
                     "Where a target token has several links, only one of them has "
                     "been kept. Any of them is right. (A dict holds one value for "
                     "each key.)",
-                    wrong=_one_link_kept(-1),
+                    wrong=one_link_kept(-1),
                     read=LOOK,
                 ),
                 Mistake(
                     "one link of each token",
                     "Where a target token has several links, only the first of them "
                     "has been asked for. Any of them is right.",
-                    wrong=_one_link_kept(0),
+                    wrong=one_link_kept(0),
                     read=LOOK,
                 ),
                 Mistake(
                     "unlinked tokens and padding counted",
                     "All rows have been counted, also those of padding and of tokens "
                     "without a link. There is nothing that these could have found.",
-                    wrong=_all_rows,
+                    wrong=rows_hit,
                     read=ALIGN,
                 ),
                 Mistake(
                     "unlinked tokens counted",
                     "Target tokens without a link have been counted as misses. There "
                     "is nothing that they could have found.",
-                    wrong=_real_rows,
+                    wrong=partial(rows_hit, padding=False),
                     read=ALIGN,
                 ),
                 Mistake(
                     "every sentence weighs the same",
                     "First each sentence has been averaged and then the sentences. "
                     "Asked for is the share over all linked target tokens together.",
-                    wrong=_sentences_alike,
+                    wrong=sentences_alike,
                     read=ALIGN,
                 ),
+                *OTHER_SHARES,
             ),
         ),
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 
 from attncourse.exercises.patterns.models import decoder_only
+from attncourse.exercises.seen import describe, same
 
 
 @torch.no_grad()
@@ -61,6 +62,36 @@ def changed_by(change):
             return model(tokens)
 
     return wrong
+
+
+def one_of(candidates):
+    """Return a `when`: the numbers that heads hand over have been changed like this.
+
+    Parameters
+    ----------
+    candidates : callable
+        ``candidates(own, width)`` yields functions of these numbers, side by side, and
+        of the slice that is the head's own; they return the changed numbers.
+    """
+
+    def when(seen, expected, inputs):
+        heads, head = inputs["heads"], inputs["head"]
+        for change in candidates(slice(4 * head, 4 * head + 4), 4 * heads):
+            logits = changed_by(_handed_over(change))(**inputs)
+            if same(seen["result"], describe(logits), tolerance=6e-3):
+                return True
+        return False
+
+    return when
+
+
+def _handed_over(change):
+    def hook(attention, own, heads, head):
+        attention.output_proj.register_forward_pre_hook(
+            lambda module, inputs: (change(inputs[0], own),)
+        )
+
+    return hook
 
 
 def mixed_output(attention, own, heads, head):

@@ -104,6 +104,19 @@ def _mask_forgotten_rows_zeroed(mask, **inputs):
     return _between_tokens(weights * mask[None, :, None, :, None], mask)
 
 
+def _mask_forgotten_all_zeroed(mask, **inputs):
+    weights = _by_hand(mask=torch.ones_like(mask), **inputs)
+    both = mask[:, None, :, None] * mask[:, None, None, :]
+    return _between_tokens(weights * both, mask)
+
+
+@torch.no_grad()
+def _mask_as_types(model, seed, layers, heads, ids, mask, implementation=None):
+    made = hugging_face(model, seed, layers, heads, "eager")
+    found = made(input_ids=ids, token_type_ids=mask, output_attentions=True)
+    return torch.stack(found.attentions) * mask[None, :, None, :, None]
+
+
 def _padding_by_ids(seen, expected, inputs):
     rows = (inputs["ids"] != 0).sum(dim=1)  # each row that is kept sums to 1
     total = (inputs["layers"] * inputs["heads"] * rows).numpy()
@@ -116,6 +129,13 @@ def _rows_kept(seen, expected, inputs):
     return abs(tokens - right).max() < 0.02 and total.sum() > right.sum() + 0.5
 
 
+AS_TYPES = Mistake(
+    "the mask given as something else",
+    "The mask has reached the model as `token_type_ids`, which say to which of two "
+    "texts a token belongs. Name the argument when you call the model.",
+    wrong=_mask_as_types,
+    read=PADDING,
+)
 NO_WEIGHTS = Mistake(
     "an implementation that makes no weights",
     "The model handed out no weights. Its attention runs on a fused kernel, which "
@@ -168,6 +188,7 @@ HUGGING_FACE = Task(
             mistakes=(
                 MISSING,
                 *layout_mistakes(_by_hand),
+                AS_TYPES,
                 NO_WEIGHTS,
                 HIDDEN_STATES,
             ),
@@ -182,6 +203,7 @@ HUGGING_FACE = Task(
             mistakes=(
                 MISSING,
                 *layout_mistakes(_by_hand),
+                AS_TYPES,
                 NO_WEIGHTS,
                 HIDDEN_STATES,
             ),
@@ -207,6 +229,14 @@ HUGGING_FACE = Task(
                     "padded places: the model read them. Zeroing after the fact does "
                     "not undo that.",
                     wrong=_mask_forgotten_rows_zeroed,
+                    read=PADDING,
+                ),
+                Mistake(
+                    "padding attended to, all of it zeroed",
+                    "Rows and columns of padding are zero, but the model has read the "
+                    "padding: what is left of a row no longer sums to 1. The model "
+                    "has to be told which places are padding.",
+                    wrong=_mask_forgotten_all_zeroed,
                     read=PADDING,
                 ),
                 Mistake(

@@ -8,8 +8,9 @@ import torch
 
 from attncourse.data.batching import translation_tensors
 from attncourse.data.translation import parallel_corpus
-from attncourse.exercises.patterns.alignment import ALIGN, hits
-from attncourse.exercises.patterns.measures import distances, mean_steps
+from attncourse.exercises.patterns.alignment import ALIGN
+from attncourse.exercises.patterns.extents import distances, mean_steps
+from attncourse.exercises.patterns.hits import hits
 from attncourse.exercises.patterns.models import draw
 from attncourse.exercises.patterns.shares import PADDING
 from attncourse.exercises.task import Check, Mistake, Task
@@ -111,6 +112,26 @@ def _french_head(seed, turn):
     return _languages(lambda *_: head)(seed, turn)
 
 
+def _first_layer(seed, turn):
+    """Return what the layer in front gives, which looks at every word alike."""
+    return {
+        name: distances(
+            (weights > 0) / (weights > 0).sum(-1, keepdim=True).clamp(min=1), target
+        )[0]
+        for name, (weights, target, _) in _cross(seed, turn).items()
+    }
+
+
+def _by_source(seed, turn):
+    """Return the reach of the transposed maps, over the words of the source."""
+    found = {}
+    for name, (weights, target, links) in _cross(seed, turn).items():
+        source = (weights.sum(dim=(1, 2)) > 0).long()
+        turned = (weights * (target != 0)[:, None, :, None]).transpose(-2, -1)
+        found[name] = distances(turned, source)[_best(weights, target, links)]
+    return found
+
+
 def _padding_counted(seed, turn):
     return {
         name: mean_steps(w, t, lambda s: s.abs(), counted="all")[_best(w, t, links)]
@@ -177,6 +198,30 @@ LANGUAGES = Task(
                     "The head that aligns *worst* has been taken.",
                     wrong=_as_floats(
                         _languages(lambda w, _, links: int(hits(w, links).argmin()))
+                    ),
+                    read=ALIGN,
+                ),
+                Mistake(
+                    "another layer",
+                    "These are the weights of the *first* layer of the decoder. Asked "
+                    "for is the last one.",
+                    wrong=_as_floats(_first_layer),
+                    read=ALIGN,
+                ),
+                Mistake(
+                    "maps read by their columns",
+                    "The maps have been turned round, and the words of the source are "
+                    "counted. The rows of cross-attention are target words.",
+                    wrong=_as_floats(_by_source),
+                    read=ALIGN,
+                ),
+                Mistake(
+                    "ids that do not fit the rows",
+                    "The ids that are counted are not as many as the rows of the maps. "
+                    "The rows of cross-attention are target words and its columns "
+                    "source words; those of the encoder are source words both.",
+                    when=lambda seen, expected, inputs: (
+                        "size of tensor" in seen["result"].text
                     ),
                     read=ALIGN,
                 ),

@@ -6,6 +6,21 @@ import math
 
 import torch
 
+from attncourse.exercises.patterns.extents import (
+    by_squares,
+    distances,
+    each_input_alike,
+    each_sentence_alike,
+    entropies,
+    mean_steps,
+    ratio_of_sums,
+    to_the_largest,
+)
+from attncourse.exercises.patterns.measure_mistakes import (
+    OF_STEPS,
+    OF_WIDTHS,
+    ORDERS,
+)
 from attncourse.exercises.patterns.models import draw, draw_ids
 from attncourse.exercises.patterns.shares import (
     PADDING,
@@ -13,70 +28,6 @@ from attncourse.exercises.patterns.shares import (
     some_are,
 )
 from attncourse.exercises.task import Check, Mistake, Task
-
-ORDERS = "chapters/06_seq2seq#what-do-other-word-orders-look-like"
-
-
-def distances(weights, tokens):
-    """Return the mean distance of each head, over all queries that are tokens."""
-    return mean_steps(weights, tokens, lambda steps: steps.abs())
-
-
-def mean_steps(weights, tokens, of, *, counted=None):
-    """Return the mean of a function of the steps from query to key."""
-    found = []
-    for w, row in zip(weights, tokens, strict=True):
-        for i in range(w.shape[1]) if counted == "all" else row.nonzero().flatten():
-            steps = of(torch.arange(w.shape[2]) - i)
-            found.append((w[:, i] * steps).sum(dim=1))
-    return torch.stack(found).mean(dim=0)
-
-
-def _farthest(weights, tokens):
-    steps = weights.argmax(-1) - torch.arange(weights.shape[2])
-    return steps.abs().float().mean(dim=(0, 2))
-
-
-def _over_batch(weights, tokens):
-    each = [distances(w[None], t[None]) for w, t in zip(weights, tokens, strict=True)]
-    return torch.stack(each).mean(dim=0)
-
-
-def _by_squares(weights, visible):
-    chosen = visible.sum(dim=-1)[:, None] >= 2
-    share = (1 - weights.square().sum(dim=-1)) * chosen
-    return share.sum(dim=(0, 2)) / chosen.sum()
-
-
-def entropies(weights, visible, divide=True, smallest=2, by=None):
-    """Return the mean share of the largest possible entropy, for each head.
-
-    Parameters
-    ----------
-    weights : torch.Tensor
-        ``(batch, heads, queries, keys)``.
-    visible : torch.Tensor of bool
-        ``(batch, queries, keys)``.
-    divide : bool
-        Whether to divide by the largest possible entropy.
-    smallest : int
-        The least number of visible keys with which a query counts.
-    by : int, optional
-        The number of keys to reckon with, unless that of the visible ones.
-    """
-    found = []
-    for w, seen in zip(weights, visible, strict=True):
-        for i, count in enumerate(seen.sum(dim=1).tolist()):
-            if count >= smallest:
-                width = torch.special.entr(w[:, i]).sum(dim=1)
-                most = torch.tensor(float(by or count)).log()
-                found.append(width / most if divide and most > 0 else width)
-    return torch.stack(found).mean(dim=0)
-
-
-def _each_alike(weights, visible):
-    each = [entropies(w[None], v[None]) for w, v in zip(weights, visible, strict=True)]
-    return torch.stack(each).mean(dim=0)
 
 
 def _weights(generator, heads, visible):
@@ -99,13 +50,6 @@ def _spread_inputs(generator):
     heads, n = draw(generator, 2, 3), draw(generator, 3, 5)
     visible = torch.ones(2, n, n, dtype=torch.bool).tril()
     return {"weights": _weights(generator, heads, visible), "visible": visible}
-
-
-def _ratio_of_sums(weights, visible):
-    keys = visible.sum(-1)
-    counted, largest = keys > 1, keys.clamp(min=2).log()
-    found = torch.special.entr(weights).sum(-1).transpose(0, 1)[:, counted]
-    return found.sum(-1) / largest[counted].sum()
 
 
 def _padded(generator):
@@ -153,39 +97,12 @@ MEASURES = Task(
             expected=distances,
             pure=True,
             mistakes=(
-                Mistake(
-                    "distances with a sign",
-                    "Steps to the left and to the right cancel out: the distances "
-                    "have kept their sign. A head that looks three back and three "
-                    "ahead has a reach of three, and not of zero.",
-                    wrong=lambda weights, tokens: mean_steps(
-                        weights, tokens, lambda steps: steps
-                    ),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "distances with a sign",
-                    "Steps to the left and to the right cancel out: the distances "
-                    "have kept their sign. A head that looks three back and three "
-                    "ahead has a reach of three, and not of zero.",
-                    wrong=lambda weights, tokens: mean_steps(
-                        weights, tokens, lambda steps: -steps
-                    ),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "squared distances",
-                    "The distances have been squared. Asked for is a number of tokens.",
-                    wrong=lambda weights, tokens: mean_steps(
-                        weights, tokens, lambda steps: steps**2
-                    ),
-                    read=SCORE,
-                ),
+                *OF_STEPS,
                 Mistake(
                     "only the largest weight counted",
                     "This is the distance to the key with the largest weight. Asked "
                     "for is the mean over all keys, each with its weight.",
-                    wrong=_farthest,
+                    wrong=to_the_largest,
                     read=SCORE,
                 ),
                 Mistake(
@@ -233,51 +150,16 @@ MEASURES = Task(
                     "no entropy",
                     "This is 1 minus the sum of the squared weights, another measure "
                     "of how widely a head looks. Asked for is the entropy.",
-                    wrong=_by_squares,
+                    wrong=by_squares,
                     read=SCORE,
                 ),
-                Mistake(
-                    "not a share",
-                    "This is the entropy itself, in nats. It grows with the number of "
-                    "keys, so short and long inputs cannot be compared by it.",
-                    wrong=lambda weights, visible: entropies(weights, visible, False),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "not a share, all queries",
-                    "This is the entropy itself, in nats. It grows with the number of "
-                    "keys, so short and long inputs cannot be compared by it.",
-                    wrong=lambda weights, visible: entropies(
-                        weights, visible, False, 1
-                    ),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "divided by the logarithm of all keys",
-                    "Each row has been divided by the same number, the logarithm of "
-                    "all keys. A query that sees three keys can spread over three at "
-                    "most.",
-                    wrong=lambda weights, visible: entropies(
-                        weights, visible, by=weights.shape[-1]
-                    ),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "divided by the logarithm of all keys",
-                    "Each row has been divided by the same number, the logarithm of "
-                    "all keys. A query that sees three keys can spread over three at "
-                    "most.",
-                    wrong=lambda weights, visible: entropies(
-                        weights, visible, True, 1, by=weights.shape[-1]
-                    ),
-                    read=SCORE,
-                ),
+                *OF_WIDTHS,
                 Mistake(
                     "a ratio of sums",
                     "The entropies have been added up, and then divided by the sum of "
                     "the largest ones. Queries with many keys then weigh more than "
                     "others. Asked for is the mean of the shares.",
-                    wrong=_ratio_of_sums,
+                    wrong=ratio_of_sums,
                     read=SCORE,
                 ),
                 Mistake(
@@ -325,7 +207,7 @@ MEASURES = Task(
                     "every sequence weighs the same",
                     "First each sequence has been averaged and then the sequences. "
                     "Asked for is the average over all queries of the batch together.",
-                    when=_some_are(_over_batch, _each_alike),
+                    when=_some_are(each_sentence_alike, each_input_alike),
                     read=SCORE,
                 ),
             ),

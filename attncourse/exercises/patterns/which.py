@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from attncourse.exercises.patterns.models import draw
@@ -62,12 +64,125 @@ def _text(found):
     }
 
 
-def _spoilt(spoil):
+def _chosen(choose):
+    """Return a `wrong`: another place is judged, or named where one stands out."""
+
+    def named(scores, alike, *, judged):
+        found = {}
+        for name, table in scores.items():
+            layer, head = place = choose(table)
+            inside = layer < table.shape[0] and head < table.shape[1]
+            best = table[layer, head] if judged and inside else table.max()
+            found[name] = place if float(best) >= (1 + alike[name]) / 2 else None
+        return _text(found)
+
+    return [partial(named, judged=judged) for judged in (False, True)]
+
+
+def _flat(table):
+    return int(table.argmax())
+
+
+# Another place than that of the highest score: a name, what it is, and how.
+CHOICES = (
+    (
+        "the smallest score",
+        "The *smallest* scores have been looked up.",
+        lambda table: divmod(int(table.argmin()), table.shape[1]),
+    ),
+    (
+        "head before layer",
+        "Layer and head are exchanged: asked for is (layer, head), the order of the "
+        "axes.",
+        lambda table: divmod(_flat(table), table.shape[1])[::-1],
+    ),
+    (
+        "taken apart by the number of layers",
+        "The flat index has been taken apart with the number of layers. A row of the "
+        "table is one layer: how many numbers are in a row?",
+        lambda table: divmod(_flat(table), table.shape[0]),
+    ),
+    (
+        "taken apart by the number of layers",
+        "The flat index has been taken apart with the number of layers. A row of the "
+        "table is one layer: how many numbers are in a row?",
+        lambda table: (
+            _flat(table) // table.shape[0] % table.shape[0],
+            _flat(table) % table.shape[0],
+        ),
+    ),
+    (
+        "places counted from 1",
+        "Layers or heads have been counted from 1. Here they are counted from 0.",
+        lambda table: tuple(n + 1 for n in divmod(_flat(table), table.shape[1])),
+    ),
+    (
+        "one layer only",
+        "Only the first layer has been looked through. Any layer may have the highest "
+        "score.",
+        lambda table: (0, int(table[0].argmax())),
+    ),
+    (
+        "one layer only",
+        "Only the last layer has been looked through. Any layer may have the highest "
+        "score.",
+        lambda table: (len(table) - 1, int(table[-1].argmax())),
+    ),
+    (
+        "averaged before the choice",
+        "Layers or heads have been averaged before the highest score was looked for. "
+        "One head that stands out among others that do not is lost in such a mean.",
+        lambda table: (
+            int(table.mean(dim=1).argmax()),
+            int(table.mean(dim=0).argmax()),
+        ),
+    ),
+)
+
+
+def _means_judged(over, then):
+    """Judge the mean over the layers or over the heads, and name a place by it."""
+
     def wrong(scores, alike):
-        found = places(scores, alike)
-        return _text({n: p and spoil(p, scores[n]) for n, p in found.items()})
+        found = {}
+        for name, table in scores.items():
+            means = table.mean(dim=over)
+            best = int(means.argmax())
+            stands_out = float(means[best]) >= (1 + alike[name]) / 2
+            found[name] = then(table, best) if stands_out else None
+        return _text(found)
 
     return wrong
+
+
+AVERAGED = tuple(
+    Mistake(
+        "averaged before the choice",
+        "Layers or heads have been averaged before the highest score was looked for. "
+        "One head that stands out among others that do not is lost in such a mean.",
+        wrong=wrong,
+        read=SCORE,
+    )
+    for wrong in (
+        _means_judged(0, lambda table, head: (int(table[:, head].argmax()), head)),
+        _means_judged(1, lambda table, layer: (layer, int(table[layer].argmax()))),
+    )
+)
+OTHER_PLACES = (
+    Mistake(
+        "no head at all",
+        "No head is named, although one does come halfway from `alike` to 1. Is it "
+        "the *highest* score of all layers and heads that is compared, and with the "
+        "middle between `alike` and 1?",
+        wrong=lambda scores, alike: dict.fromkeys(scores, "None"),
+        read=SCORE,
+    ),
+)
+OTHER_PLACES += tuple(
+    Mistake(name, says, wrong=wrong, read=SCORE)
+    for name, says, choose in CHOICES
+    for wrong in _chosen(choose)
+)
 
 
 def _judged(enough):
@@ -102,43 +217,23 @@ WHICH = Task(
                     wrong=_judged(lambda best, alike: best > (1 + alike) / 2),
                     read=SCORE,
                 ),
-                Mistake(
-                    "the smallest score",
-                    "These are the places of the *smallest* scores.",
-                    wrong=lambda scores, alike: _text(
-                        {
-                            name: divmod(int(table.argmin()), table.shape[1])
-                            for name, table in scores.items()
-                        }
-                    ),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "head before layer",
-                    "Layer and head are exchanged: asked for is (layer, head), the "
-                    "order of the axes.",
-                    wrong=_spoilt(lambda place, table: place[::-1]),
-                    read=SCORE,
-                ),
+                *OTHER_PLACES,
+                *AVERAGED,
                 Mistake(
                     "a flat index",
                     "`argmax` without an axis counts through all numbers, row after "
                     "row. That one number has yet to be taken apart into layer and "
                     "head.",
-                    wrong=_spoilt(
-                        lambda place, table: [place[0] * table.shape[1] + place[1]]
+                    wrong=lambda scores, alike: _text(
+                        {name: _flat(table) for name, table in scores.items()}
                     ),
                     read=SCORE,
                 ),
                 Mistake(
-                    "taken apart by the number of layers",
-                    "The flat index has been taken apart with the number of layers. "
-                    "A row of the table is one layer: how many numbers are in a row?",
-                    wrong=_spoilt(
-                        lambda place, table: divmod(
-                            place[0] * table.shape[1] + place[1], table.shape[0]
-                        )
-                    ),
+                    "half of the whole scale",
+                    "A head has been left out that comes halfway from `alike` to 1. "
+                    "It has been asked to lie half of the *whole* scale above `alike`.",
+                    wrong=_judged(lambda best, alike: best >= alike + 0.5),
                     read=SCORE,
                 ),
             ),
@@ -179,6 +274,8 @@ WHICH = Task(
                     ),
                     read=SCORE,
                 ),
+                *OTHER_PLACES,
+                *AVERAGED,
             ),
         ),
     ),

@@ -220,7 +220,7 @@ def looks_back(weights, tokens):
         "alignment",
         "divided by all sentences",
         (0, 1),
-        "a multiple",
+        "divided by another number",
         change=(
             "torch.stack(hits).float().mean(dim=0)",
             "torch.stack(hits).float().sum(dim=0) / len(links)",
@@ -296,7 +296,7 @@ def ablated(model, layer, head):
         "measures",
         "divided by the number of tokens",
         (0, 2),
-        "a multiple",
+        "divided by the number of keys",
         change=(
             "distance = (weights * (rows - columns.T).abs()).sum(dim=-1)",
             "distance = (weights * (rows - columns.T).abs()).sum(dim=-1) / len(columns)",
@@ -444,6 +444,719 @@ def looks_back(weights, tokens):
             "    return (torch.stack(weights[kind]) * real).squeeze()",
         ),
     ),
+    Wrong(
+        "translator",
+        "logits for weights",
+        (0, 1, 2),
+        "an axis that is not there",
+        code="""\
+def translator_weights(model, source, target, kind):
+    with torch.no_grad():
+        weights, _ = model(source, target, need_weights=True)
+    return weights[kind]
+""",
+    ),
+    Wrong(
+        "translator",
+        "need_weights forgotten",
+        (0, 1, 2),
+        "an axis that is not there",
+        change=(", need_weights=True)", ")"),
+    ),
+    Wrong(
+        "hugging_face",
+        "mask given as token types",
+        (0, 1, 2),
+        "the mask given as something else",
+        change=(
+            "attention_mask=mask, output_attentions=True",
+            "token_type_ids=mask, output_attentions=True",
+        ),
+    ),
+    Wrong(
+        "pictures",
+        "only the figure returned",
+        (0, 1, 2),
+        "cannot be used",
+        change=("    return axes[0]", "    return axes[0][0].figure"),
+    ),
+    Wrong(
+        "place",
+        "the token two before",
+        (0, 2),
+        "the token two before",
+        change=(
+            "    shares = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, tokens - 1)\n    counted = tokens[:, 1:] != 0",
+            "    shares = weights.diagonal(-2, dim1=-2, dim2=-1)  # (batch, heads, tokens - 1)\n    counted = tokens[:, 2:] != 0",
+        ),
+    ),
+    Wrong(
+        "place",
+        "share of queries whose largest weight is there",
+        (1, 2),
+        "hits instead of weight",
+        code="""\
+def looks_first(weights, tokens):
+    counted = (tokens[:, 1:] != 0)[:, None]
+    hits = (weights[:, :, 1:].argmax(-1) == 0) * counted
+    return hits.sum((0, 2)) / counted.sum()
+""",
+    ),
+    Wrong(
+        "token",
+        "what came before the copies in the formula, j + 1",
+        (1, 2),
+        "the token before the copy",
+        change=(
+            "wanted[:, :, 1:] = tokens[:, :, None] == tokens[:, None, :-1]",
+            "wanted[:, :, :-1] = tokens[:, :, None] == tokens[:, None, 1:]",
+        ),
+    ),
+    Wrong(
+        "token",
+        "mean over wanted keys, not their sum",
+        (0, 1, 2),
+        "a mean over the keys",
+        change=(
+            "shares = (weights * wanted[:, None]).sum(dim=-1)",
+            "shares = (weights * wanted[:, None]).sum(dim=-1) / wanted.sum(-1).clamp(min=1)[:, None]",
+        ),
+    ),
+    Wrong(
+        "token",
+        "the largest of the copies",
+        (0, 1, 2),
+        "the largest of the keys",
+        change=(
+            "shares = (weights * wanted[:, None]).sum(dim=-1)",
+            "shares = (weights * wanted[:, None]).amax(dim=-1)",
+        ),
+    ),
+    Wrong(
+        "token",
+        "divided by the number of keys wanted",
+        (0, 1, 2),
+        "divided by another number",
+        change=("/ counted.sum()", "/ wanted.sum()"),
+    ),
+    Wrong(
+        "alignment",
+        "only the first sentence",
+        (0, 1),
+        "the first sentence only",
+        change=(
+            "zip(looked_up, links, strict=True)",
+            "zip(looked_up[:1], links[:1], strict=True)",
+        ),
+    ),
+    Wrong(
+        "which",
+        "smallest score",
+        (0, 1),
+        "no head at all",
+        change=("table.argmax()", "table.argmin()"),
+    ),
+    Wrong(
+        "which",
+        "strictly more than halfway",
+        (0,),
+        "halfway is not enough",
+        change=(">= (alike[name] + 1) / 2", "> (alike[name] + 1) / 2 + 1e-3"),
+    ),
+    Wrong(
+        "which",
+        "best head of the first layer",
+        (0, 1),
+        "one layer only",
+        change=(
+            "divmod(table.argmax().item(), table.shape[1])",
+            "0, table[0].argmax().item()",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "the gradient is cut off",
+        (0,),
+        "gradients cut off",
+        change=(
+            "side_by_side = inputs[0].clone()",
+            "side_by_side = inputs[0].detach().clone()",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "head sized by d_model",
+        (0, 2),
+        "a part of the head left",
+        change=(
+            "own = slice(head * attention.d_head, (head + 1) * attention.d_head)",
+            "own = slice(head * attention.d_head, head * attention.d_head + attention.d_head - 1)",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "every head before it too",
+        (0,),
+        "more than one head switched off",
+        change=(
+            "own = slice(head * attention.d_head, (head + 1) * attention.d_head)",
+            "own = slice(0, (head + 1) * attention.d_head)",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "the last batch entry only",
+        (0, 2),
+        "switched off in some places only",
+        change=("side_by_side[..., own] = 0", "side_by_side[-1, :, own] = 0"),
+    ),
+    Wrong(
+        "ablation",
+        "relative rise",
+        (2,),
+        "a share of the loss",
+        change=(
+            "        return loss_of(model, tokens).item() - with_head",
+            "        return (loss_of(model, tokens).item() - with_head) / with_head",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "keys minus queries from the end",
+        (0,),
+        "counted from the end",
+        change=(
+            "(rows - columns.T).abs()",
+            "(rows - columns.T + columns.numel() - rows.numel()).abs()",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "entropy with an epsilon inside",
+        (1, 2),
+        "a small number inside the logarithm",
+        change=(
+            "entropy = torch.special.entr(weights).sum(dim=-1)",
+            "entropy = -(weights * (weights + 1e-2).log()).sum(dim=-1)",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "log of m minus 1",
+        (1, 2),
+        "the logarithm of another number",
+        change=("count.clamp(min=2).log()", "(count - 1).clamp(min=2).log()"),
+    ),
+    Wrong(
+        "languages",
+        "encoder's weights",
+        (0,),
+        "ids that do not fit the rows",
+        change=('"cross")[-1]', '"encoder")[-1]'),
+    ),
+    Wrong(
+        "languages",
+        "first layer",
+        (0,),
+        "another layer",
+        change=('"cross")[-1]', '"cross")[0]'),
+    ),
+    Wrong(
+        "languages",
+        "ids of the source as queries",
+        (0,),
+        "maps read by their columns",
+        change=("reach(weights, target)", "reach(weights.transpose(-2, -1), source)"),
+    ),
+    Wrong(
+        "place",
+        "weights of the last query",
+        (1, 2),
+        "the last query only",
+        code="""\
+def looks_first(weights, tokens):
+    return weights[:, :, -1, 0].mean(0)
+""",
+    ),
+    Wrong(
+        "place",
+        "index of query is key plus two",
+        (0, 2),
+        "the second query left out",
+        code="""\
+def looks_back(weights, tokens):
+    shares = weights[:, :, 1:, 1:].diagonal(-1, dim1=-2, dim2=-1)
+    counted = tokens[:, 2:] != 0
+    return (shares * counted[:, None]).sum(dim=(0, 2)) / counted.sum()
+""",
+    ),
+    Wrong(
+        "token",
+        "compares with the neighbour only",
+        (0, 2),
+        "the neighbour only",
+        code="""\
+def looks_same(weights, tokens):
+    equal = torch.zeros_like(weights[:, 0], dtype=torch.bool)
+    same = tokens[:, 1:] == tokens[:, :-1]
+    i = torch.arange(1, tokens.shape[1])
+    equal[:, i, i - 1] = same & (tokens[:, 1:] != 0)
+    return share_of(weights, equal)
+""",
+    ),
+    Wrong(
+        "alignment",
+        "target places shifted by one",
+        (0, 1),
+        "target tokens off by one",
+        change=("sentence[:, place]", "sentence[:, place - 1]"),
+    ),
+    Wrong(
+        "which",
+        "mean over the layers first",
+        (0, 1),
+        "no head at all",
+        code="""\
+def find_heads(scores, alike):
+    found = {}
+    for name, table in scores.items():
+        best = table.mean(0)
+        i = int(best.argmax())
+        found[name] = (int(table[:, i].argmax()), i) if best[i] >= (1 + alike[name]) / 2 else None
+    return found
+""",
+    ),
+    Wrong(
+        "ablation",
+        "head divided out of the rest",
+        (0, 2),
+        "the other heads changed too",
+        change=(
+            "side_by_side[..., own] = 0",
+            "side_by_side[..., own] = 0\n        side_by_side = side_by_side * 2",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "mean distance to all keys",
+        (0, 2),
+        "the weights play no part",
+        change=(
+            "distance = (weights * (rows - columns.T).abs()).sum(dim=-1)",
+            "distance = (rows - columns.T).abs().float().mean(dim=-1).expand(weights.shape[:-1])",
+        ),
+    ),
+    Wrong(
+        "translator",
+        "the queries of padding cut from the source for cross",
+        (2,),
+        "",
+        change=(
+            '    queries = source if kind == "encoder" else target',
+            '    queries = target if kind == "decoder" else source\n    if kind == "cross":\n        queries = source[:, : target.shape[1]]\n        queries = F.pad(queries, (0, target.shape[1] - queries.shape[1]), value=1)',
+        ),
+    ),
+    Wrong(
+        "translator",
+        "list of layers concatenated on the batch and reshaped",
+        (0,),
+        "batch and layers mixed",
+        code="""\
+def translator_weights(model, source, target, kind):
+    mode = model.training
+    model.eval()
+    with torch.no_grad():
+        _, all_weights = model(source, target, need_weights=True)
+    model.train(mode)
+    chosen = all_weights[kind]
+    stacked = torch.cat(chosen, dim=1)
+    b, h, q, k = chosen[0].shape
+    stacked = stacked.reshape(len(chosen), b, h, q, k)
+    ids = source if kind == "encoder" else target
+    return stacked * (ids != 0)[None, :, None, :, None]
+""",
+    ),
+    Wrong(
+        "translator",
+        "weights averaged over heads",
+        (0, 2),
+        "",
+        change=(
+            "    return torch.stack(weights[kind]) * real",
+            "    return torch.stack(weights[kind]).mean(dim=2, keepdim=True) * real",
+        ),
+    ),
+    Wrong(
+        "translator",
+        "mode only restored if it was training, eval forgotten",
+        (1,),
+        "dropout is on",
+        code="""\
+def translator_weights(model, source, target, kind):
+    with torch.inference_mode():
+        _, weights = model(source, target, need_weights=True)
+    queries = source if kind == "encoder" else target
+    return torch.stack(weights[kind]) * (queries != 0)[None, :, None, :, None]
+""",
+    ),
+    Wrong(
+        "hugging_face",
+        "no attention mask given",
+        (2,),
+        "padding attended to, its rows zeroed",
+        change=(
+            "    with torch.no_grad():\n        output = model(input_ids=ids, attention_mask=mask, output_attentions=True)",
+            "    with torch.no_grad():\n        output = model(input_ids=ids, output_attentions=True)",
+        ),
+    ),
+    Wrong(
+        "hugging_face",
+        "keys of padding zeroed as well as rows but mask left out of the call",
+        (2,),
+        "padding attended to, all of it zeroed",
+        code="""\
+def hugging_face_weights(model, ids, mask):
+    training = model.training
+    model.eval()
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        out = model(ids, output_attentions=True)
+    model.train(training)
+    w = torch.stack(out.attentions)
+    w = w * mask[None, :, None, :, None] * mask[None, :, None, None, :]
+    return w
+""",
+    ),
+    Wrong(
+        "pictures",
+        "the scale's upper end from the largest weight",
+        (1,),
+        "a scale made from the data",
+        change=(
+            '        ax.imshow(weights[head], vmin=0, vmax=1, cmap="Blues")',
+            '        ax.imshow(weights[head], vmin=0, vmax=weights.max(), cmap="Blues")',
+        ),
+    ),
+    Wrong(
+        "pictures",
+        "drawn with matshow and the origin below",
+        (0, 2),
+        "upside down",
+        change=(
+            '        ax.imshow(weights[head], vmin=0, vmax=1, cmap="Blues")',
+            '        ax.matshow(weights[head], vmin=0, vmax=1, origin="lower")',
+        ),
+    ),
+    Wrong(
+        "pictures",
+        "heads numbered from 1",
+        (2,),
+        "no number in the title",
+        change=(
+            '        ax.set_title(f"head {head}")',
+            '        ax.set_title(f"head {head + 1}")',
+        ),
+    ),
+    Wrong(
+        "place",
+        "looks back without the padding of the keys, tokens[:, :-1]",
+        (2,),
+        "padding found one place late",
+        change=(
+            "    shares = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, tokens - 1)\n    counted = tokens[:, 1:] != 0",
+            "    shares = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, tokens - 1)\n    counted = tokens[:, :-1] != 0",
+        ),
+    ),
+    Wrong(
+        "place",
+        "divided by all tokens that are no padding, the first included",
+        (0, 1, 2),
+        "the first row counted",
+        code="""\
+def looks_back(weights, tokens):
+    shares = weights.diagonal(-1, dim1=-2, dim2=-1)
+    counted = tokens[:, 1:] != 0
+    return (shares * counted[:, None]).sum(dim=(0, 2)) / (tokens != 0).sum()
+
+
+def looks_first(weights, tokens):
+    counted = tokens[:, 1:] != 0
+    shares = weights[:, :, 1:, 0] * counted[:, None]
+    return shares.sum(dim=(0, 2)) / (tokens != 0).sum()
+""",
+    ),
+    Wrong(
+        "place",
+        "first column including the first query",
+        (1, 2),
+        "the first row counted",
+        change=(
+            "    counted = tokens[:, 1:] != 0\n    shares = weights[:, :, 1:, 0] * counted[:, None]",
+            "    counted = tokens != 0\n    shares = weights[:, :, :, 0] * counted[:, None]",
+        ),
+    ),
+    Wrong(
+        "place",
+        "the most attended key counted, not the weight",
+        (0, 2),
+        "hits instead of weight",
+        change=(
+            "    shares = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, tokens - 1)",
+            "    best = weights.argmax(dim=-1)\n    before = torch.arange(weights.shape[-1]) - 1\n    shares = (best == before)[:, :, 1:].float()",
+        ),
+    ),
+    Wrong(
+        "token",
+        "the mean over copies instead of the sum",
+        (0, 1, 2),
+        "a mean over the keys",
+        change=(
+            "    shares = (weights * wanted[:, None]).sum(dim=-1)",
+            "    shares = (weights * wanted[:, None]).sum(dim=-1) / wanted.sum(dim=-1).clamp(min=1)[:, None]",
+        ),
+    ),
+    Wrong(
+        "token",
+        "only the nearest copy counts",
+        (0, 2),
+        "the last copy only",
+        change=(
+            "    wanted = (equal & (tokens != 0)[:, :, None]).tril(-1)\n    return share_of(weights, wanted)",
+            "    wanted = (equal & (tokens != 0)[:, :, None]).tril(-1)\n    places = torch.arange(tokens.shape[1]) * wanted\n    last = places.amax(dim=-1, keepdim=True)\n    wanted = wanted & (torch.arange(tokens.shape[1]) == last)\n    return share_of(weights, wanted)",
+        ),
+    ),
+    Wrong(
+        "token",
+        "copies later as well as earlier",
+        (0, 2),
+        "later copies counted",
+        change=(
+            "    wanted = (equal & (tokens != 0)[:, :, None]).tril(-1)",
+            "    wanted = equal & (tokens != 0)[:, :, None]\n    wanted = wanted & ~torch.eye(tokens.shape[1], dtype=torch.bool)",
+        ),
+    ),
+    Wrong(
+        "token",
+        "what came before the copy",
+        (1, 2),
+        "the token before the copy",
+        change=(
+            "    wanted[:, :, 1:] = tokens[:, :, None] == tokens[:, None, :-1]",
+            "    wanted[:, :, :-1] = tokens[:, :, None] == tokens[:, None, 1:]",
+        ),
+    ),
+    Wrong(
+        "token",
+        "counts the sentences' means",
+        (0, 1, 2),
+        "every sequence weighs the same",
+        change=(
+            "    return (shares * counted[:, None]).sum(dim=(0, 2)) / counted.sum()",
+            "    each = (shares * counted[:, None]).sum(dim=2) / counted.sum(dim=1).clamp(min=1)[:, None]\n    return each.mean(dim=0)",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "the heads' weights averaged over the linked sources",
+        (0, 1),
+        "",
+        change=(
+            "            hits.append(torch.isin(sentence[:, place], linked))",
+            "            hits.append(weights[len(hits) % len(weights), :, place, linked].sum(-1) > 0.5)",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "first link only, the others overwritten in a dict",
+        (1,),
+        "one link of each token",
+        code="""\
+def alignment_hits(weights, links):
+    best = weights.argmax(-1)
+    right = torch.zeros(weights.shape[1])
+    count = 0
+    for b, pairs in enumerate(links):
+        source_of = {t: s for s, t in pairs}
+        for t, s in source_of.items():
+            right += (best[b, :, t] == s)
+            count += 1
+    return right / count
+""",
+    ),
+    Wrong(
+        "alignment",
+        "counts links instead of words",
+        (1,),
+        "every link counted",
+        code="""\
+def alignment_hits(weights, links):
+    best = weights.argmax(-1)
+    right, count = torch.zeros(weights.shape[1]), 0
+    for b, pairs in enumerate(links):
+        for s, t in pairs:
+            right += best[b, :, t] == s
+            count += 1
+    return right / count
+""",
+    ),
+    Wrong(
+        "alignment",
+        "weight on the links rather than hits",
+        (0, 1),
+        "weight instead of hits",
+        code="""\
+def alignment_hits(weights, links):
+    total, count = torch.zeros(weights.shape[1]), 0
+    for b, pairs in enumerate(links):
+        for t in {t for _, t in pairs}:
+            sources = [s for s, u in pairs if u == t]
+            total += weights[b, :, t, sources].sum(-1)
+            count += 1
+    return total / count
+""",
+    ),
+    Wrong(
+        "which",
+        "twice as high as alike",
+        (1,),
+        "higher than a head that looks everywhere",
+        change=(
+            "        enough = table[layer, head] >= (alike[name] + 1) / 2",
+            "        enough = table[layer, head] >= 2 * alike[name]",
+        ),
+    ),
+    Wrong(
+        "which",
+        "divmod by the number of layers",
+        (0, 1),
+        "taken apart by the number of layers",
+        change=(
+            "        layer, head = divmod(table.argmax().item(), table.shape[1])",
+            "        layer, head = divmod(table.argmax().item(), table.shape[0])\n        layer, head = layer % table.shape[0], head % table.shape[1]",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "hook on the output of the projection",
+        (0, 2),
+        "cut after the output projection",
+        change=(
+            "    handle = attention.output_proj.register_forward_pre_hook(without_head)",
+            "    def after(module, inputs, output):\n        output = output.clone()\n        output[..., own] = 0\n        return output\n\n    handle = attention.output_proj.register_forward_hook(after)",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "weights of the projection zeroed by rows and set back",
+        (0, 2),
+        "rows of the output projection",
+        code='''\
+def _copy(x):
+    return x.detach().clone()
+
+
+@contextmanager
+def ablated(model, layer, head):
+    """Switch one head off while the block runs."""
+    attention = model.layers[layer].attention
+    d = attention.d_head
+    old = _copy(attention.output_proj.weight)
+    with torch.no_grad():
+        attention.output_proj.weight[head * d : (head + 1) * d] = 0
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            attention.output_proj.weight.copy_(old)
+
+
+def rise(model, tokens, layer, head, loss_of):
+    """Return the loss without the head minus the loss with it."""
+    whole = loss_of(model, tokens).item()
+    with ablated(model, layer, head):
+        return loss_of(model, tokens).item() - whole
+''',
+    ),
+    Wrong(
+        "ablation",
+        "rise as a share of the loss",
+        (2,),
+        "a share of the loss",
+        change=(
+            "        return loss_of(model, tokens).item() - with_head",
+            "        return (loss_of(model, tokens).item() - with_head) / with_head",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "signed distance",
+        (0, 2),
+        "distances with a sign",
+        change=(
+            "    distance = (weights * (rows - columns.T).abs()).sum(dim=-1)",
+            "    distance = (weights * (rows - columns.T)).sum(dim=-1).abs()",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "distance to the largest weight",
+        (0, 2),
+        "only the largest weight counted",
+        change=(
+            "    distance = (weights * (rows - columns.T).abs()).sum(dim=-1)",
+            "    distance = (weights.argmax(dim=-1) - rows[:, 0]).abs().float()",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "divided by the log of all keys",
+        (1, 2),
+        "divided by the logarithm of all keys",
+        change=(
+            "    share = entropy / count.clamp(min=2).log()",
+            "    share = entropy / math.log(weights.shape[-1]) if False else entropy / torch.tensor(float(weights.shape[-1])).log()",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "log base two on top only",
+        (1, 2),
+        "bits over nats",
+        change=(
+            "    share = entropy / count.clamp(min=2).log()",
+            "    share = -(weights * weights.clamp(min=1e-12).log2()).sum(-1) / count.clamp(min=2).log()",
+        ),
+    ),
+    Wrong(
+        "languages",
+        "the first layer's cross attention",
+        (0,),
+        "another layer",
+        change=(
+            '        weights = translator_weights(model, source, target, "cross")[-1]',
+            '        weights = translator_weights(model, source, target, "cross")[0]',
+        ),
+    ),
+    Wrong(
+        "languages",
+        "the best head of the first language for all",
+        (0,),
+        "one head for all languages",
+        change=(
+            "        best = alignment_hits(weights, links).argmax()",
+            "        if not found:\n            best = alignment_hits(weights, links).argmax()",
+        ),
+    ),
+    Wrong(
+        "languages",
+        "the mean over heads of the reach",
+        (0,),
+        "heads averaged",
+        change=(
+            "        found[language] = reach(weights, target)[best].item()",
+            "        found[language] = reach(weights, target).mean().item()",
+        ),
+    ),
 ]
 RIGHT = [
     Right(
@@ -516,6 +1229,90 @@ def find_heads(scores, alike):
         where = (scores[k] == best).nonzero()[0]
         out[k] = tuple(where.tolist()) if best.item() - alike[k] >= 0.5 * (1 - alike[k]) else None
     return out
+""",
+    ),
+    Right(
+        "ablation",
+        "a tensor for a number",
+        change=(
+            "        return loss_of(model, tokens).item() - with_head",
+            "        return loss_of(model, tokens) - with_head",
+        ),
+    ),
+    Right(
+        "languages",
+        "a tensor for each language",
+        change=("[best].item()", "[best]"),
+    ),
+    Right(
+        "token",
+        "loops",
+        code="""\
+def share_of(weights, wanted):
+    heads = weights.shape[1]
+    total, count = torch.zeros(heads), 0
+    for b in range(len(weights)):
+        for q in range(wanted.shape[1]):
+            keys = wanted[b, q].nonzero().flatten()
+            if len(keys):
+                total += weights[b, :, q, keys].sum(dim=-1)
+                count += 1
+    return total / count
+
+
+def looks_same(weights, tokens):
+    n = tokens.shape[1]
+    table = torch.zeros(len(tokens), n, n, dtype=torch.bool)
+    for b, row in enumerate(tokens.tolist()):
+        for i in range(n):
+            for j in range(i):
+                table[b, i, j] = row[i] == row[j] != 0
+    return share_of(weights, table)
+
+
+def looks_after(weights, tokens):
+    n = tokens.shape[1]
+    table = torch.zeros(len(tokens), n, n, dtype=torch.bool)
+    for b, row in enumerate(tokens.tolist()):
+        for i in range(n):
+            for j in range(1, i + 1):
+                table[b, i, j] = row[j - 1] == row[i] != 0
+    return share_of(weights, table)
+""",
+    ),
+    Right(
+        "which",
+        "with max and where",
+        code="""\
+def find_heads(scores, alike):
+    result = {}
+    for name in scores:
+        table, base = scores[name], alike[name]
+        best = table.max()
+        if (best - base) / (1 - base) < 0.5:
+            result[name] = None
+            continue
+        layer, head = (table == best).nonzero()[0].tolist()
+        result[name] = (layer, head)
+    return result
+""",
+    ),
+    Right(
+        "measures",
+        "flattened rows",
+        code="""\
+def reach(weights, tokens):
+    q, k = weights.shape[-2:]
+    steps = torch.abs(torch.arange(q).view(q, 1) - torch.arange(k).view(1, k)).to(weights.dtype)
+    far = torch.einsum("bhqk,qk->hbq", weights, steps)
+    return far[:, tokens.ne(0)].mean(dim=1)
+
+
+def spread(weights, visible):
+    m = visible.sum(-1)
+    rows = m > 1
+    entropy = -torch.xlogy(weights, weights).sum(-1).transpose(0, 1)
+    return (entropy[:, rows] / m[rows].log()).mean(1)
 """,
     ),
 ]
