@@ -8,7 +8,7 @@ from attncourse import AdditiveAttention, MultiplicativeAttention
 from attncourse.data import translation_tensors
 from attncourse.exercises.variants import Translator, small_corpus
 from attncourse.exercises.variants.formulas import additive, fill
-from attncourse.exercises.variants.speed import CALLS, Machine, compare
+from attncourse.exercises.variants.machine import CALLS, Machine, compare
 from attncourse.recorded import load
 
 SIZES, WIDTH = (13, 17), 8

@@ -2,14 +2,16 @@
 
 from attncourse.exercises.task import Exercise
 from attncourse.exercises.variants.alignment import ALIGNMENT
-from attncourse.exercises.variants.intervals import INTERVAL, T975
-from attncourse.exercises.variants.networks import CONVERSION, NETWORKS
+from attncourse.exercises.variants.conversion import CONVERSION
+from attncourse.exercises.variants.intervals import INTERVAL
+from attncourse.exercises.variants.networks import NETWORKS
 from attncourse.exercises.variants.products import PRODUCTS
 from attncourse.exercises.variants.quality import BLEU_TASK
 from attncourse.exercises.variants.reading import ATTEND
 from attncourse.exercises.variants.speed import SPEED
 from attncourse.exercises.variants.translator import Translator, fit, small_corpus
 from attncourse.exercises.variants.trials import EXPERIMENT
+from attncourse.exercises.variants.verdicts import T975
 
 __all__ = [
     "EXERCISE",

@@ -2,61 +2,13 @@
 
 from __future__ import annotations
 
-import torch
+from functools import partial
 
 from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.maps import padded_maps, plain_maps
 from attncourse.training.metrics import alignment_error_rate
 
 ALIGN = "chapters/06_seq2seq#where-does-the-translator-look"
-
-
-def _links_of(generator, targets, sources):
-    """Draw gold links: none, one or two for a target word."""
-    counts = torch.randint(0, 3, (targets,), generator=generator).tolist()
-    counts[0], counts[-1] = 1, 2
-    links = []
-    for target, count in enumerate(counts):
-        chosen = torch.randperm(sources, generator=generator)[:count].tolist()
-        links += [(source, target) for source in sorted(chosen)]
-    return links
-
-
-def _weights_of(generator, links, targets, sources):
-    """Draw weights of which many, not all, agree with the links."""
-    scores = torch.randn(targets, sources, generator=generator)
-    for source, target in links:
-        sure = target == 0 or torch.rand((), generator=generator) < 0.7
-        scores[target, source] += 5 * sure
-    return scores.softmax(dim=-1)
-
-
-def _plain_maps(generator):
-    targets, sources = (
-        torch.randint(low, low + 2, (), generator=generator).item() for low in (4, 4)
-    )
-    links = _links_of(generator, targets, sources)
-    weights = _weights_of(generator, links, targets, sources)
-    return {
-        "weights": weights[None],
-        "lengths": [(targets, sources)],
-        "gold": [links],
-    }
-
-
-def _padded_maps(generator):
-    sizes = torch.randint(3, 9, (6, 2), generator=generator).tolist()
-    rows, columns = (max(s[axis] for s in sizes) + 1 for axis in (0, 1))
-    weights = torch.zeros(len(sizes), rows, columns)
-    gold = []
-    for number, (targets, sources) in enumerate(sizes):
-        links = _links_of(generator, targets, sources)
-        own = _weights_of(generator, links, targets, sources + 1)
-        own[torch.randint(targets, (), generator=generator), sources] += 1.5  # <eos>
-        rest = torch.rand(rows - targets, sources + 1, generator=generator)
-        both = torch.cat([own, rest])
-        weights[number, :, : sources + 1] = both / both.sum(dim=-1, keepdim=True)
-        gold.append(links)
-    return {"weights": weights, "lengths": [tuple(s) for s in sizes], "gold": gold}
 
 
 def _own_links(weights, lengths, *, row=None, column=None, shift=0, by_source=False):
@@ -87,6 +39,17 @@ def _error(weights, lengths, gold, *, kind="aer", turned=False, **options):
     if kind == "mean":
         each = zip(both, found, wanted, strict=True)
         return sum(1 - 2 * b / (f + w) for b, f, w in each) / len(both)
+    if kind == "union":
+        return 1 - sum(both) / (sum(found) + sum(wanted) - sum(both))
+    if kind in ("first", "last"):
+        one = 0 if kind == "first" else -1
+        return 1 - 2 * both[one] / (found[one] + wanted[one])
+    if kind == "words":
+        wanted = [len({t for _, t in links}) for links in gold]
+    if kind == "larger":
+        return 1 - sum(both) / max(sum(found), sum(wanted))
+    if kind == "smaller":
+        return 1 - sum(both) / min(sum(found), sum(wanted))
     twice = 1 if kind == "once" else 2
     return 1 - twice * sum(both) / (sum(found) + sum(wanted))
 
@@ -104,6 +67,16 @@ def _of_linked_words(weights, lengths, gold):
     ]
     both = sum(len(own & set(g)) for own, g in zip(ours, gold, strict=True))
     return 1 - 2 * both / (sum(map(len, ours)) + sum(map(len, gold)))
+
+
+def _above(weights, lengths, gold, *, least):
+    """Link every pair of words with more than a least weight."""
+    own = [
+        {(s, t) for t, s in (m[:t, :s] > least(s)).nonzero().tolist()}
+        for m, (t, s) in zip(weights, lengths, strict=True)
+    ]
+    both = sum(len(a & set(g)) for a, g in zip(own, gold, strict=True))
+    return 1 - 2 * both / (sum(map(len, own)) + sum(map(len, gold)))
 
 
 def _misread(name, says, **options):
@@ -181,6 +154,46 @@ PARTIAL = (
         "It is the target words that look: one link for each row.",
         by_source=True,
     ),
+    *(
+        Mistake(
+            "links above a threshold",
+            f"Pairs are linked whose weight is above {what}, so that a target word has "
+            "none or several links. Each has one: the source word with its largest "
+            "weight.",
+            wrong=partial(_above, least=least),
+            read=ALIGN,
+        )
+        for what, least in (
+            ("0.5", lambda sources: 0.5),
+            ("0.4", lambda sources: 0.4),
+            ("0.3", lambda sources: 0.3),
+            ("0.25", lambda sources: 0.25),
+            ("0.2", lambda sources: 0.2),
+            ("0.1", lambda sources: 0.1),
+            ("an even share", lambda sources: 1 / sources),
+        )
+    ),
+    _misread(
+        "shared links over all links",
+        "Each shared link is counted once, above and below the line: this is the share "
+        "of all links, of either set, that only one of them has.",
+        kind="union",
+    ),
+    _misread(
+        "gold words counted, not gold links",
+        "A target word with two gold links has been counted once. |G| is the number of "
+        "*links*.",
+        kind="words",
+    ),
+    *(
+        _misread(
+            "another denominator",
+            f"The shared links are divided by the {kind} of the two sets. Both sets "
+            "are below the line.",
+            kind=kind,
+        )
+        for kind in ("larger", "smaller")
+    ),
 )
 
 ALIGNMENT = Task(
@@ -193,7 +206,7 @@ ALIGNMENT = Task(
         Check(
             "the links of one sentence are compared with the gold links, both ways",
             1,
-            inputs=_plain_maps,
+            inputs=plain_maps,
             ask=lambda alignment_error, **given: alignment_error(**given),
             expected=_aer,
             mistakes=PARTIAL,
@@ -202,7 +215,7 @@ ALIGNMENT = Task(
         Check(
             "<eos> and padding take no part, and all sentences are counted together",
             1,
-            inputs=_padded_maps,
+            inputs=padded_maps,
             ask=lambda alignment_error, **given: alignment_error(**given),
             expected=_aer,
             mistakes=(
@@ -257,6 +270,15 @@ ALIGNMENT = Task(
                     "This is the mean of the error rates of single sentences. That of "
                     "a test set adds up the links of all sentences first.",
                     kind="mean",
+                ),
+                *(
+                    _misread(
+                        f"the {which} sentence only",
+                        f"Only the {which} sentence is in the result. The sums go on "
+                        "from sentence to sentence, and the division comes after all.",
+                        kind=which,
+                    )
+                    for which in ("first", "last")
                 ),
                 *PARTIAL,
             ),

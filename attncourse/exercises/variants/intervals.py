@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import math
 import statistics
+from functools import partial
 
-import torch
-
-from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.runs import paired, runs_of_one
+from attncourse.exercises.variants.verdicts import (
+    by_mean_outside,
+    by_mean_outside_first,
+    by_means,
+    by_most,
+    by_overlap,
+    by_ratios,
+    by_wins,
+    decide,
+    divided_by,
+    each_pair,
+    interval,
+    is_centred,
+    is_reach,
+    moved,
+)
 
-LENGTH = "chapters/06_seq2seq#does-it-get-worse-with-length"
-# 97.5 % of Student's distribution lie below this, by degrees of freedom.
-T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
 NORMAL = 1.96
-
-
-def interval(values, *, spread=statistics.stdev, root=True, factor=None, less=1):
-    """Return mean and bounds of the 95 % interval, or of one with a mistake in it."""
-    count, mean = len(values), statistics.fmean(values)
-    factor = T975[count - less] if factor is None else factor
-    reach = factor * spread(values) / (math.sqrt(count) if root else 1)
-    return {"mean": mean, "low": mean - reach, "high": mean + reach}
-
-
-def _values(generator):
-    count = torch.randint(3, 7, (), generator=generator).item()
-    values = 95 + 2 * torch.randn(count, generator=generator)
-    return {"values": [round(v, 2) for v in values.tolist()]}
+LENGTH = "chapters/06_seq2seq#does-it-get-worse-with-length"
 
 
 def _parts(mean_and_interval, verdict, values):
@@ -41,72 +40,8 @@ def _wrong(name, says, **options):
     )
 
 
-def _paired(generator):
-    """Draw runs of two variants: better, worse, open (thrice), in an order drawn.
-
-    Seeds move both variants together, so that their intervals overlap although their
-    differences are clear.
-    """
-    count = torch.randint(4, 7, (), generator=generator).item()
-    first, second = [], []
-    order = torch.randperm(5, generator=generator).tolist()
-    for kind in order:
-        seed = 2 * torch.randn(count, generator=generator)
-        seed = seed - seed.mean() + torch.linspace(-2, 2, count)
-        noise = 0.1 * torch.rand(count, generator=generator)
-        swing = torch.linspace(-1.5, 2.5, count)[
-            torch.randperm(count, generator=generator)
-        ]
-        # Open, but clear once both are sorted: other seeds stand side by side then.
-        moved = seed.roll(count // 2) - seed + 0.5
-        # Ahead with every seed, but by how much is anybody's guess: open as well.
-        uneven = 0.05 + noise
-        uneven[-1] += 4
-        difference = (0.8 + noise, -0.8 - noise, swing, moved, uneven)[kind]
-        base = seed + (-95 if kind in (0, 3) else 95)
-        first.append(_two_places(base + difference))
-        second.append(_two_places(base))
-    return {"first": first, "second": second}
-
-
-def _two_places(values):
-    return [round(v, 2) for v in values.tolist()]
-
-
 def _verdicts(mean_and_interval, verdict, first, second):
     return [verdict(a, b) for a, b in zip(first, second, strict=True)]
-
-
-def decide(first, second):
-    """Return 1 or -1 where the interval of the paired differences leaves out 0."""
-    differences = [a - b for a, b in zip(first, second, strict=True)]
-    found = interval(differences)
-    return int(found["low"] > 0) - int(found["high"] < 0)
-
-
-def _each(rule):
-    def decided(first, second):
-        return [rule(a, b) for a, b in zip(first, second, strict=True)]
-
-    return decided
-
-
-def _by_means(first, second):
-    return 1 if statistics.fmean(first) > statistics.fmean(second) else -1
-
-
-def _by_wins(first, second):
-    wins = [a > b for a, b in zip(first, second, strict=True)]
-    return 1 if all(wins) else 0 if any(wins) else -1
-
-
-def _by_ratios(first, second):
-    return decide([a / b for a, b in zip(first, second, strict=True)], [1] * len(first))
-
-
-def _by_overlap(first, second):
-    one, other = interval(first), interval(second)
-    return int(one["low"] > other["high"]) - int(one["high"] < other["low"])
 
 
 INTERVAL = Task(
@@ -119,7 +54,7 @@ INTERVAL = Task(
         Check(
             "the interval of a mean of few runs has 95 % confidence",
             1,
-            inputs=_values,
+            inputs=runs_of_one,
             tensors=False,
             ask=_parts,
             expected=interval,
@@ -198,7 +133,7 @@ INTERVAL = Task(
                     "reach for bounds",
                     "The result should be the mean and the two bounds themselves, not "
                     "the distance between them and the mean.",
-                    when=lambda seen, expected, inputs: _is_reach(seen, expected),
+                    when=lambda seen, expected, inputs: is_reach(seen, expected),
                     read=LENGTH,
                 ),
                 Mistake(
@@ -212,12 +147,45 @@ INTERVAL = Task(
                     ),
                     read=LENGTH,
                 ),
+                *(
+                    Mistake(
+                        "another root",
+                        f"The deviation has been divided by {what}. The mean of n runs "
+                        "scatters less than one run by the root of n.",
+                        wrong=partial(divided_by, divisor=divisor),
+                        read=LENGTH,
+                    )
+                    for what, divisor in (
+                        ("the root of n − 1", lambda n: math.sqrt(n - 1)),
+                        ("n itself", lambda n: n),
+                        ("n − 1", lambda n: n - 1),
+                    )
+                ),
+                _wrong(
+                    "half of the interval",
+                    "The interval is half as wide as it should be: the factor reaches "
+                    "to *either* side of the mean.",
+                    spread=lambda values: statistics.stdev(values) / 2,
+                ),
+                _wrong(
+                    "variance for deviation",
+                    "The variance stands where the deviation should, its root.",
+                    spread=statistics.variance,
+                ),
+                Mistake(
+                    "the interval round another middle",
+                    "The interval is as wide as it should be, but it lies round "
+                    "another number than the mean: round the median, or round the mean "
+                    "of some of the runs.",
+                    when=moved,
+                    read=LENGTH,
+                ),
                 Mistake(
                     "interval of another width",
                     "The mean is right and lies in the middle of the interval, but the "
                     "interval has another width. There are three places to look: the "
                     "deviation, the root, and the factor.",
-                    when=lambda seen, expected, inputs: _is_centred(seen, expected),
+                    when=lambda seen, expected, inputs: is_centred(seen, expected),
                     read=LENGTH,
                 ),
             ),
@@ -225,10 +193,10 @@ INTERVAL = Task(
         Check(
             "a verdict is given where the differences, seed by seed, allow it",
             1,
-            inputs=_paired,
+            inputs=paired,
             tensors=False,
             ask=_verdicts,
-            expected=_each(decide),
+            expected=each_pair(decide),
             pure=True,
             mistakes=(
                 Mistake(
@@ -236,7 +204,7 @@ INTERVAL = Task(
                     "The larger mean always wins. It will be larger by chance alone in "
                     "half of all comparisons: a verdict needs a difference that the "
                     "scatter of the runs cannot explain.",
-                    wrong=_each(_by_means),
+                    wrong=each_pair(by_means),
                     read=LENGTH,
                 ),
                 Mistake(
@@ -244,14 +212,14 @@ INTERVAL = Task(
                     "The two intervals are compared. Both variants ran with the same "
                     "seeds, and a seed that is bad for one is bad for the other. What "
                     "the seeds have in common cancels in the difference of each seed.",
-                    wrong=_each(_by_overlap),
+                    wrong=each_pair(by_overlap),
                     read=LENGTH,
                 ),
                 Mistake(
                     "ratios for differences",
                     "The values are divided by each other. Where they are negative a "
                     "ratio turns the order round: take differences.",
-                    wrong=_each(_by_ratios),
+                    wrong=each_pair(by_ratios),
                     read=LENGTH,
                 ),
                 Mistake(
@@ -259,14 +227,33 @@ INTERVAL = Task(
                     "The runs have been put in order of size before they were "
                     "subtracted. A difference is then one of two seeds, and what the "
                     "seeds have in common does not cancel.",
-                    wrong=_each(lambda a, b: decide(sorted(a), sorted(b))),
+                    wrong=each_pair(lambda a, b: decide(sorted(a), sorted(b))),
                     read=LENGTH,
+                ),
+                Mistake(
+                    "wins counted",
+                    "Who is ahead with more of the seeds wins. That does not ask by "
+                    "how much: if the differences scatter widely, their mean is not "
+                    "known.",
+                    wrong=each_pair(by_most),
+                    read=LENGTH,
+                ),
+                *(
+                    Mistake(
+                        "a run beyond the other interval",
+                        "The mean of one variant is compared with the interval of the "
+                        "other. Both were measured with the same seeds: what these "
+                        "have in common cancels in the difference of each seed.",
+                        wrong=each_pair(rule),
+                        read=LENGTH,
+                    )
+                    for rule in (by_mean_outside, by_mean_outside_first)
                 ),
                 Mistake(
                     "wins counted",
                     "Who is ahead with every seed wins. That does not ask by how much: "
                     "if the differences scatter widely, their mean is not known.",
-                    wrong=_each(_by_wins),
+                    wrong=each_pair(by_wins),
                     read=LENGTH,
                 ),
                 Mistake(
@@ -280,7 +267,7 @@ INTERVAL = Task(
                     "sign turned round",
                     "The verdicts are turned round: 1 is for the first, -1 for the "
                     "second.",
-                    wrong=_each(lambda a, b: -decide(a, b)),
+                    wrong=each_pair(lambda a, b: -decide(a, b)),
                     read=LENGTH,
                 ),
                 Mistake(
@@ -296,15 +283,3 @@ INTERVAL = Task(
         ),
     ),
 )
-
-
-def _is_centred(seen, expected):
-    mean, low, high = (seen[part].values[0] for part in ("mean", "low", "high"))
-    right = near(mean, expected["mean"].values[0])
-    return right and low < high and near((low + high) / 2, mean)
-
-
-def _is_reach(seen, expected):
-    low, high = seen["low"].values[0], seen["high"].values[0]
-    reach = expected["high"].values[0] - expected["mean"].values[0]
-    return near(abs(low), reach) and near(high, reach)

@@ -1,4 +1,4 @@
-"""Tasks networks and conversion: scores that are networks, and two that are one."""
+"""Task networks: scores that are small networks."""
 
 from __future__ import annotations
 
@@ -37,6 +37,25 @@ def _minus(asking, asked):
 
 def _times(asking, asked):
     return asking[:, :, None] * asked[:, None]
+
+
+def _other_bends(scores_with):
+    """Return the mistakes of another function than tanh in the hidden layer."""
+    return tuple(
+        Mistake(
+            f"{name} for tanh",
+            f"The hidden layer has a {name} where the formula has a tanh.",
+            wrong=scores_with(bend),
+            read=BETWEEN,
+        )
+        for name, bend in (
+            ("relu", torch.relu),
+            ("sigmoid", torch.sigmoid),
+            ("sine", torch.sin),
+            ("softmax", lambda hidden: hidden.softmax(dim=-1)),
+            ("gelu", torch.nn.functional.gelu),
+        )
+    )
 
 
 NETWORKS = Task(
@@ -97,19 +116,32 @@ NETWORKS = Task(
                     ),
                     read=BETWEEN,
                 ),
+                *_other_bends(
+                    lambda bend: (
+                        lambda query, key, w_query, w_key, v: (
+                            bend(hidden_of(query, key, w_query, w_key)) @ v
+                        )
+                    )
+                ),
                 *(
                     Mistake(
-                        f"{name} for tanh",
-                        f"The hidden layer has a {name} where the formula has a tanh.",
-                        wrong=lambda query, key, w_query, w_key, v, bend=bend: (
-                            bend(hidden_of(query, key, w_query, w_key)) @ v
+                        "a part round the tanh",
+                        "The tanh is taken of one part, the projected query or the "
+                        "projected key, or of each by itself, before the two are "
+                        "added. The formula has the tanh of their sum.",
+                        wrong=lambda query, key, w_query, w_key, v, bends=bends: (
+                            (
+                                bends[0](query @ w_query.T)[:, :, None]
+                                + bends[1](key @ w_key.T)[:, None]
+                            )
+                            @ v
                         ),
                         read=BETWEEN,
                     )
-                    for name, bend in (
-                        ("relu", torch.relu),
-                        ("sigmoid", torch.sigmoid),
-                        ("sine", torch.sin),
+                    for bends in (
+                        (torch.tanh, torch.clone),
+                        (torch.clone, torch.tanh),
+                        (torch.tanh, torch.tanh),
                     )
                 ),
                 *(
@@ -199,6 +231,20 @@ NETWORKS = Task(
                     wrong=lambda query, key, w, v: pairs_of(query, key) @ w.T @ v,
                     read=BETWEEN,
                 ),
+                *_other_bends(
+                    lambda bend: (
+                        lambda query, key, w, v: bend(pairs_of(query, key) @ w.T) @ v
+                    )
+                ),
+                Mistake(
+                    "tanh of the score",
+                    "The tanh is taken of the finished score. It belongs to the hidden "
+                    "layer, before v.",
+                    wrong=lambda query, key, w, v: torch.tanh(
+                        pairs_of(query, key) @ w.T @ v
+                    ),
+                    read=BETWEEN,
+                ),
                 Mistake(
                     "pairs mixed up",
                     "There are as many pairs as there should be, but not the right "
@@ -225,122 +271,6 @@ NETWORKS = Task(
                     "an axis of size 1 too many",
                     "The scores have a last axis of size 1, left over from v.",
                     wrong=lambda **given: concat(**given)[..., None],
-                    read=BETWEEN,
-                ),
-            ),
-        ),
-    ),
-)
-
-
-def _scores_of_joined(join, divide, query, key, w_query, w_key, v):
-    w = join(w_query, w_key)
-    if not torch.is_tensor(w):
-        return f"weight of type {type(w).__name__}"
-    if tuple(w.shape) != (len(v), query.shape[-1] + key.shape[-1]):
-        return f"weight of shape {tuple(w.shape)}"
-    return concat(query, key, w, v)
-
-
-def _scores_of_divided(join, divide, query, key, w, v):
-    w_query, w_key = divide(w, query.shape[-1])
-    for part, states in ((w_query, query), (w_key, key)):
-        if not torch.is_tensor(part):
-            return f"weights of type {type(part).__name__}"
-        if tuple(part.shape) != (len(v), states.shape[-1]):
-            return f"weights of shape {tuple(w_query.shape)} and {tuple(w_key.shape)}"
-    return additive(query, key, w_query, w_key, v)
-
-
-def _wrong_shape(seen, expected, inputs):
-    return seen["result"].text.startswith(("weight of shape", "weights of shape"))
-
-
-NO_TENSORS = Mistake(
-    "weights that are no tensors",
-    "What is returned are no tensors. NumPy arrays and lists cannot be trained, and "
-    "stay where they are if a model is moved to a GPU.",
-    when=lambda seen, expected, inputs: " of type " in seen["result"].text,
-)
-
-
-def _transposed(seen, expected, inputs):
-    hidden = len(inputs["v"])
-    widths = [inputs[part].shape[-1] for part in ("query", "key")]
-    turned = " and ".join(str((width, hidden)) for width in widths)
-    return seen["result"].text == f"weights of shape {turned}"
-
-
-def _cannot_stack(seen, expected, inputs):
-    return seen["result"].kind == "error" and "izes of tensors" in seen["result"].text
-
-
-COLUMNS = (
-    "W has a row for each hidden unit; its columns meet the numbers of the query, and "
-    "then those of the key."
-)
-
-CONVERSION = Task(
-    name="conversion",
-    title="One function, two forms",
-    names=("concat_weight", "additive_weights"),
-    difficulty="medium",
-    minutes=10,
-    checks=(
-        Check(
-            "concat with the joined matrix gives the scores of additive",
-            1,
-            inputs=with_network,
-            ask=_scores_of_joined,
-            expected=additive,
-            pure=True,
-            mistakes=(
-                NO_TENSORS,
-                Mistake(
-                    "joined along the wrong axis",
-                    f"The two matrices cannot be joined along this axis. {COLUMNS}",
-                    when=_cannot_stack,
-                    read=BETWEEN,
-                ),
-                Mistake(
-                    "a weight of another shape",
-                    f"The joined weight does not fit the pair [query; key]. {COLUMNS}",
-                    when=_wrong_shape,
-                    read=BETWEEN,
-                ),
-                Mistake(
-                    "key part first",
-                    "The matrix of the keys stands where the query's should. It meets "
-                    "the wrong numbers without an error, since the sum of the widths "
-                    f"is the same. {COLUMNS}",
-                    wrong=lambda query, key, w_query, w_key, v: concat(
-                        query, key, torch.cat([w_key, w_query], dim=1), v
-                    ),
-                    read=BETWEEN,
-                ),
-            ),
-        ),
-        Check(
-            "additive with the divided matrix gives the scores of concat",
-            1,
-            inputs=with_pairs,
-            ask=_scores_of_divided,
-            expected=concat,
-            pure=True,
-            mistakes=(
-                NO_TENSORS,
-                Mistake(
-                    "transposed",
-                    "The two parts are turned on their side. The weight of an "
-                    f"`nn.Linear` is (outputs, inputs). {COLUMNS}",
-                    when=_transposed,
-                    read=BETWEEN,
-                ),
-                Mistake(
-                    "cut at the wrong place",
-                    "The two parts do not fit the widths of query and key. They need "
-                    f"not be equally wide. {COLUMNS}",
-                    when=_wrong_shape,
                     read=BETWEEN,
                 ),
             ),

@@ -149,6 +149,31 @@ PRODUCTS = Task(
                     read=BETWEEN,
                 ),
                 Mistake(
+                    "sentences added up",
+                    "The products with the keys of all sentences are added up. Each "
+                    "sentence of the batch has its own keys.",
+                    wrong=lambda query, key, weight: general(
+                        query, key.sum(0).expand_as(key), weight
+                    ),
+                    read=BETWEEN,
+                ),
+                *(
+                    Mistake(
+                        "another matrix",
+                        f"The matrix of the layer is not used as it is: {how}.",
+                        wrong=lambda query, key, weight, of=of: general(
+                            query, key, of(weight)
+                        ),
+                        read=BETWEEN,
+                    )
+                    for how, of in (
+                        ("its numbers have lost their sign", torch.abs),
+                        ("its numbers have been squared", torch.square),
+                        ("it has been through a softmax", lambda w: w.softmax(-1)),
+                        ("it has been through a tanh", torch.tanh),
+                    )
+                ),
+                Mistake(
                     "general through a tanh",
                     "The mapped keys go through a tanh. The general score is linear in "
                     "the query and in the key; the tanh belongs to the additive one.",

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import torch
-from torch import nn
+from functools import partial
 
-from attncourse.exercises.judge import once
+import torch
+
 from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.contexts import (
+    after,
+    exchanged,
+    inverted,
+    padding_zeroed,
+    plus_mask,
+    read,
+    read_from,
+    right,
+    times_mask,
+    unmasked,
+)
 from attncourse.exercises.variants.formulas import product
-from attncourse.exercises.variants.translator import Translator, fit, small_corpus
-from attncourse.training.metrics import bleu
-from attncourse.training.translation import translate
-
-SOFTMAX = "chapters/02_attention_types#attention-between-two-sequences"
-PADDING = "chapters/02_attention_types#three-faults-of-the-usual-code"
-WIDTH, STEPS, ENOUGH = 48, 250, 80
-
-
-class Product(nn.Module):
-    """A score that is given: dot products, times a number that can be learnt."""
-
-    def __init__(self):
-        super().__init__()
-        self.factor = nn.Parameter(torch.ones(()))
-
-    def forward(self, query, key):
-        """Return (batch, queries, keys) scores."""
-        return self.factor * product(query, key)
+from attncourse.exercises.variants.learning import LEARNS, PADDING, SOFTMAX, Product
 
 
 def _states(generator):
@@ -56,85 +50,8 @@ def _ask(Attention, memory, states, mask):
     return {"weights": weights, "context": context}
 
 
-def _read(weights, memory):
-    return {"weights": weights, "context": weights @ memory}
-
-
-def _right(memory, states, mask):
-    scores = product(states, memory).masked_fill(~mask[:, None], -torch.inf)
-    return _read(scores.softmax(dim=-1), memory)
-
-
-def _unmasked(memory, states, mask, axis=-1):
-    return _read(product(states, memory).softmax(dim=axis), memory)
-
-
-def _inverted(memory, states, mask):
-    return _right(memory, states, ~mask)
-
-
-def _after(memory, states, mask):
-    weights = product(states, memory).softmax(dim=-1)
-    return _read(weights * mask[:, None], memory)
-
-
-def _times_mask(memory, states, mask):
-    scores = product(states, memory) * mask[:, None]
-    return _read(scores.softmax(dim=-1), memory)
-
-
-def _plus_mask(memory, states, mask):
-    scores = product(states, memory) + mask[:, None]
-    return _read(scores.softmax(dim=-1), memory)
-
-
-def _exchanged(memory, states, mask):
-    right = _right(memory, states, mask)
-    return {"weights": right["context"], "context": right["weights"]}
-
-
-def _learns(Attention):
-    """Train a translator with the answer; say what it learnt."""
-    torch.manual_seed(0)
-    attention = Attention(Product())
-    memory, states = torch.randn(2, 5, 3), torch.randn(2, 4, 3)
-    mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-    context = attention(memory, states, mask)[0]
-    right = _right(memory, states, mask)
-    if not torch.allclose(context.float(), right["context"], atol=1e-4):
-        return {"the gradient reaches the score": True, "it translates": False}
-    found = {"the gradient reaches the score": False, "it translates": False}
-    if context.requires_grad:
-        context.square().sum().backward()
-        gradient = attention.score.factor.grad
-        found["the gradient reaches the score"] = bool(
-            gradient is not None and gradient.abs() > 0
-        )
-    if found["the gradient reaches the score"]:
-        found["it translates"] = once(_quality, Attention) >= ENOUGH
-    return found
-
-
-def _quality(Attention):
-    """Return the BLEU of a small translator that uses the answer."""
-    corpus = small_corpus(words=60, max_len=8)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        sizes = len(corpus.source), len(corpus.target)
-        model = Translator(*sizes, WIDTH, lambda: Attention(Product()))
-        options = {"seed": 0, "steps": STEPS, "device": "cpu", "progress": False}
-        fit(model, corpus.train, corpus, **options)
-    words = corpus.source, corpus.target
-    written = translate(model, [pair.source for pair in corpus.test], *words)
-    return bleu(written, [list(pair.target) for pair in corpus.test])[0]
-
-
-def _stopped(seen, expected, inputs):
-    return seen["the gradient reaches the score"].values[0] == 0
-
-
-def _not_trained(seen, expected, inputs):
-    return seen["it translates"].values[0] == 0
+def _scaled_again(memory, states, mask, power):
+    return right(memory, states, mask, factor=memory.shape[-1] ** power)
 
 
 ATTEND = Task(
@@ -149,7 +66,7 @@ ATTEND = Task(
             1,
             inputs=_states,
             ask=_ask,
-            expected=_right,
+            expected=right,
             pure=True,
             mistakes=(
                 Mistake(
@@ -157,14 +74,14 @@ ATTEND = Task(
                     "The columns of the weights sum to 1, not the rows. A state shares "
                     "out its attention among the words of the source: the softmax runs "
                     "along a row.",
-                    wrong=lambda **given: _unmasked(**given, axis=1),
+                    wrong=lambda **given: unmasked(**given, axis=1),
                     read=SOFTMAX,
                 ),
                 Mistake(
                     "softmax over the batch",
                     "The weights of different sentences sum to 1. Over which axis does "
                     "the softmax run?",
-                    wrong=lambda **given: _unmasked(**given, axis=0),
+                    wrong=lambda **given: unmasked(**given, axis=0),
                     read=SOFTMAX,
                 ),
                 Mistake(
@@ -188,7 +105,7 @@ ATTEND = Task(
                 Mistake(
                     "no softmax",
                     "The rows do not sum to 1: these are the scores themselves.",
-                    wrong=lambda memory, states, mask: _read(
+                    wrong=lambda memory, states, mask: read(
                         product(states, memory), memory
                     ),
                     read=SOFTMAX,
@@ -197,14 +114,14 @@ ATTEND = Task(
                     "weights and context exchanged",
                     "The weights come first and the context second. The translator "
                     "expects the context first.",
-                    wrong=_exchanged,
+                    wrong=exchanged,
                     read=SOFTMAX,
                 ),
                 Mistake(
                     "the winner takes all",
                     "Each state reads one word only, the one with the highest score. "
                     "A softmax shares out, and lets gradients flow to all scores.",
-                    wrong=lambda memory, states, mask: _read(
+                    wrong=lambda memory, states, mask: read(
                         (
                             product(states, memory)
                             == product(states, memory).amax(-1, keepdim=True)
@@ -218,10 +135,40 @@ ATTEND = Task(
                     "The context does not change with the weights: the memory is added "
                     "up evenly.",
                     wrong=lambda memory, states, mask: {
-                        "weights": _right(memory, states, mask)["weights"],
+                        "weights": right(memory, states, mask)["weights"],
                         "context": memory.mean(dim=1, keepdim=True).expand_as(states),
                     },
                     read=SOFTMAX,
+                ),
+                *(
+                    Mistake(
+                        "scaled once more",
+                        f"The scores have been {how} before the softmax. The score "
+                        "module has made them as they should be: this module works "
+                        "with any score.",
+                        wrong=partial(_scaled_again, power=power),
+                        read=SOFTMAX,
+                    )
+                    for how, power in (
+                        ("divided by the root of the width", -0.5),
+                        ("divided by the width", -1),
+                        ("multiplied by the root of the width", 0.5),
+                    )
+                ),
+                *(
+                    Mistake(
+                        "another memory read",
+                        f"The weights are right, but the memory is read {how}.",
+                        wrong=read_from(change),
+                        read=SOFTMAX,
+                    )
+                    for how, change in (
+                        ("in reverse", lambda memory: memory.flip(1)),
+                        ("one place too early", lambda memory: memory.roll(1, 1)),
+                        ("one place too late", lambda memory: memory.roll(-1, 1)),
+                        ("from the other sentences", lambda memory: memory.roll(1, 0)),
+                        ("through a tanh", torch.tanh),
+                    )
                 ),
                 Mistake(
                     "shapes that do not line up",
@@ -254,7 +201,7 @@ ATTEND = Task(
             1,
             inputs=_padded_states,
             ask=_ask,
-            expected=_right,
+            expected=right,
             pure=True,
             mistakes=(
                 Mistake(
@@ -262,44 +209,52 @@ ATTEND = Task(
                     "Padding gets weight, as if it were a word. The translation of a "
                     "short sentence then depends on how long the others of its batch "
                     "are.",
-                    wrong=_unmasked,
+                    wrong=unmasked,
                     read=PADDING,
                 ),
                 Mistake(
                     "inverted mask",
                     "All the weight lies on the padding. Where there is a word, the "
                     "mask is True.",
-                    wrong=_inverted,
+                    wrong=inverted,
                     read=PADDING,
                 ),
                 Mistake(
                     "one sentence's mask for all",
                     "Every sentence gets the mask of the first. Sentences differ in "
                     "length, and each has a row of the mask.",
-                    wrong=lambda memory, states, mask: _right(
+                    wrong=lambda memory, states, mask: right(
                         memory, states, mask[:1].expand_as(mask)
                     ),
+                    read=PADDING,
+                ),
+                Mistake(
+                    "the memory cleared, nothing hidden",
+                    "The memory of the padding has been set to zero, and its scores "
+                    "with it. Zero is a score like any other: the padding still gets a "
+                    "share, and the words share less than 1.",
+                    wrong=padding_zeroed,
                     read=PADDING,
                 ),
                 Mistake(
                     "mask after softmax",
                     "Padding has no weight, but the words share less than 1: what the "
                     "padding had got is lost. Hide the padding before shares are made.",
-                    wrong=_after,
+                    wrong=after,
                     read=PADDING,
                 ),
                 Mistake(
                     "zero hides nothing",
                     "The scores of the padding are set to zero. Zero is a score like "
                     "any other, and larger than every negative one.",
-                    wrong=_times_mask,
+                    wrong=times_mask,
                     read=PADDING,
                 ),
                 Mistake(
                     "mask added",
                     "True and False are added to the scores as 1 and 0. That lowers "
                     "the padding by 1 and hides nothing.",
-                    wrong=_plus_mask,
+                    wrong=plus_mask,
                     read=PADDING,
                 ),
                 Mistake(
@@ -319,40 +274,7 @@ ATTEND = Task(
                 ),
             ),
         ),
-        Check(
-            f"a translator that uses it learns: BLEU of at least {ENOUGH}",
-            1,
-            ask=_learns,
-            expected=lambda: {
-                "the gradient reaches the score": True,
-                "it translates": True,
-            },
-            mistakes=(
-                Mistake(
-                    "no gradient",
-                    "No gradient reaches the score, so it cannot learn. Does the code "
-                    "use detach, no_grad, .data or a detour through NumPy?",
-                    when=_stopped,
-                    read=SOFTMAX,
-                ),
-                Mistake(
-                    "kept from another call",
-                    "The second call goes on with what the first has computed. Weights "
-                    "belong to the states of this call: nothing may be kept.",
-                    when=lambda seen, expected, inputs: (
-                        "second time" in seen["result"].text
-                    ),
-                ),
-                Mistake(
-                    "not trained",
-                    "A translator is trained with this module once the context is "
-                    "right, with padding too: see the checks above.",
-                    when=_not_trained,
-                    read=PADDING,
-                ),
-            ),
-            once=True,
-        ),
+        LEARNS,
     ),
 )
 

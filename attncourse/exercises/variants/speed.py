@@ -8,96 +8,14 @@ import torch
 
 from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.machine import (
+    CALLS,
+    Machine,
+    calls_of,
+    compare,
+)
 
 RACE = "chapters/02_attention_types#how-long-does-it-take"
-CALLS = "each function is called once, and then in every round"
-FIRST_CALL = 9.0  # seconds more, for the second function twice, for the third ...
-
-
-class Machine:
-    """A clock and functions that take the time they are told, to rehearse a measure.
-
-    Parameters
-    ----------
-    costs : dict of str to float
-        Seconds that a call takes on a quiet machine.
-    busy : list of float
-        By what factor the machine is slower, in each round; a round begins with the
-        first function. The first entry is for the warm-up.
-    breaks : dict of (str, int) to float
-        Seconds more for one call: name of the function, and which of its calls.
-    """
-
-    def __init__(self, costs, busy, breaks=None):
-        self.costs, self.busy, self.breaks = costs, busy, breaks or {}
-        self.now, self.round = 100.0, -1
-        self.called = dict.fromkeys(costs, 0)
-        self.was_read = False
-
-    def clock(self):
-        """Return the time in seconds."""
-        self.was_read = True
-        return self.now
-
-    def steps(self):
-        """Return the functions by name."""
-        return {name: self._step(name) for name in self.costs}
-
-    def _step(self, name):
-        def step():
-            if name == next(iter(self.costs)):
-                self.round += 1
-            place = min(max(self.round, 0), len(self.busy) - 1)
-            extra = self.breaks.get((name, self.called[name]), 0)
-            if not self.called[name]:
-                extra += FIRST_CALL * (1 + list(self.costs).index(name))
-            self.called[name] += 1
-            self.now += self.costs[name] * self.busy[place] + extra
-
-        return step
-
-
-def compare(
-    machine,
-    rounds,
-    *,
-    warm_up=1,
-    turns=True,
-    middle=statistics.median,
-    inverted=False,
-    ratio=True,
-    restart=True,
-    of_middle=False,
-    idle=0,
-):
-    """Measure as it should be done, or with a mistake."""
-    steps, clock = machine.steps(), machine.clock
-    for step in steps.values():
-        for _ in range(warm_up):
-            step()
-    taken = {name: [] for name in steps}
-    order = [name for _ in range(rounds) for name in steps]
-    if not turns:
-        order = [name for name in steps for _ in range(rounds)]
-    begin = clock()
-    for name in order:
-        for _ in range(idle):
-            steps[name]()
-        if restart:
-            begin = clock()
-        steps[name]()
-        taken[name].append(clock() - begin)
-    first = taken[next(iter(steps))]
-    found = {}
-    for name, seconds in taken.items():
-        values = list(seconds)
-        if ratio:
-            pairs = zip(seconds, first, strict=True)
-            values = [b / a if inverted else a / b for a, b in pairs]
-        if of_middle:
-            values = [second / middle(first) for second in seconds]
-        found[name] = [middle(values), min(values), max(values)]
-    return found | _calls(machine, rounds)
 
 
 def _costs(generator):
@@ -140,11 +58,7 @@ def _ask(compare_speed, costs, rounds, busy, breaks=None):
     found = compare_speed(machine.steps(), rounds, machine.clock)
     if not machine.was_read:
         raise ValueError("the clock was not read")
-    return {name: list(found[name]) for name in costs} | _calls(machine, rounds)
-
-
-def _calls(machine, rounds):
-    return {CALLS: min(machine.called.values()) > rounds}
+    return {name: list(found[name]) for name in costs} | calls_of(machine, rounds)
 
 
 def _expected(costs, rounds, busy, breaks=None, **options):
@@ -157,14 +71,27 @@ def _wrong(name, says, **options):
     )
 
 
+def _quartile(place, method):
+    return lambda ratios: statistics.quantiles(ratios, n=4, method=method)[place]
+
+
+def _off_the_mean(sign):
+    return lambda ratios: statistics.fmean(ratios) + sign * statistics.stdev(ratios)
+
+
 MISTAKES = (
     Mistake(
         "another order of the three numbers",
         "The three numbers are right and stand in another order. Asked for are the "
         "median, then the lowest, then the highest.",
-        when=lambda seen, expected, inputs: all(
-            near(sorted(seen[name].values), sorted(expected[name].values))
-            for name in expected
+        when=lambda seen, expected, inputs: (
+            all(
+                near(sorted(seen[name].values), sorted(expected[name].values))
+                for name in expected
+            )
+            and not all(
+                near(seen[name].values, expected[name].values) for name in expected
+            )
         ),
         read=RACE,
     ),
@@ -225,6 +152,12 @@ MISTAKES = (
         warm_up=0,
         idle=1,
     ),
+    _wrong(
+        "called too often",
+        "Each function is called twice in every round, once unmeasured, although all "
+        "have been called once before the first round.",
+        idle=1,
+    ),
     Mistake(
         "another clock",
         "The time has been read from another clock. `clock` is an argument: "
@@ -237,6 +170,71 @@ MISTAKES = (
         "All rounds of one function come before those of the next. Here the machine "
         "gets slower meanwhile, and the later functions pay for it. Take turns.",
         turns=False,
+    ),
+)
+
+BASES = tuple(
+    _wrong(
+        "divided by another function",
+        f"The seconds of a round are divided by {what}. Asked for is the ratio to the "
+        "first function, whichever is the fastest.",
+        base=base,
+    )
+    for what, base in (
+        ("those of the *last* function", lambda seconds: seconds[-1]),
+        ("the smallest of the round", min),
+        ("the largest of the round", max),
+        ("their mean", statistics.fmean),
+        ("their sum", sum),
+    )
+)
+MIDDLES = tuple(
+    _wrong(
+        "another middle",
+        f"The first number is {what}. Asked for is the median: half of the ratios lie "
+        "below it.",
+        middle=middle,
+    )
+    for what, middle in (
+        ("halfway between the lowest and the highest", lambda r: (min(r) + max(r)) / 2),
+        ("the highest ratio", max),
+        ("the ratio of the last round", lambda r: r[-1]),
+        ("the ratio of the first round", lambda r: r[0]),
+        ("the lower of the two middle ratios", statistics.median_low),
+        ("the higher of the two middle ratios", statistics.median_high),
+        ("the middle ratio of the list as it came", lambda r: r[len(r) // 2]),
+    )
+)
+ENDS = tuple(
+    _wrong(
+        "other bounds",
+        f"The second and the third number are {what}. Asked for are the lowest and the "
+        "highest ratio, whatever made them so.",
+        ends=ends,
+    )
+    for what, ends in (
+        (
+            "the second lowest and the second highest ratio",
+            (lambda r: sorted(r)[1], lambda r: sorted(r)[-2]),
+        ),
+        ("quartiles", tuple(_quartile(i, "exclusive") for i in (0, 2))),
+        ("quartiles", tuple(_quartile(i, "inclusive") for i in (0, 2))),
+        (
+            "one standard deviation below and above the mean",
+            tuple(_off_the_mean(sign) for sign in (-1, 1)),
+        ),
+    )
+)
+MISTAKES += (
+    *BASES,
+    *MIDDLES,
+    *ENDS,
+    Mistake(
+        "a call too few",
+        "A function has been called no more often than there are rounds. Asked for is "
+        "one call that is not measured, and then one in each round.",
+        when=lambda seen, expected, inputs: not seen[CALLS].values[0],
+        read=RACE,
     ),
 )
 

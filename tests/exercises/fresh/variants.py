@@ -57,7 +57,7 @@ class General(nn.Module):
         "products",
         "general with its weight twice",
         (2,),
-        "",
+        "another matrix",
         code="""\
 class General(nn.Module):
     def __init__(self, query_dim, key_dim):
@@ -194,7 +194,7 @@ class Concat(nn.Module):
         "conversion",
         "half of the sum",
         (0,),
-        "",
+        "every weight multiplied",
         code="""\
 def concat_weight(w_query, w_key):
     return torch.cat([w_query, w_key], dim=1) / 2
@@ -284,7 +284,7 @@ def additive_weights(w, query_dim):
         "attend",
         "scaled once more",
         (0, 1, 2),
-        "",
+        "scaled once more",
         change=(
             "        weights = scores.softmax(dim=-1)",
             "        weights = (scores / math.sqrt(memory.shape[-1])).softmax(dim=-1)",
@@ -333,7 +333,7 @@ def compare_speed(steps, rounds, clock):
         "speed",
         "ratio to the fastest of the round",
         (0, 1, 2),
-        "",
+        "divided by another function",
         change=(
             "first = next(iter(seconds.values()))",
             "first = min(seconds.values())",
@@ -343,7 +343,7 @@ def compare_speed(steps, rounds, clock):
         "speed",
         "ratio to the last",
         (0, 1, 2),
-        "",
+        "divided by another function",
         change=(
             "first = next(iter(seconds.values()))",
             "first = list(seconds.values())[-1]",
@@ -353,7 +353,7 @@ def compare_speed(steps, rounds, clock):
         "speed",
         "one round less",
         (0, 1, 2),
-        "not so",
+        "a call too few",
         change=(
             "for _ in range(rounds):",
             "for _ in range(rounds - 1):",
@@ -363,7 +363,7 @@ def compare_speed(steps, rounds, clock):
         "speed",
         "middle of lowest and highest",
         (2,),
-        "",
+        "another middle",
         change=(
             "statistics.median(r), min(r), max(r)",
             "(min(r) + max(r)) / 2, min(r), max(r)",
@@ -413,7 +413,7 @@ def compare_speed(steps, rounds, clock):
         "bleu",
         "first row only",
         (2,),
-        "",
+        "the first sentence only",
         change=(
             "for row in written.tolist():",
             "for row in written[:1].tolist():",
@@ -423,7 +423,7 @@ def compare_speed(steps, rounds, clock):
         "bleu",
         "without the last token where there is no eos",
         (0,),
-        "",
+        "the last word cut off",
         change=(
             "else len(row)",
             "else len(row) - 1",
@@ -463,7 +463,7 @@ def compare_speed(steps, rounds, clock):
         "alignment",
         "product for sum below",
         (0, 1),
-        "",
+        "shared links over all links",
         change=(
             "1 - 2 * both / (found + wanted)",
             "1 - both / (found + wanted - both)",
@@ -483,7 +483,7 @@ def compare_speed(steps, rounds, clock):
         "alignment",
         "gold links of words counted twice in a list",
         (0, 1),
-        "",
+        "gold words counted, not gold links",
         change=(
             "wanted += len(links)",
             "wanted += len({t for _, t in links})",
@@ -493,7 +493,7 @@ def compare_speed(steps, rounds, clock):
         "alignment",
         "counters inside the loop",
         (1,),
-        "",
+        "the last sentence only",
         change=(
             "    both = found = wanted = 0\n    for matrix, (targets, sources), links in zip(weights, lengths, gold):",
             "    for matrix, (targets, sources), links in zip(weights, lengths, gold):\n        both = found = wanted = 0",
@@ -563,7 +563,7 @@ def compare_speed(steps, rounds, clock):
         "interval",
         "half the width",
         (0,),
-        "interval of another width",
+        "half of the interval",
         change=(
             "    return mean, mean - reach, mean + reach",
             "    return mean, mean - reach / 2, mean + reach / 2",
@@ -642,7 +642,7 @@ class General(nn.Module):
         "networks",
         "v before the tanh of the query only",
         (0,),
-        "",
+        "a part round the tanh",
         change=(
             "torch.tanh(asking + asked)",
             "(torch.tanh(asking) + asked)",
@@ -682,7 +682,7 @@ def additive_weights(w, query_dim):
         "conversion",
         "copies of columns overlapping",
         (1,),
-        "",
+        "columns of the wrong place",
         code="""\
 def additive_weights(w, query_dim):
     return w[:, :query_dim], w[:, query_dim - 1 : -1]
@@ -692,7 +692,7 @@ def additive_weights(w, query_dim):
         "attend",
         "memory read in reverse",
         (0, 1, 2),
-        "",
+        "another memory read",
         change=(
             "weights @ memory, weights",
             "weights @ memory.flip(1), weights",
@@ -722,7 +722,7 @@ def additive_weights(w, query_dim):
         "speed",
         "clock read twice at the end",
         (2,),
-        "",
+        "called too often",
         change=(
             "            begin = clock()\n            step()",
             "            step()\n            begin = clock()\n            step()",
@@ -732,7 +732,7 @@ def additive_weights(w, query_dim):
         "speed",
         "quartiles for lowest and highest",
         (2,),
-        "",
+        "other bounds",
         change=(
             "statistics.median(r), min(r), max(r)",
             "statistics.median(r), sorted(r)[1], sorted(r)[-2]",
@@ -752,7 +752,7 @@ def additive_weights(w, query_dim):
         "bleu",
         "duplicates removed",
         (0, 1, 2),
-        "",
+        "repeated words dropped",
         change=(
             '" ".join(tokens[i] for i in row[:end])',
             '" ".join(dict.fromkeys(tokens[i] for i in row[:end]))',
@@ -762,7 +762,7 @@ def additive_weights(w, query_dim):
         "alignment",
         "error of each link averaged",
         (0, 1),
-        "",
+        "another denominator",
         change=(
             "1 - 2 * both / (found + wanted)",
             "1 - both / max(found, wanted)",
@@ -782,7 +782,7 @@ def additive_weights(w, query_dim):
         "interval",
         "last value left out",
         (0,),
-        "",
+        "the interval round another middle",
         change=(
             "n, mean = len(values), statistics.fmean(values)",
             "n, mean = len(values), statistics.fmean(values[:-1])",
@@ -816,6 +816,430 @@ def experiment(variants, seeds, data, fit, measure):
             results[name].append(10 * model.start + 1)
     return results
 """,
+    ),
+    Wrong(
+        "products",
+        "dot as the sum over broadcast pairs, mean taken",
+        (0,),
+        "a factor that is a size",
+        change=(
+            '        """Return the dot product of each query and key."""\n        return query @ key.transpose(1, 2)',
+            '        """Return the dot product of each query and key."""\n        return (query[:, :, None] * key[:, None]).mean(dim=-1)',
+        ),
+    ),
+    Wrong(
+        "products",
+        "scaled by the number of keys",
+        (1,),
+        "scaled by the number of keys",
+        change=(
+            "        return query @ key.transpose(1, 2) / math.sqrt(query.shape[-1])",
+            "        return query @ key.transpose(1, 2) / math.sqrt(key.shape[1])",
+        ),
+    ),
+    Wrong(
+        "products",
+        "general with W applied twice",
+        (2,),
+        "a tanh too many",
+        change=(
+            "        return query @ self.project(key).transpose(1, 2)",
+            "        return torch.tanh(query @ self.project(key).transpose(1, 2))",
+        ),
+    ),
+    Wrong(
+        "products",
+        "keys flattened over the batch",
+        (2,),
+        "sentences added up",
+        change=(
+            "        return query @ self.project(key).transpose(1, 2)",
+            '        keys = self.project(key)\n        return torch.einsum("bqd,ckd->bqk", query, keys)',
+        ),
+    ),
+    Wrong(
+        "networks",
+        "the tanh outside the last map",
+        (0,),
+        "tanh of the score",
+        change=(
+            "        return self.v(torch.tanh(asking + asked)).squeeze(-1)",
+            "        return torch.tanh(self.v(asking + asked)).squeeze(-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "the product of the projections",
+        (0,),
+        "another operation between query and key",
+        change=(
+            "        return self.v(torch.tanh(asking + asked)).squeeze(-1)",
+            "        return self.v(torch.tanh(asking * asked)).squeeze(-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "sigmoid in concat",
+        (2,),
+        "sigmoid for tanh",
+        change=(
+            "        return self.v(torch.tanh(self.hidden(pairs))).squeeze(-1)",
+            "        return self.v(torch.sigmoid(self.hidden(pairs))).squeeze(-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "key before query, only for equal widths",
+        (2,),
+        "keys in front of queries",
+        change=(
+            "        pairs = torch.cat([asking, asked], dim=-1)",
+            "        pairs = torch.cat([asked, asking], dim=-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "the query repeated with repeat and reshaped",
+        (2,),
+        "pairs mixed up",
+        change=(
+            "        asking = query[:, :, None].expand(-1, -1, keys, -1)",
+            "        asking = query.repeat(1, keys, 1).view(query.shape[0], queries, keys, -1)",
+        ),
+    ),
+    Wrong(
+        "conversion",
+        "stacked by rows",
+        (0,),
+        "a weight of another shape",
+        change=(
+            "    return torch.cat([w_query, w_key], dim=1)",
+            "    return torch.cat([w_query.T, w_key.T], dim=0)",
+        ),
+    ),
+    Wrong(
+        "conversion",
+        "the two halves by chunk",
+        (1,),
+        "cut at the wrong place",
+        change=(
+            "    return w[:, :query_dim], w[:, query_dim:]",
+            "    w_query, w_key = w.chunk(2, dim=1)\n    return w_query, w_key",
+        ),
+    ),
+    Wrong(
+        "conversion",
+        "split with a list",
+        (1,),
+        "cannot be used",
+        change=(
+            "    return w[:, :query_dim], w[:, query_dim:]",
+            "    return w.split(query_dim, dim=1)",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "zero instead of minus infinity",
+        (1, 2),
+        "zero hides nothing",
+        change=(
+            "        scores = scores.masked_fill(~mask[:, None], -math.inf)",
+            "        scores = scores * mask[:, None]",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "softmax over the target",
+        (0, 1, 2),
+        "softmax over the queries",
+        change=(
+            "        weights = scores.softmax(dim=-1)",
+            "        weights = scores.softmax(dim=1)",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "context of the states",
+        (0, 1, 2),
+        "an input comes back",
+        change=(
+            "        return weights @ memory, weights",
+            '        context = torch.einsum("bts,btw->btw", weights, states)\n        return context, weights',
+        ),
+    ),
+    Wrong(
+        "attend",
+        "context plus the state",
+        (0, 1, 2),
+        "an input added to the result",
+        change=(
+            "        return weights @ memory, weights",
+            "        return weights @ memory + states, weights",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "the memory's padding zeroed first",
+        (1, 2),
+        "the memory cleared, nothing hidden",
+        change=(
+            "        scores = self.score(states, memory)  # (batch, target, source)\n        scores = scores.masked_fill(~mask[:, None], -math.inf)",
+            "        memory = memory * mask[:, :, None]\n        scores = self.score(states, memory)  # (batch, target, source)",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "ratio of medians",
+        (1, 2),
+        "not divided round by round",
+        code="""\
+def compare_speed(steps, rounds, clock):
+    for step in steps.values():
+        step()
+    times = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            begin = clock()
+            step()
+            times[name].append(clock() - begin)
+    base = statistics.median(next(iter(times.values())))
+    return {
+        n: (statistics.median(t) / base, min(t) / base, max(t) / base)
+        for n, t in times.items()
+    }
+""",
+    ),
+    Wrong(
+        "speed",
+        "the first round thrown away as a warm-up",
+        (0, 1, 2),
+        "a call too few",
+        code="""\
+def compare_speed(steps, rounds, clock):
+    ratios = {name: [] for name in steps}
+    for number in range(rounds):
+        seconds = {}
+        for name, step in steps.items():
+            begin = clock()
+            step()
+            seconds[name] = clock() - begin
+        if number == 0:
+            continue
+        first = next(iter(seconds.values()))
+        for name, taken in seconds.items():
+            ratios[name].append(taken / first)
+    return {n: (statistics.median(r), min(r), max(r)) for n, r in ratios.items()}
+""",
+    ),
+    Wrong(
+        "speed",
+        "quartiles for the bounds",
+        (2,),
+        "other bounds",
+        change=(
+            "    return {n: (statistics.median(r), min(r), max(r)) for n, r in ratios.items()}",
+            "    result = {}\n    for n, r in ratios.items():\n        low, middle, high = statistics.quantiles(r, n=4)\n        result[n] = (middle, low, high)\n    return result",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "the clock read between functions includes bookkeeping",
+        (0, 1, 2),
+        "not exact",
+        change=(
+            "            begin = clock()\n            step()\n            seconds[name] = clock() - begin",
+            "            begin = clock()\n            step()\n            end = clock()\n            seconds[name] = end - begin\n            seconds[name] = max(seconds[name], 1e-3) // 1e-3 * 1e-3",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "sentence ends after the first EOS",
+        (1, 2),
+        "<eos> left in",
+        change=(
+            '        ours.append(" ".join(tokens[i] for i in row[:end]))',
+            '        ours.append(" ".join(tokens[i] for i in row[: end + 1]))',
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "only EOS filtered out",
+        (1,),
+        "goes on after <eos>",
+        change=(
+            '        end = row.index(EOS) if EOS in row else len(row)\n        ours.append(" ".join(tokens[i] for i in row[:end]))',
+            '        ours.append(" ".join(tokens[i] for i in row if i not in (EOS, 0)))',
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "one reference set for each sentence",
+        (2,),
+        "each reference wrapped",
+        change=(
+            "    return metric.corpus_score(ours, [theirs]).score",
+            "    return metric.corpus_score(ours, [[t] for t in theirs]).score",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "cut to the length of the reference",
+        (2,),
+        "cut to the length of the reference",
+        change=(
+            "    for row in written.tolist():\n        end = row.index(EOS) if EOS in row else len(row)",
+            "    for row, reference in zip(written.tolist(), references):\n        end = min(row.index(EOS) if EOS in row else len(row), len(reference))",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "no exponential smoothing",
+        (0, 1, 2),
+        "another smoothing",
+        change=(
+            '    metric = BLEU(tokenize="none", force=True)',
+            '    metric = BLEU(tokenize="none", force=True, smooth_method="add-k", effective_order=True)',
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "argmax over the whole row, eos included",
+        (1,),
+        "column of <eos> included",
+        change=(
+            "        best = matrix[:targets, :sources].argmax(dim=1).tolist()",
+            "        best = matrix[:targets].argmax(dim=1).tolist()",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "recall only",
+        (0, 1),
+        "recall only",
+        change=(
+            "    return 1 - 2 * both / (found + wanted)",
+            "    return 1 - both / wanted",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "links with several gold sources counted once",
+        (0, 1),
+        "gold words counted, not gold links",
+        change=(
+            "        wanted += len(links)",
+            "        wanted += len({t for _, t in links})",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "threshold of one half",
+        (0, 1),
+        "links above a threshold",
+        change=(
+            "        best = matrix[:targets, :sources].argmax(dim=1).tolist()\n        own = {(source, target) for target, source in enumerate(best)}",
+            "        part = matrix[:targets, :sources]\n        own = {(s, t) for t, s in (part > 0.5).nonzero().tolist()}",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "links only for targets with gold",
+        (0, 1),
+        "only linked words",
+        change=(
+            "        own = {(source, target) for target, source in enumerate(best)}",
+            "        linked = {t for _, t in links}\n        own = {(s, t) for t, s in enumerate(best) if t in linked}",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "seed after the model is made",
+        (1,),
+        "seeded after the model is made",
+        change=(
+            "            torch.manual_seed(seed)\n            model = make()",
+            "            model = make()\n            torch.manual_seed(seed)",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "the mean over seeds",
+        (1,),
+        "",
+        change=(
+            "            results[name].append(measure(model, data.test))\n    return results",
+            "            results[name].append(measure(model, data.test))\n    return {name: list(zip(*r)) if isinstance(r[0], tuple) else [sum(r) / len(r)] for name, r in results.items()}",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "the index of the seed given to fit",
+        (1,),
+        "the same order of pairs",
+        change=(
+            "    for seed in seeds:\n        for name, make in variants.items():\n            torch.manual_seed(seed)\n            model = make()\n            fit(model, data.train, seed)",
+            "    for number, seed in enumerate(seeds):\n        for name, make in variants.items():\n            torch.manual_seed(seed)\n            model = make()\n            fit(model, data.train, number)",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "train and test joined",
+        (0,),
+        "trained on test data",
+        change=(
+            "            fit(model, data.train, seed)",
+            "            fit(model, data.train + data.test, seed)",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "normal quantile",
+        (0,),
+        "normal for Student",
+        change=(
+            "    reach = T975[n - 1] * statistics.stdev(values) / math.sqrt(n)",
+            "    reach = 1.96 * statistics.stdev(values) / math.sqrt(n)",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "divided by the root of n minus 1",
+        (0,),
+        "another root",
+        change=(
+            "    reach = T975[n - 1] * statistics.stdev(values) / math.sqrt(n)",
+            "    reach = T975[n - 1] * statistics.stdev(values) / math.sqrt(n - 1)",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "the verdict by overlap of intervals",
+        (1,),
+        "intervals that overlap",
+        change=(
+            "    _, low, high = mean_and_interval([a - b for a, b in zip(first, second)])\n    if low > 0:\n        return 1\n    return -1 if high < 0 else 0",
+            "    _, low, high = mean_and_interval(first)\n    _, other_low, other_high = mean_and_interval(second)\n    if low > other_high:\n        return 1\n    return -1 if high < other_low else 0",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "verdict by most seeds",
+        (1,),
+        "wins counted",
+        change=(
+            "    _, low, high = mean_and_interval([a - b for a, b in zip(first, second)])\n    if low > 0:\n        return 1\n    return -1 if high < 0 else 0",
+            "    wins = sum(a > b for a, b in zip(first, second))\n    if wins > len(first) / 2:\n        return 1\n    return -1 if wins < len(first) / 2 else 0",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "the median and the interval round it",
+        (0,),
+        "the interval round another middle",
+        change=(
+            "    n, mean = len(values), statistics.fmean(values)",
+            "    n, mean = len(values), statistics.median(values)",
+        ),
     ),
 ]
 RIGHT = [
@@ -888,6 +1312,66 @@ def mean_and_interval(values):
     half = T975[len(x) - 1] * (x.std() / len(x) ** 0.5).item()
     m = x.mean().item()
     return (m, m - half, m + half)
+""",
+    ),
+    Right(
+        "networks",
+        "linear maps by parts of the matrix",
+        code='''\
+class Additive(nn.Module):
+    def __init__(self, query_dim, key_dim, hidden_dim):
+        super().__init__()
+        self.query_proj = nn.Linear(query_dim, hidden_dim, bias=False)  # W_q
+        self.key_proj = nn.Linear(key_dim, hidden_dim, bias=False)  # W_k
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+
+    def forward(self, query, key):
+        """Return the additive score of each query and key."""
+        q, k = self.query_proj(query), self.key_proj(key)
+        pairs = (q.unsqueeze(2) + k.unsqueeze(1)).tanh()
+        return (pairs @ self.v.weight[0])
+
+
+class Concat(nn.Module):
+    def __init__(self, query_dim, key_dim, hidden_dim):
+        super().__init__()
+        self.hidden = nn.Linear(query_dim + key_dim, hidden_dim, bias=False)  # W
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+
+    def forward(self, query, key):
+        """Return the concat score of each query and key."""
+        b, q, k = query.size(0), query.size(1), key.size(1)
+        left = query.repeat_interleave(k, dim=1)
+        right = key.repeat(1, q, 1)
+        scores = self.v(self.hidden(torch.cat((left, right), -1)).tanh())
+        return scores.view(b, q, k)
+''',
+    ),
+    Right(
+        "attend",
+        "with baddbmm and a where",
+        change=(
+            "        scores = scores.masked_fill(~mask[:, None], -math.inf)\n        weights = scores.softmax(dim=-1)\n        return weights @ memory, weights",
+            "        hidden = mask.logical_not().unsqueeze(1).expand_as(scores)\n        scores = torch.where(hidden, torch.full_like(scores, -1e9), scores)\n        weights = nn.functional.softmax(scores, -1)\n        return torch.bmm(weights, memory), weights",
+        ),
+    ),
+    Right(
+        "interval",
+        "by hand",
+        code="""\
+def mean_and_interval(values):
+    values = [float(v) for v in values]
+    n = len(values)
+    mean = sum(values) / n
+    variance = sum((v - mean) ** 2 for v in values) / (n - 1)
+    error = math.sqrt(variance / n)
+    return mean, mean - T975[n - 1] * error, mean + T975[n - 1] * error
+
+
+def verdict(first, second):
+    differences = [first[i] - second[i] for i in range(len(first))]
+    mean, low, high = mean_and_interval(differences)
+    return int(low > 0) - int(high < 0)
 """,
     ),
 ]

@@ -191,7 +191,7 @@ def experiment(variants, seeds, data, fit, measure):
         "interval",
         "divided by n",
         (0, 1),
-        "interval of another width",
+        "another root",
         code="""\
 def mean_and_interval(values):
     n = len(values)

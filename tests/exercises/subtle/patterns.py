@@ -149,7 +149,7 @@ def looks_first(weights, tokens):
         "ablation",
         "mean ablation",
         (0, 2),
-        "",
+        "another value in place of nothing",
         code="""\
 @contextmanager
 def ablated(model, layer, head):
@@ -207,7 +207,7 @@ def rise(model, tokens, layer, head, loss_of):
         "ablation",
         "halved",
         (0, 2),
-        "",
+        "another value in place of nothing",
         code="""\
 @contextmanager
 def ablated(model, layer, head):
@@ -283,7 +283,7 @@ def spread(weights, visible):
         "measures",
         "exp of entropy",
         (1, 2),
-        "",
+        "a number of keys",
         code="""\
 def reach(weights, tokens):
     n, m = weights.shape[-2:]
@@ -372,7 +372,7 @@ def alignment_hits(weights, links):
         "alignment",
         "top two",
         (0, 1),
-        "",
+        "one of the two largest weights",
         code="""\
 def alignment_hits(weights, links):
     best = weights.topk(2, -1).indices

@@ -390,7 +390,7 @@ def additive_weights(w, query_dim):
         "speed",
         "minimum as centre",
         (0, 1, 2),
-        "",
+        "divided by another function",
         code="""\
 def compare_speed(steps, rounds, clock):
     for s in steps.values():
@@ -454,7 +454,7 @@ def compare_speed(steps, rounds, clock):
         "bleu",
         "lowercase",
         (0, 1, 2),
-        "",
+        "small letters for capitals",
         code="""\
 def corpus_bleu(written, references, tokens):
     ours = []
@@ -527,7 +527,7 @@ def corpus_bleu(written, references, tokens):
         "bleu",
         "chrf",
         (0, 1, 2),
-        "",
+        "another measure",
         code="""\
 def corpus_bleu(written, references, tokens):
     ours = []
@@ -544,7 +544,7 @@ def corpus_bleu(written, references, tokens):
         "alignment",
         "threshold",
         (0, 1),
-        "",
+        "links above a threshold",
         code="""\
 def alignment_error(weights, lengths, gold):
     both = found = wanted = 0
@@ -666,7 +666,7 @@ def experiment(variants, seeds, data, fit, measure):
         "interval",
         "root of n minus one",
         (0,),
-        "interval of another width",
+        "another root",
         code="""\
 def mean_and_interval(values):
     n, m = len(values), statistics.fmean(values)
@@ -683,7 +683,7 @@ def verdict(first, second):
         "interval",
         "variance",
         (0,),
-        "interval of another width",
+        "variance for deviation",
         code="""\
 def mean_and_interval(values):
     n, m = len(values), statistics.fmean(values)

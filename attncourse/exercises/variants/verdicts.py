@@ -1,0 +1,105 @@
+"""The interval of a mean, and verdicts on two variants: right ones and others."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+
+from attncourse.exercises.seen import near
+
+# 97.5 % of Student's distribution lie below this, by degrees of freedom.
+T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
+
+
+def interval(values, *, spread=statistics.stdev, root=True, factor=None, less=1):
+    """Return mean and bounds of the 95 % interval, or of one with a mistake in it."""
+    count, mean = len(values), statistics.fmean(values)
+    factor = T975[count - less] if factor is None else factor
+    reach = factor * spread(values) / (math.sqrt(count) if root else 1)
+    return {"mean": mean, "low": mean - reach, "high": mean + reach}
+
+
+def decide(first, second):
+    """Return 1 or -1 where the interval of the paired differences leaves out 0."""
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    found = interval(differences)
+    return int(found["low"] > 0) - int(found["high"] < 0)
+
+
+def each_pair(rule):
+    """Return a function that judges each pair of runs by a rule."""
+
+    def decided(first, second):
+        return [rule(a, b) for a, b in zip(first, second, strict=True)]
+
+    return decided
+
+
+def by_means(first, second):
+    """Let the larger mean win."""
+    return 1 if statistics.fmean(first) > statistics.fmean(second) else -1
+
+
+def by_wins(first, second):
+    """Let win who is ahead with every seed."""
+    wins = [a > b for a, b in zip(first, second, strict=True)]
+    return 1 if all(wins) else 0 if any(wins) else -1
+
+
+def by_most(first, second):
+    """Let win who is ahead with more of the seeds."""
+    wins = [(a > b) - (a < b) for a, b in zip(first, second, strict=True)]
+    return (sum(wins) > 0) - (sum(wins) < 0)
+
+
+def by_mean_outside(first, second):
+    """Compare the first mean with the second interval."""
+    mean, other = statistics.fmean(first), interval(second)
+    return int(mean > other["high"]) - int(mean < other["low"])
+
+
+def by_mean_outside_first(first, second):
+    """Compare the second mean with the first interval."""
+    return -by_mean_outside(second, first)
+
+
+def by_ratios(first, second):
+    """Take ratios for differences."""
+    return decide([a / b for a, b in zip(first, second, strict=True)], [1] * len(first))
+
+
+def by_overlap(first, second):
+    """Compare the two intervals."""
+    one, other = interval(first), interval(second)
+    return int(one["low"] > other["high"]) - int(one["high"] < other["low"])
+
+
+def divided_by(values, divisor):
+    """Return the interval with the deviation divided by ``divisor(n)``."""
+    spread = lambda runs: statistics.stdev(runs) / divisor(len(runs))  # noqa: E731
+    return interval(values, spread=spread, root=False)
+
+
+def moved(seen, expected, inputs):
+    """Say whether the interval has the right width and lies elsewhere."""
+    ours, right = (
+        np.array([part[name].values[0] for name in ("low", "high")])
+        for part in (seen, expected)
+    )
+    return abs(np.ptp(ours) - np.ptp(right)) < 0.02 and not near(ours, right)
+
+
+def is_centred(seen, expected):
+    """Say whether the interval lies round the right mean."""
+    mean, low, high = (seen[part].values[0] for part in ("mean", "low", "high"))
+    right = near(mean, expected["mean"].values[0])
+    return right and low < high and near((low + high) / 2, mean)
+
+
+def is_reach(seen, expected):
+    """Say whether the bounds are distances from the mean."""
+    low, high = seen["low"].values[0], seen["high"].values[0]
+    reach = expected["high"].values[0] - expected["mean"].values[0]
+    return near(abs(low), reach) and near(high, reach)
