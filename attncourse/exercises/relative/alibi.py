@@ -101,6 +101,31 @@ def _axes_mixed(seen, expected, inputs):
     return shapes[0] != shapes[1]
 
 
+def _even_exponents(seen, expected, inputs):
+    """Say whether the slopes fall by one factor from head to head."""
+    exponents = np.log2(seen["256 × slopes"].values / 256)
+    return near(np.diff(exponents), np.diff(exponents)[0]) and exponents[0] < 0
+
+
+def _heads_of(seen, expected):
+    part = "256 × bias, keys up to the query"
+    return [p[part].values.reshape(p[part].shape) for p in (seen, expected)]
+
+
+def _other_slopes(seen, expected, inputs):
+    """Say whether each head's bias is the right one, times a factor of its own."""
+    ours, right = _heads_of(seen, expected)
+    factors = (ours * right).sum((1, 2)) / (right * right).sum((1, 2))
+    return ours.any() and near(ours, factors[:, None, None] * right)
+
+
+def _other_distances(seen, expected, inputs):
+    """Say whether the heads differ by their slopes and by nothing else."""
+    ours, right = _heads_of(seen, expected)
+    ratio = (right * right[:1]).sum((1, 2)) / (right[:1] ** 2).sum()
+    return near(ours, ratio[:, None, None] * ours[:1], digits=1) and ours.any()
+
+
 ALIBI = Task(
     name="alibi",
     title="ALiBi: a slope for each head",
@@ -191,6 +216,14 @@ ALIBI = Task(
                     },
                     read=READ,
                 ),
+                Mistake(
+                    "slopes falling at another pace",
+                    "The slopes fall by the same factor from head to head, but by "
+                    "another one than they should: the exponents are not the "
+                    "multiples of 8 / n. Check the first and the last: 8 / n and 8.",
+                    when=_even_exponents,
+                    read=READ,
+                ),
             ),
         ),
         Check(
@@ -249,6 +282,45 @@ ALIBI = Task(
                     "offset is. It then pays for keys beside it, and the keys at its "
                     "own place cost something.",
                     wrong=lambda **inputs: _alibi(at=0, **inputs),
+                    read=DISTANCE,
+                ),
+                Mistake(
+                    "neighbours cost nothing",
+                    "The distance is counted from the neighbour on, so the key just "
+                    "before the query costs as little as its own. Only distance 0 is "
+                    "free.",
+                    wrong=_of_steps(lambda steps: (steps - 1).clamp(min=0)),
+                    read=READ,
+                ),
+                Mistake(
+                    "own key costs something",
+                    "All distances are too large by 1: a query pays for its own key.",
+                    wrong=_of_steps(lambda steps: steps + 1),
+                    read=READ,
+                ),
+                Mistake(
+                    "distance as a share of the text",
+                    "The distance is divided by the number of keys. What a step costs "
+                    "would then change with the length of the text.",
+                    wrong=lambda keys, **inputs: {
+                        k: part / keys
+                        for k, part in _alibi(keys=keys, **inputs).items()
+                    },
+                    read=READ,
+                ),
+                Mistake(
+                    "right distances, other slopes",
+                    "Each head's bias is in proportion to the distance, but by another "
+                    "slope than its own. Are they the slopes of `head_slopes`, each "
+                    "for its head, once?",
+                    when=_other_slopes,
+                    read=READ,
+                ),
+                Mistake(
+                    "right slopes, other distances",
+                    "The heads differ by their slopes, as they should. What the slopes "
+                    "are multiplied by is not the distance of query and key.",
+                    when=_other_distances,
                     read=DISTANCE,
                 ),
                 Mistake(

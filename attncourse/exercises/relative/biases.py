@@ -33,6 +33,7 @@ def _vectors(generator):
 def _vectors_and_mask(generator):
     inputs = _vectors(generator)
     mask = relative_positions(*inputs["bias"].shape[1:], query_offset=1) <= 0
+    mask[:, 0] = False  # hidden from all
     return {**inputs, "mask": mask}
 
 
@@ -123,6 +124,134 @@ def _mask_after(query, key, value, bias, mask):
         "weights": one["weights"] * mask,
         "weights without a bias": two["weights"] * mask,
     }
+
+
+def _other_bias(change):
+    return lambda query, key, value, bias: attention(query, key, value, change(bias))
+
+
+def _other_scale(scale):
+    """Return the attention whose products are divided by another number."""
+
+    def wrong(query, key, value, bias):
+        scores = query @ key.transpose(-2, -1) / scale(query, key)
+        return _read(scores + bias, value)
+
+    return wrong
+
+
+OTHER_BIASES = (
+    (
+        "one row of the bias for all queries",
+        "All queries get the bias of one of them. Each query has a row of its own.",
+        lambda bias: bias[:, :1],
+    ),
+    (
+        "one row of the bias for all queries",
+        "All queries get the bias of the last of them. Each has a row of its own.",
+        lambda bias: bias[:, -1:],
+    ),
+    (
+        "one row of the bias for all queries",
+        "All queries get the mean of the biases of all queries.",
+        lambda bias: bias.mean(dim=1, keepdim=True),
+    ),
+    (
+        "bias without effect",
+        "All keys of a query get the same bias, so it cancels in the softmax.",
+        lambda bias: bias.sum(dim=-1, keepdim=True),
+    ),
+    (
+        "exponential of the bias",
+        "The exponential of the bias is added. The softmax takes it already: the bias "
+        "itself belongs to the scores.",
+        torch.exp,
+    ),
+    (
+        "sign of the bias lost",
+        "The size of the bias is added, without its sign.",
+        torch.abs,
+    ),
+    (
+        "bias cut off at 0",
+        "Negative numbers of the bias have no effect. They make a key less attractive.",
+        lambda bias: bias.clamp(min=0),
+    ),
+    (
+        "heads exchanged",
+        "The biases of the heads have changed places.",
+        lambda bias: bias.flip(0),
+    ),
+    (
+        "softmax of the bias",
+        "A softmax of the bias is added. There is one softmax, after the sum.",
+        lambda bias: bias.softmax(-1),
+    ),
+    ("half of the bias", "Half of the bias is added.", lambda bias: bias / 2),
+)
+OTHER_SCALES = (
+    ("the root of the number of keys", lambda q, k: k.shape[-2] ** 0.5),
+    ("the root of the number of queries", lambda q, k: q.shape[-2] ** 0.5),
+    ("the root of the number of heads", lambda q, k: q.shape[-3] ** 0.5),
+    ("the number of keys", lambda q, k: k.shape[-2]),
+    ("the width, and not by its root", lambda q, k: q.shape[-1]),
+    (
+        "the root of the width of all heads together",
+        lambda q, k: (q.shape[-1] * q.shape[-3]) ** 0.5,
+    ),
+)
+
+
+def _weights_of(seen):
+    return {k: p.values.reshape(p.shape) for k, p in seen.items() if p.shape}
+
+
+def _weights_show(test):
+    """Return a `when`: in every wrong part ``test(weights, right, hidden)`` is true."""
+
+    def when(seen, expected, inputs):
+        hidden = ~inputs["mask"].numpy()
+        ours, right = _weights_of(seen), _weights_of(expected)
+        wrong = [k for k in right if not near(ours[k], right[k])]
+        return bool(wrong) and all(test(ours[k], right[k], hidden) for k in wrong)
+
+    return when
+
+
+MASKED_OTHERWISE = (
+    (
+        "rows of zeros, or no numbers",
+        "Some rows of the weights have no numbers, or only zeros. A row that is hidden "
+        "as a whole has nothing to share out: is the mask the right way round?",
+        lambda w, right, hidden: not (w.sum(-1) > 0.01).all(),
+    ),
+    (
+        "rows that do not sum to 1",
+        "The rows of the weights do not sum to 1. What is hidden has to be hidden "
+        "*before* the softmax, which then shares out all of the weight.",
+        lambda w, right, hidden: abs(w.sum(-1) - 1).max() > 0.03,
+    ),
+    (
+        "hidden keys are seen",
+        "Keys that the mask hides get a weight. Their scores have to be -inf before "
+        "the softmax: 0, or a product with 0, is an ordinary score.",
+        lambda w, right, hidden: w[..., hidden].max() > 0.004,
+    ),
+    (
+        "visible keys are hidden",
+        "Keys that the mask shows get no weight. Each query has its own row of the "
+        "mask, and True means: may attend.",
+        lambda w, right, hidden: (
+            w[..., ~hidden].min() < 0.004 <= right[..., ~hidden].min()
+        ),
+    ),
+    (
+        "right keys, other scores",
+        "The right keys are hidden, and the weights of the others are wrong. With a "
+        "mask, bias and scale should be as without one.",
+        lambda w, right, hidden: True,
+    ),
+)
 
 
 BIAS = Task(
@@ -257,6 +386,20 @@ BIAS = Task(
                     wrong=_factors_after,
                     read=T5,
                 ),
+                *(
+                    Mistake(name, says, wrong=_other_bias(change), read=T5)
+                    for name, says, change in OTHER_BIASES
+                ),
+                *(
+                    Mistake(
+                        "wrong scale",
+                        f"The dot products are divided by {by}. They should be divided "
+                        "by the root of d_k, the width of a query.",
+                        wrong=_other_scale(scale),
+                        read=SCALE,
+                    )
+                    for by, scale in OTHER_SCALES
+                ),
                 Mistake(
                     "softmax over the queries",
                     "The columns of the weights sum to 1, the rows do not: the softmax "
@@ -292,6 +435,33 @@ BIAS = Task(
                     wrong=lambda query, key, value, bias, mask: _two_weights(
                         attention(query, key, value, bias),
                         attention(query, key, value, 0, mask),
+                    ),
+                    read=MASK,
+                ),
+                *(
+                    Mistake(
+                        "one row of the mask for all queries",
+                        "All queries see the same keys: those that some query, or "
+                        "every query, may see. Each query has its own row of the mask.",
+                        wrong=lambda mask, row=row, **inputs: _masked(
+                            **inputs, mask=row(mask).expand_as(mask)
+                        ),
+                        read=MASK,
+                    )
+                    for row in (
+                        lambda mask: mask.any(0),
+                        lambda mask: mask.all(0),
+                        lambda mask: mask[-1],
+                        lambda mask: mask[0],
+                    )
+                ),
+                Mistake(
+                    "mask lost where there is no bias",
+                    "With a bias the mask is obeyed. Without one, hidden keys are "
+                    "seen: does the `if` for the mask stand inside that for the bias?",
+                    wrong=lambda query, key, value, bias, mask: _two_weights(
+                        attention(query, key, value, bias, mask),
+                        attention(query, key, value),
                     ),
                     read=MASK,
                 ),
@@ -365,6 +535,10 @@ BIAS = Task(
                         seen["result"].kind == "error"
                         and "NoneType" in seen["result"].text
                     ),
+                ),
+                *(
+                    Mistake(name, says, when=_weights_show(test), read=MASK)
+                    for name, says, test in MASKED_OTHERWISE
                 ),
             ),
         ),

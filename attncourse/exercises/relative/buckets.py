@@ -23,9 +23,9 @@ def _clip(distances, reach):
 def _one_way(generator):
     exact = size(generator, 3, 4)
     max_distance = exact * size(generator, 5, 8)
-    past = _some_distances(generator, 10, exact, max_distance)
+    past = _some_distances(generator, 14, exact, max_distance)
     return {
-        "distances": torch.tensor([*(-d for d in past), 1, exact + 1]).reshape(3, 4),
+        "distances": torch.tensor([*(-d for d in past), 1, exact + 1]).reshape(4, 4),
         "num_buckets": 2 * exact,
         "max_distance": max_distance,
     }
@@ -66,16 +66,151 @@ def _both(distances, num_buckets, max_distance):
     return t5_buckets(distances, num_buckets, max_distance, bidirectional=True)
 
 
-def _by_formula(distances, num_buckets, max_distance, far=None, last=True):
-    """Return causal buckets with another rule for the far ones."""
-    exact = num_buckets // 2
+def _by_formula(distances, num_buckets, max_distance, far=None, last=True, more=0):
+    """Return causal buckets with another rule for the far ones, or `more` near ones."""
+    exact = num_buckets // 2 + more
     past = (-distances).clamp(min=0)
     ratio = past.clamp(min=1).double() / exact
-    place = ratio.log() / math.log(max_distance / exact) * exact
+    place = ratio.log() / math.log(max_distance / exact) * (num_buckets - exact)
     if far is not None:
         place = far(ratio.log(), exact, max_distance)
     bucket = torch.where(past < exact, past, exact + place.floor().long())
     return bucket.clamp(max=num_buckets - 1) if last else bucket
+
+
+def _near_by_logarithm(distances, num_buckets, max_distance):
+    exact = num_buckets // 2
+    past = (-distances).clamp(min=0)
+    share = (past.clamp(min=1) / exact).log() / math.log(max_distance / exact)
+    far = (exact + (share * exact).floor().long()).clamp(max=num_buckets - 1)
+    return torch.where(past > exact, past, far)
+
+
+def _where(region):
+    """Return a `when`: all that is wrong, and something is, lies in a region.
+
+    `region` takes the distances, the reach if there is one, and all inputs.
+    """
+
+    def when(seen, expected, inputs):
+        if seen["result"].shape != expected["result"].shape:
+            return False
+        wrong = seen["result"].values != expected["result"].values
+        distances = inputs["distances"].flatten().numpy()
+        inside = region(distances, inputs.get("reach"), inputs)
+        return bool(wrong.any() and not wrong[~inside].any())
+
+    return when
+
+
+def _regions(sides):
+    """Return mistakes that say which distances are wrong, of causal or all buckets."""
+
+    def exact(inputs):
+        return inputs["num_buckets"] // 2 // sides
+
+    return tuple(
+        Mistake(name, says, when=_where(region), read=T5)
+        for name, says, region in (
+            (
+                "own distance wrong",
+                "Only distance 0 has another bucket. A token itself is in bucket 0.",
+                lambda d, n, inputs: d == 0,
+            ),
+            (
+                "keys to the right wrong",
+                "Only keys to the right have other buckets. Causal, all of them share "
+                "bucket 0; with two sides they take the upper half of the table.",
+                lambda d, n, inputs: d > 0,
+            ),
+            (
+                "distances beyond the end wrong",
+                "Only distances beyond `max_distance` have other buckets. All of them "
+                "share the last one of their side.",
+                lambda d, n, inputs: abs(d) > inputs["max_distance"],
+            ),
+            (
+                "far buckets wrong",
+                "The near distances, which have a bucket each, are right. The far ones "
+                "are grouped otherwise than in the formula: by the logarithm of d / e, "
+                "as a share of that of max_distance / e, rounded down.",
+                lambda d, n, inputs: abs(d) >= exact(inputs),
+            ),
+            (
+                "near buckets wrong",
+                "The far distances are right. The near ones, fewer than e, should have "
+                "a bucket each, with the number of the distance.",
+                lambda d, n, inputs: abs(d) < exact(inputs),
+            ),
+        )
+    )
+
+
+CLIPPED = tuple(
+    Mistake(name, says, when=_where(region), read=SHAW)
+    for name, says, region in (
+        (
+            "right end at another row",
+            "Only distances beyond the reach to the right have another row. They share "
+            "the last row of the table, the number 2 · reach.",
+            lambda d, reach, inputs: d > reach,
+        ),
+        (
+            "right end at another row",
+            "Only distances at the right end of the reach, or beyond it, have another "
+            "row. They share the last row of the table, the number 2 · reach.",
+            lambda d, reach, inputs: d >= reach,
+        ),
+        (
+            "left end at another row",
+            "Only distances at the left end of the reach, or beyond it, have another "
+            "row. They share row 0.",
+            lambda d, reach, inputs: d <= -reach,
+        ),
+        (
+            "ends at other rows",
+            "Only distances at the ends of the reach, or beyond them, have other rows. "
+            "They share row 0 on the left and row 2 · reach on the right.",
+            lambda d, reach, inputs: abs(d) >= reach,
+        ),
+        (
+            "one side of the rows wrong",
+            "Keys on one side of the query have the right rows, those on the other "
+            "side have not. Both sides are shifted by the same number, the reach.",
+            lambda d, reach, inputs: d > 0,
+        ),
+        (
+            "one side of the rows wrong",
+            "Keys on one side of the query have the right rows, those on the other "
+            "side have not. Both sides are shifted by the same number, the reach.",
+            lambda d, reach, inputs: d < 0,
+        ),
+    )
+)
+FAR_OTHERWISE = (
+    (
+        "far buckets of equal width",
+        "All far buckets hold as many distances: they are shared out evenly, without a "
+        "logarithm. The further away, the more distances share a bucket.",
+        lambda log, exact, most: (log.exp() - 1) * exact / (most - exact) * exact,
+    ),
+    (
+        "logarithm of one more",
+        "The logarithm is taken of 1 + d / e. At d = e it should be 0, so that the far "
+        "buckets begin where the near ones end.",
+        lambda log, exact, most: log.exp().log1p() / math.log1p(most / exact) * exact,
+    ),
+    (
+        "logarithm of a difference",
+        "The logarithm of max_distance − e is taken. It is that of max_distance / e.",
+        lambda log, exact, most: log / math.log(most - exact) * exact,
+    ),
+    (
+        "root in place of the logarithm",
+        "The far buckets grow as a root does. It is a logarithm that is asked for.",
+        lambda log, exact, most: (log.exp() / (most / exact)).sqrt() * exact,
+    ),
+)
 
 
 BUCKETS = Task(
@@ -152,6 +287,7 @@ BUCKETS = Task(
                     wrong=lambda distances, reach: (distances + reach).clamp(0, reach),
                     read=SHAW,
                 ),
+                *CLIPPED,
             ),
         ),
         Check(
@@ -228,8 +364,8 @@ BUCKETS = Task(
                 Mistake(
                     "rounded the wrong way",
                     "Far distances reach the next bucket too early: the logarithm is "
-                    "rounded, or rounded up. A bucket begins where its number is "
-                    "reached.",
+                    "rounded, rounded up, or of another base than the one that it is "
+                    "divided by. A bucket begins where its number is reached.",
                     wrong=lambda **inputs: _by_formula(
                         **inputs,
                         far=lambda log, exact, most: (
@@ -259,6 +395,40 @@ BUCKETS = Task(
                     ),
                     read=T5,
                 ),
+                *(
+                    Mistake(
+                        name,
+                        says,
+                        wrong=lambda far=far, **inputs: _by_formula(**inputs, far=far),
+                        read=T5,
+                    )
+                    for name, says, far in FAR_OTHERWISE
+                ),
+                *(
+                    Mistake(
+                        "another number of near buckets",
+                        f"There are too {'many' if more > 0 else 'few'} near buckets. "
+                        "Half of the buckets, num_buckets // 2, are for near ones.",
+                        wrong=lambda more=more, **inputs: _by_formula(
+                            **inputs, more=more
+                        ),
+                        read=T5,
+                    )
+                    for more, word in (
+                        (1, "many"),
+                        (2, "many"),
+                        (-1, "few"),
+                        (-2, "few"),
+                    )
+                ),
+                Mistake(
+                    "near and far exchanged",
+                    "Near distances are sorted by the logarithm, and far ones have a "
+                    "bucket each. It is the other way round.",
+                    wrong=_near_by_logarithm,
+                    read=T5,
+                ),
+                *_regions(1),
             ),
         ),
         Check(
@@ -326,6 +496,7 @@ BUCKETS = Task(
                     wrong=_causal,
                     read=T5,
                 ),
+                *_regions(2),
             ),
         ),
     ),

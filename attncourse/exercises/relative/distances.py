@@ -33,8 +33,8 @@ def _square(generator):
 def _with_offset(generator):
     queries = size(generator, 2, 3)
     # Not keys − queries: where the queries stand is said, and not to be guessed.
-    offset = 1 if size(generator, 0, 1) else size(generator, 3, 9)
-    return {"queries": queries, "keys": queries + 2, "offset": offset}
+    offset = size(generator, 3, 5)
+    return {"queries": queries, "keys": queries + offset + 2, "offset": offset}
 
 
 def _distances(queries, keys, offset=0):
@@ -106,6 +106,35 @@ DISTANCES = Task(
                     "The first query is taken to stand at position 0. With an offset "
                     "of m it stands at position m: m tokens were read before it.",
                     wrong=lambda queries, keys, offset: _distances(queries, keys),
+                    read=DISTANCE,
+                ),
+                *(
+                    Mistake(
+                        "offset counted in another way",
+                        f"The queries stand {where}. The first of them stands at the "
+                        "offset, once, whatever the numbers of tokens are.",
+                        wrong=lambda queries, keys, offset, at=at: _distances(
+                            queries, keys, at(queries, keys, offset)
+                        ),
+                        read=DISTANCE,
+                    )
+                    for where, at in (
+                        ("twice as far on as they should", lambda q, k, m: 2 * m),
+                        (
+                            "at the end of the keys, whatever the offset is",
+                            lambda q, k, m: k - q,
+                        ),
+                        ("one place too late", lambda q, k, m: m + 1),
+                        ("one place too early", lambda q, k, m: m - 1),
+                    )
+                ),
+                Mistake(
+                    "offset multiplied",
+                    "The positions of the queries are multiplied by the offset. It is "
+                    "added to them: where the first stands, and then one by one.",
+                    wrong=lambda queries, keys, offset: (
+                        torch.arange(keys) - offset * torch.arange(queries)[:, None]
+                    ),
                     read=DISTANCE,
                 ),
                 Mistake(

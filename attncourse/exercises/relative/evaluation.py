@@ -144,6 +144,93 @@ def _summary(summary):
     return lambda **inputs: _at_lengths(**inputs, summary=summary)
 
 
+def _counted_by_inputs(tokens, logits):
+    """Leave out what is predicted *from* padding, and not what is padding."""
+    loss, _ = _losses(tokens, logits)
+    counted = (tokens[:, :-1] != 0).float()
+    return _found((loss * counted).sum(dim=0) / counted.sum(dim=0))
+
+
+def _over_texts(summary):
+    """Return an answer with another summary of the losses of the texts."""
+
+    def wrong(tokens, logits):
+        loss, counted = _losses(tokens, logits)
+        return _found(summary(loss * counted))
+
+    return wrong
+
+
+OTHER_ENDS = (
+    (
+        "the last prediction left out",
+        "The last prediction of each text is left out of the mean. It is the one that "
+        "has most in front of it.",
+        lambda loss, last: loss[-last:-1].mean(),
+    ),
+    (
+        "the last prediction left out",
+        "As many predictions as asked for, but the last of the text is not among them.",
+        lambda loss, last: loss[-last - 1 : -1].mean(),
+    ),
+    (
+        "another number of predictions",
+        "One prediction more than `last` is averaged.",
+        lambda loss, last: loss[-last - 1 :].mean(),
+    ),
+    (
+        "another number of predictions",
+        "One prediction less than `last` is averaged.",
+        lambda loss, last: loss[-last + 1 :].mean(),
+    ),
+    (
+        "the first ones left out",
+        "The first `last` predictions are left out, and all others averaged. The last "
+        "ones are asked for, and as many at each length.",
+        lambda loss, last: loss[last:].mean(),
+    ),
+    (
+        "one position only",
+        "The loss is that of one position. The mean over the `last` last is asked for.",
+        lambda loss, last: loss[-last],
+    ),
+    (
+        "divided by another number",
+        "The losses of the last positions are added up and divided by the number of "
+        "texts. The sum is over positions.",
+        lambda loss, last: loss[-last:].sum() / 2,
+    ),
+    (
+        "divided by another number",
+        "The losses of the last positions are added up and divided by the length of "
+        "the text. The sum is over `last` positions.",
+        lambda loss, last: loss[-last:].sum() / len(loss),
+    ),
+    (
+        "divided by another number",
+        "The losses of the last positions are added up and divided by the length of "
+        "the text. The sum is over `last` positions.",
+        lambda loss, last: loss[-last:].sum() / (len(loss) + 1),
+    ),
+    (
+        "perplexity in place of the loss",
+        "This is the exponential of the loss, the perplexity. The loss itself is asked "
+        "for, in nats.",
+        lambda loss, last: loss[-last:].mean().exp(),
+    ),
+    (
+        "largest in place of the mean",
+        "This is the largest loss of the last positions. Their mean is asked for.",
+        lambda loss, last: loss[-last:].max(),
+    ),
+    (
+        "median in place of the mean",
+        "This is the median over the last positions. Their mean is asked for.",
+        lambda loss, last: loss[-last:].median(),
+    ),
+)
+
+
 EVALUATION = Task(
     name="evaluation",
     title="The loss at each position",
@@ -220,6 +307,39 @@ EVALUATION = Task(
                     "looks too small.",
                     wrong=_divided_by_all,
                     read=PADDING,
+                ),
+                Mistake(
+                    "padding judged by the input",
+                    "Left out is what follows padding. What is to be left out is "
+                    "padding as a *target*: the first padding of a text still counts, "
+                    "and follows a real token.",
+                    wrong=_counted_by_inputs,
+                    read=PADDING,
+                ),
+                *(
+                    Mistake(
+                        "another summary of the texts",
+                        f"This is the {name} of the texts at each position, padding "
+                        "among them. The mean over the real targets is asked for.",
+                        wrong=_over_texts(summary),
+                        read=LENGTHS_READ,
+                    )
+                    for name, summary in (
+                        ("median", lambda loss: loss.median(dim=0).values),
+                        ("largest loss", lambda loss: loss.max(dim=0).values),
+                        ("sum", lambda loss: loss.sum(dim=0)),
+                        ("first loss", lambda loss: loss[0]),
+                    )
+                ),
+                Mistake(
+                    "logits of the next place",
+                    "The logits are those of one place later, made after the target "
+                    "itself was read. The guess at a token is made at the place "
+                    "*before* it.",
+                    wrong=lambda **inputs: _by_position(
+                        **inputs, inputs=slice(1, None)
+                    ),
+                    read=FUTURE,
                 ),
                 Mistake(
                     "probabilities instead of logits",
@@ -311,6 +431,10 @@ EVALUATION = Task(
                     "The losses are added up. The mean is asked for.",
                     wrong=_summary(lambda loss, last: loss[-last:].sum()),
                     read=LENGTHS_READ,
+                ),
+                *(
+                    Mistake(name, says, wrong=_summary(summary), read=LENGTHS_READ)
+                    for name, says, summary in OTHER_ENDS
                 ),
                 Mistake(
                     "not a dictionary",

@@ -152,6 +152,20 @@ FINDING = Task(
                     read=SIX_MODELS,
                 ),
                 Mistake(
+                    "table for another number of heads",
+                    "The table has another number of heads than the model: it has "
+                    "four, and each has numbers of its own.",
+                    when=_is_false("each of the four heads has its numbers"),
+                    read=SIX_MODELS,
+                ),
+                Mistake(
+                    "the same model again",
+                    "A second call returns the model of the first. It may have been "
+                    "trained since; each call makes a model anew.",
+                    when=_is_false("each call makes a model of its own"),
+                    read=SIX_MODELS,
+                ),
+                Mistake(
                     "buckets that are never trained",
                     "The table has numbers for distances that do not occur in a text "
                     "of 32 tokens. They stay at zero, and far keys look attractive in "

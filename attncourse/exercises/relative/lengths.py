@@ -54,14 +54,21 @@ def _random_texts(batch, length, seed):
 
 
 def _ask_protocol(train_and_test, _, steps, trained, lengths):
-    model = WatchedModel()
-    found = train_and_test(model, _random_texts, steps, lengths, trained)
+    model, drawn = WatchedModel(), []
+
+    def draw(batch, length, seed):
+        texts = _random_texts(batch, length, seed)
+        drawn.append(texts)
+        return texts
+
+    found = train_and_test(model, draw, steps, lengths, trained)
     learned = [note for note in model.shown if note["learned"]]
     tested = [note for note in model.shown if not note["learned"]]
     longest = max((note["tokens"].shape[1] for note in learned), default=0)
     texts = [_texts(notes, trained) for notes in (learned, tested)]
     return {
         "longest text learned from": trained if longest == trained - 1 else longest,
+        LONGEST_DRAWN: _longest_drawn(drawn, learned),
         "steps": len(learned),
         "different batches": len({str(n["tokens"].tolist()) for n in learned}),
         "test texts that were learned from": len(texts[0] & texts[1]),
@@ -70,6 +77,16 @@ def _ask_protocol(train_and_test, _, steps, trained, lengths):
         "texts of each test": min(_texts_by_length(tested).values(), default=0),
         "losses": torch.tensor([float(found[length]) for length in lengths]),
     }
+
+
+LONGEST_DRAWN = "tokens of the texts drawn to learn from"
+
+
+def _longest_drawn(drawn, learned):
+    """Return the length of the longest drawn texts that begin as those learned from."""
+    starts = {tuple(n["tokens"][0, :8].tolist()) for n in learned}
+    lengths = [t.shape[1] for t in drawn if tuple(t[0, :8].tolist()) in starts]
+    return max(lengths, default=0)
 
 
 def _texts_by_length(notes):
@@ -98,6 +115,7 @@ def _protocol(steps, trained, lengths, over=None):
     means = [torch.tensor(losses[over(length)]).mean() for length in lengths]
     return {
         "longest text learned from": trained,
+        LONGEST_DRAWN: trained,
         "steps": steps,
         "different batches": steps,
         "test texts that were learned from": 0,
@@ -122,6 +140,9 @@ RISES = {
     "bad from the start": (0.9, 0.95, 1.0),
     "just too much": (0.1, 0.2, 0.33),
     "too much at once": (0.0, 0.21, 0.25),
+    "rising by more": (0.0, 0.3, 0.38),
+    "rising by much": (0.0, 0.4, 0.45),
+    "rising a little": (0.0, 0.05, 0.15),
 }
 
 
@@ -235,6 +256,19 @@ LENGTHS = Task(
                     ),
                 ),
                 Mistake(
+                    "texts of another length drawn",
+                    "The texts that the model learns from are drawn longer, or "
+                    "shorter, than `trained` tokens. The prediction of the next token "
+                    "takes one of these away; it need not be added.",
+                    when=lambda seen, expected, inputs: (
+                        _number(seen, "steps") > 0
+                        and _number(seen, "longest text learned from")
+                        == inputs["trained"]
+                        and _number(seen, LONGEST_DRAWN) != inputs["trained"]
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
                     "tested in training mode",
                     "The model is in training mode when it is tested.",
                     when=lambda seen, expected, inputs: (
@@ -321,6 +355,20 @@ LENGTHS = Task(
                         lambda rise: max(abs(r - rise[0]) for r in rise) <= 0.2
                     ),
                     read=LENGTHS_READ,
+                ),
+                *(
+                    Mistake(
+                        "another margin",
+                        f"The margin is taken {word}. A loss may be `margin` above "
+                        "that at the shortest length, and no more.",
+                        wrong=_those(
+                            lambda rise, factor=factor: (
+                                max(rise) - rise[0] <= 0.2 * factor
+                            )
+                        ),
+                        read=LENGTHS_READ,
+                    )
+                    for factor, word in ((2, "twice"), (0.5, "by half"))
                 ),
                 Mistake(
                     "a share for a difference",

@@ -41,6 +41,11 @@ def _halves(x, **changes):
     return turned.unflatten(-1, (-1, 2)).transpose(-2, -1).flatten(-2)
 
 
+def _swapped(x):
+    """Exchange the two features of each pair."""
+    return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+
+
 def _overwritten(x):
     """Turn in place: the second feature of a pair sees the first one turned."""
     sin, cos = _sinusoids(x).unflatten(-1, (-1, 2)).unbind(-1)
@@ -66,6 +71,14 @@ def _pairs_change(seen, expected, inputs):
     return abs(lengths[0] - lengths[1]).max() > 0.1
 
 
+def _pairs_keep_length(seen, expected, inputs):
+    """Say whether the pairs are turned, if by other angles."""
+    if any(part.text.startswith("changed") for part in seen.values()):
+        return False
+    shapes = seen["result"].shape == expected["result"].shape
+    return shapes and not _pairs_change(seen, expected, inputs)
+
+
 def _same_angle(pairs, width):
     return torch.ones_like(pairs)
 
@@ -73,6 +86,7 @@ def _same_angle(pairs, width):
 # --- what a turn leaves as it is -----------------------------------------------------
 
 LENGTHS = "length of the turned query, in lengths of the query"
+TOGETHER = "tokens turn at their positions, alone and among others"
 SCORES = "scores at 3 distances from 3 starts, less those from start 0"
 
 
@@ -97,9 +111,16 @@ def _ask_distance(rotate, query, key, starts, base):
             scores.append((turned * other).sum())
     scores = torch.stack(scores).reshape(len(starts), 3)
     usual = rotate(query, torch.tensor([7]), 10000.0)
+    both, places = torch.cat([query, key]), torch.tensor([starts[1], 2])
+    alone = [
+        rotate(x, p, base) for x, p in zip(both.split(1), places.split(1), strict=True)
+    ]
     return {
         LENGTHS: torch.stack(lengths),
         SCORES: scores - scores[0],
+        TOGETHER: bool(
+            (rotate(both, places, base) - torch.cat(alone)).abs().max() < 2e-3
+        ),
         "other scores at other distances": bool((scores - scores[:, :1]).any()),
         "another turn with another base": bool(
             (usual - rotate(query, torch.tensor([7]), base)).any()
@@ -111,6 +132,7 @@ def _kept(query, key, starts, base):
     return {
         LENGTHS: torch.ones(3),
         SCORES: torch.zeros(3, 3),
+        TOGETHER: True,
         "other scores at other distances": True,
         "another turn with another base": True,
     }
@@ -281,6 +303,42 @@ ROTARY = Task(
                     read=READ,
                 ),
                 Mistake(
+                    "features of a pair exchanged",
+                    "The first feature of each pair is taken for the second: the pair "
+                    "lies the wrong way round when it is turned, and it may come back "
+                    "so too.",
+                    wrong=lambda x: _swapped(_turned(_swapped(x))),
+                    read=READ,
+                ),
+                Mistake(
+                    "features of a pair exchanged",
+                    "The first feature of each pair is taken for the second: features "
+                    "0, 2, 4, … are the first ones.",
+                    wrong=lambda x: _turned(_swapped(x)),
+                    read=READ,
+                ),
+                Mistake(
+                    "features of a pair exchanged",
+                    "The two features of each pair come back in each other's place.",
+                    wrong=lambda x: _swapped(_turned(x)),
+                    read=READ,
+                ),
+                Mistake(
+                    "nothing is turned",
+                    "The result is `x` as it was: all tokens are turned by 0, or the "
+                    "turned features are not returned. Do the positions count the "
+                    "tokens, the last axis but one?",
+                    wrong=lambda x: x,
+                    read=READ,
+                ),
+                Mistake(
+                    "other angles",
+                    "Each pair keeps its length, so it is turned, but by other angles: "
+                    "position times rate, with the rate base^(−2i / d) of pair i.",
+                    when=_pairs_keep_length,
+                    read=READ,
+                ),
+                Mistake(
                     "lengths change",
                     "A pair that is turned keeps its length; here pairs grow or "
                     "shrink. Is it a rotation: cosine, minus sine, sine, cosine, of "
@@ -325,6 +383,14 @@ ROTARY = Task(
                     when=lambda seen, expected, inputs: (
                         abs(seen[SCORES].values).max() > 2e-3
                     ),
+                    read=READ,
+                ),
+                Mistake(
+                    "positions counted on from the first",
+                    "Only the first of the given positions is used, and the tokens "
+                    "after it are taken for its neighbours. Each token has its own "
+                    "position, in whatever order.",
+                    when=lambda seen, expected, inputs: not seen[TOGETHER].values[0],
                     read=READ,
                 ),
                 Mistake(

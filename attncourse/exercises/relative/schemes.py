@@ -7,6 +7,7 @@ import torch
 
 from attncourse.exercises.relative.biases import WRONG_HALF, attention
 from attncourse.exercises.relative.distances import DISTANCE, size
+from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 from attncourse.layers.relative import alibi_bias, relative_positions
 from attncourse.layers.rotary import apply_rotary
@@ -163,6 +164,89 @@ def _apart(query, key, value, learned, by):
     return attention(apply_rotary(query), turned, value, 0, mask)["output"]
 
 
+def _wrong_only(schemes):
+    """Return a `when`: these schemes are wrong, and no others."""
+
+    def when(seen, expected, inputs):
+        wrong = {k for k in expected if not near(seen[k].values, expected[k].values)}
+        return wrong == set(schemes)
+
+    return when
+
+
+def _changed(query, key, value, learned, mask=None, turned=False, bias="own"):
+    """Return what is seen of all biased schemes with something added to each."""
+    tokens = query.shape[-2]
+    distances = relative_positions(tokens, tokens)
+    if turned:
+        query, key = apply_rotary(query), apply_rotary(key)
+    biases = {
+        "none": 0,
+        "alibi": alibi_bias(query.shape[1], tokens, tokens),
+        "table": KnownBias(learned)(tokens, tokens),
+    }
+    if bias != "own":
+        biases = bias(biases)
+    mask = distances <= 0 if mask is None else mask(distances)
+    return {s: attention(query, key, value, biases[s], mask)["output"] for s in BIASED}
+
+
+def _rotary_and_alibi(query, key, value, learned):
+    tokens = query.shape[-2]
+    bias = alibi_bias(query.shape[1], tokens, tokens)
+    turned = apply_rotary(query), apply_rotary(key)
+    mask = relative_positions(tokens, tokens) <= 0
+    return {"rotary": attention(*turned, value, bias, mask)["output"]}
+
+
+CHANGED = (
+    (
+        "rotary whatever the scheme",
+        "Queries and keys are turned in every scheme. Only rotary turns them.",
+        {"turned": True},
+    ),
+    (
+        "mask one key too far",
+        "Each query sees the key after its own: the mask allows a distance of 1. The "
+        "token that is to be predicted is seen.",
+        {"mask": lambda distances: distances <= 1},
+    ),
+    (
+        "ALiBi without a scheme",
+        'With "none" the bias of ALiBi is added: a condition is true for more schemes '
+        'than one. `scheme == "a" or "b"` is always true.',
+        {"bias": lambda b: {**b, "none": b["alibi"]}},
+    ),
+    (
+        "biases exchanged",
+        "The schemes have each other's biases.",
+        {"bias": lambda b: {**b, "alibi": b["table"], "table": b["alibi"]}},
+    ),
+    (
+        "table for all schemes",
+        "The learned bias is added in other schemes too.",
+        {
+            "bias": lambda b: {
+                "none": 0,
+                "alibi": b["alibi"] + b["table"],
+                "table": b["table"],
+            }
+        },
+    ),
+    (
+        "table in place of ALiBi",
+        'With the scheme "alibi" the learned bias is added. Which one is chosen is for '
+        "the scheme to say, and not for what happens to be given.",
+        {"bias": lambda b: {**b, "alibi": b["table"]}},
+    ),
+    (
+        "sign of the biases",
+        "The biases are subtracted: far keys are made attractive.",
+        {"bias": lambda b: {k: -x for k, x in b.items()}},
+    ),
+)
+
+
 MASK_LOST = Mistake(
     "mask lost where there is a bias",
     "Without a scheme the mask hides the future. With a bias, the future is seen: a "
@@ -239,6 +323,28 @@ SCHEMES = Task(
                     },
                     read=ALIBI,
                 ),
+                *(
+                    Mistake(
+                        name,
+                        says,
+                        wrong=lambda change=change, **inputs: _changed(
+                            **inputs, **change
+                        ),
+                        read=DISTANCE,
+                    )
+                    for name, says, change in CHANGED
+                ),
+                *(
+                    Mistake(
+                        "one scheme wrong",
+                        f'The scheme "{scheme}" is wrong, and the others are right, '
+                        "the mask with them. Has its bias as many matrices as there "
+                        "are heads, the second axis of the query, and its own sizes?",
+                        when=_wrong_only((scheme,)),
+                        read=DISTANCE,
+                    )
+                    for scheme in BIASED[1:]
+                ),
             ),
         ),
         Check(
@@ -253,6 +359,13 @@ SCHEMES = Task(
                     "The values are turned as well. A value is compared with nothing: "
                     "turned, it carries its place into the output.",
                     wrong=_all("rotary", turn="qkv"),
+                    read=ROTARY,
+                ),
+                Mistake(
+                    "a bias besides rotary",
+                    "The bias of ALiBi is added as well. Rotary turns queries and "
+                    "keys, and adds nothing.",
+                    wrong=_rotary_and_alibi,
                     read=ROTARY,
                 ),
                 Mistake(
@@ -341,8 +454,10 @@ SCHEMES = Task(
                 ),
                 Mistake(
                     "rotary queries counted from the first key",
-                    "The biases are right. Rotary takes the first query to stand at "
-                    "position 0, so it is turned too little.",
+                    "The biases are right. In rotary, the first query is turned as "
+                    "if it stood at the place of the first key. Only the difference of "
+                    "the turns counts: either queries are turned too little, or keys "
+                    "too far.",
                     wrong=_only("rotary"),
                     read=ROTARY,
                 ),
@@ -355,6 +470,27 @@ SCHEMES = Task(
                         read=DISTANCE,
                     )
                     for scheme in ("alibi", "table")
+                ),
+                Mistake(
+                    "biases counted from the first key",
+                    "Both biases take the first query to stand at position 0; the mask "
+                    "and rotary do not. Of a larger matrix the *last* rows are wanted.",
+                    wrong=lambda **inputs: {
+                        **_scheme_from_first(**inputs),
+                        "rotary": _all("rotary")(**inputs)["rotary"],
+                    },
+                    read=DISTANCE,
+                ),
+                *(
+                    Mistake(
+                        "one scheme wrong with more keys than queries",
+                        f'With more keys than queries the scheme "{scheme}" is wrong, '
+                        "and the others are right, the mask with them. What does this "
+                        "scheme make for as many queries as keys?",
+                        when=_wrong_only((scheme,)),
+                        read=DISTANCE,
+                    )
+                    for scheme in LATER
                 ),
                 Mistake(
                     "values turned too",

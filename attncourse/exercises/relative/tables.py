@@ -15,14 +15,14 @@ SIX_MODELS = "chapters/04_positional_encoding#six-models-three-seeds"
 
 
 def _table(generator):
-    offset = size(generator, 1, 2)
+    heads, offset = size(generator, 2, 3), size(generator, 9, 12)
     return {
         "queries": 2,
-        "keys": 2 + offset,
+        "keys": 2 + offset,  # long enough for every bucket
         "offset": offset,
-        "max_distance": 3,
-        "scale": 10.0 if offset == 1 else float(size(generator, 2, 5)),
-        "table": torch.randn(4, size(generator, 2, 3), generator=generator),
+        "max_distance": size(generator, 7, 9),
+        "scale": 10.0 if heads == 2 else float(size(generator, 2, 5)),
+        "table": torch.randn(6, heads, generator=generator),
     }
 
 
@@ -82,6 +82,27 @@ def _learning(table, **inputs):
     bias = _learned(table=table, **inputs)["bias"]
     (bias * _upstream(bias)).sum().backward()
     return {"largest number at the start": 0.0, "gradient": table.grad}
+
+
+def _of_rows(rows, table, scale):
+    return {
+        "trained numbers": table.numel(),
+        "bias": scale * table[rows].permute(2, 0, 1),
+    }
+
+
+def _clipped_rows(queries, keys, offset, max_distance, scale, table):
+    past = -relative_positions(queries, keys, query_offset=offset)
+    return _of_rows(past.clamp(0, len(table) - 1), table, scale)
+
+
+def _far_only(seen, expected, inputs):
+    """Say whether only keys are wrong that have no bucket of their own."""
+    shape = expected["bias"].shape
+    ours, right = (part["bias"].values.reshape(shape) for part in (seen, expected))
+    wrong = abs(ours - right).max(axis=0) > 0.01
+    past = -relative_positions(*shape[1:], query_offset=inputs["offset"]).numpy()
+    return wrong.any() and not wrong[past < len(inputs["table"]) // 2].any()
 
 
 NOT_TRAINED = Mistake(
@@ -211,11 +232,37 @@ TABLE = Task(
                 ),
                 Mistake(
                     "distances as rows",
-                    "A distance is used as the row of the table, without a bucket, and "
-                    "the table has no row for it.",
+                    "A row is asked for that the table does not have. Is a distance "
+                    "used as the row, without a bucket, or have `num_buckets` and "
+                    "`max_distance` changed places?",
                     when=lambda seen, expected, inputs: seen["result"].text.startswith(
                         "IndexError"
                     ),
+                    read=T5,
+                ),
+                Mistake(
+                    "number of buckets as the reach",
+                    "`max_distance` has no effect: far distances are in the buckets of "
+                    "another reach, that of the number of buckets.",
+                    wrong=lambda max_distance, table, **inputs: _learned(
+                        max_distance=len(table), table=table, **inputs
+                    ),
+                    read=T5,
+                ),
+                Mistake(
+                    "distances clipped, not sorted into buckets",
+                    "Each distance has a row of its own until the table ends. Far "
+                    "distances share rows, the more the further away: that is what "
+                    "`buckets` is for.",
+                    wrong=_clipped_rows,
+                    read=T5,
+                ),
+                Mistake(
+                    "far distances wrong",
+                    "The biases of near keys are right, those of far keys are not. Are "
+                    "distances cut off before they are sorted into buckets, and is "
+                    "`max_distance` handed on?",
+                    when=_far_only,
                     read=T5,
                 ),
                 Mistake(

@@ -41,7 +41,7 @@ def relative_distances(queries, keys, offset=0):
         "distances",
         "offset multiplied",
         (1,),
-        "offset ignored",
+        "offset multiplied",
         code="""\
 def relative_distances(queries, keys, offset=1):
     return torch.arange(keys) - offset * torch.arange(queries)[:, None]
@@ -61,7 +61,7 @@ def relative_distances(queries, keys, offset=0):
         "buckets",
         "natural log of one more",
         (1, 2),
-        "",
+        "logarithm of one more",
         change=(
             "share = torch.log(steps.clamp(min=1) / near) / math.log(max_distance / near)",
             "share = torch.log1p(steps / near) / math.log1p(max_distance / near)",
@@ -71,7 +71,7 @@ def relative_distances(queries, keys, offset=0):
         "buckets",
         "reach on one side only",
         (0,),
-        "",
+        "clipped on one side only",
         code="""\
 def clipped_rows(distances, reach):
     return distances.clamp(max=reach) + reach
@@ -101,7 +101,7 @@ def clipped_rows(distances, reach):
         "buckets",
         "near and far joined by a smaller sign",
         (1, 2),
-        "",
+        "near and far exchanged",
         change=(
             "torch.where(steps < near",
             "torch.where(steps > near",
@@ -111,7 +111,7 @@ def clipped_rows(distances, reach):
         "buckets",
         "max_distance not divided",
         (1, 2),
-        "",
+        "logarithm of a difference",
         change=(
             "math.log(max_distance / near)",
             "math.log(max_distance - near)",
@@ -131,7 +131,7 @@ def clipped_rows(distances, reach):
         "bias",
         "the mask as numbers times the bias",
         (1,),
-        "",
+        "hidden keys are seen",
         code="""\
 def biased_attention(query, key, value, bias=None, mask=None):
     s = query @ key.mT / math.sqrt(query.shape[-1])
@@ -145,7 +145,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "bias",
         "bias added before the mask hides, then removed",
         (1,),
-        "",
+        "hidden keys are seen",
         code="""\
 def biased_attention(query, key, value, bias=None, mask=None):
     s = query @ key.mT / math.sqrt(query.shape[-1])
@@ -207,7 +207,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "table",
         "buckets and reach exchanged",
         (0, 1),
-        "",
+        "distances as rows",
         change=(
             "buckets(distances, self.num_buckets, self.max_distance)",
             "buckets(distances, self.max_distance, self.num_buckets)",
@@ -277,7 +277,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "alibi",
         "distance from the end",
         (1,),
-        "",
+        "right slopes, other distances",
         change=(
             "steps = relative_distances(queries, keys, offset).abs()",
             "steps = (keys - 1 - torch.arange(keys)).expand(queries, keys)",
@@ -287,7 +287,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "alibi",
         "bias on a relative scale",
         (1,),
-        "a factor that is a size",
+        "distance as a share of the text",
         change=(
             "return -head_slopes(num_heads)[:, None, None] * steps",
             "return -head_slopes(num_heads)[:, None, None] * steps / keys",
@@ -337,7 +337,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "rotary",
         "number of positions from the first axis",
         (0,),
-        "an input comes back",
+        "nothing is turned",
         change=(
             "positions = torch.arange(tokens)",
             "positions = torch.arange(x.shape[0])",
@@ -357,7 +357,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "schemes",
         "rotary on top of everything",
         (0, 1, 2),
-        "",
+        "rotary whatever the scheme",
         change=(
             '    if scheme == "alibi":',
             '    query, key = rotate(query, offset + torch.arange(queries)), rotate(key)\n    if scheme == "alibi":',
@@ -397,7 +397,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "schemes",
         "heads from the wrong axis",
         (0, 2),
-        "",
+        "one scheme wrong",
         change=(
             "bias = alibi(heads, queries, keys, offset).to(query)",
             "bias = alibi(query.shape[-1], queries, keys, offset)[:heads].to(query)",
@@ -427,7 +427,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "evaluation",
         "the last one missing",
         (1,),
-        "",
+        "the last prediction left out",
         change=(
             "[-last:].mean()",
             "[-last:-1].mean()",
@@ -447,7 +447,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "evaluation",
         "median of the batch",
         (0, 1),
-        "",
+        "another summary of the texts",
         change=(
             "    return (loss.sum(dim=0) / (targets != 0).sum(dim=0)).cpu()",
             "    return loss.median(dim=0).values.cpu()",
@@ -507,7 +507,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "finding",
         "a table for one head",
         (0,),
-        "not so",
+        "table for another number of heads",
         change=(
             "LearnedBias(4, 16, 20)",
             "LearnedBias(1, 16, 20)",
@@ -527,7 +527,7 @@ def biased_attention(query, key, value, bias=None, mask=None):
         "finding",
         "the same model again",
         (0,),
-        "not so",
+        "the same model again",
         code="""\
 CACHE = {}
 def new_model(scheme, seed=0):
@@ -542,7 +542,7 @@ def new_model(scheme, seed=0):
         "distances",
         "offset added twice",
         (1,),
-        "",
+        "offset counted in another way",
         code="""\
 def relative_distances(queries, keys, offset=0):
     return torch.arange(keys) - (torch.arange(queries) + 2 * offset)[:, None]
@@ -552,7 +552,7 @@ def relative_distances(queries, keys, offset=0):
         "distances",
         "last query stands at the end",
         (1,),
-        "queries and keys counted from different numbers",
+        "offset counted in another way",
         code="""\
 def relative_distances(queries, keys, offset=0):
     return torch.arange(keys) - (torch.arange(queries)[:, None] + keys - queries)
@@ -562,7 +562,7 @@ def relative_distances(queries, keys, offset=0):
         "buckets",
         "exact part too small by one",
         (1, 2),
-        "",
+        "another number of near buckets",
         change=(
             "near = num_buckets // 2",
             "near = num_buckets // 2 - 1",
@@ -572,7 +572,7 @@ def relative_distances(queries, keys, offset=0):
         "buckets",
         "future gets the last bucket",
         (1,),
-        "",
+        "keys to the right wrong",
         change=(
             "first, steps = 0, (-distances).clamp(min=0)",
             "first, steps = 0, torch.where(distances > 0, max_distance, -distances)",
@@ -592,7 +592,7 @@ def relative_distances(queries, keys, offset=0):
         "bias",
         "bias of the first query for all",
         (0, 1),
-        "",
+        "one row of the bias for all queries",
         change=(
             "scores = scores + bias",
             "scores = scores + bias[:, :1]",
@@ -602,7 +602,7 @@ def relative_distances(queries, keys, offset=0):
         "bias",
         "exponential of the bias on the scores",
         (0, 1),
-        "",
+        "exponential of the bias",
         change=(
             "scores = scores + bias",
             "scores = scores + bias.exp()",
@@ -612,7 +612,7 @@ def relative_distances(queries, keys, offset=0):
         "bias",
         "mask of the columns only",
         (1,),
-        "",
+        "one row of the mask for all queries",
         change=(
             "scores.masked_fill(~mask, -math.inf)",
             "scores.masked_fill(~mask.any(0), -math.inf)",
@@ -632,7 +632,7 @@ def relative_distances(queries, keys, offset=0):
         "alibi",
         "exponent halves",
         (0, 1),
-        "",
+        "slopes falling at another pace",
         change=(
             "-8 * heads / num_heads",
             "-4 * heads / num_heads",
@@ -662,7 +662,7 @@ def relative_distances(queries, keys, offset=0):
         "rotary",
         "odd and even exchanged",
         (0,),
-        "",
+        "features of a pair exchanged",
         change=(
             "first, second = x[..., 0::2], x[..., 1::2]",
             "second, first = x[..., 0::2], x[..., 1::2]",
@@ -672,7 +672,7 @@ def relative_distances(queries, keys, offset=0):
         "schemes",
         "alibi without the mask of the future for one query",
         (0, 1, 2),
-        "",
+        "mask one key too far",
         change=(
             "mask = relative_distances(queries, keys, offset) <= 0",
             "mask = relative_distances(queries, keys, offset) <= 1",
@@ -682,7 +682,7 @@ def relative_distances(queries, keys, offset=0):
         "evaluation",
         "weighted by number of texts at the end",
         (1,),
-        "a multiple",
+        "divided by another number",
         change=(
             "[-last:].mean()",
             "[-last:].sum().div(len(tokens))",
@@ -692,7 +692,7 @@ def relative_distances(queries, keys, offset=0):
         "evaluation",
         "model reads the last token too",
         (0, 1),
-        "",
+        "logits of the next place",
         change=(
             "logits = model(tokens[:, :-1]).transpose(1, 2)",
             "logits = model(tokens)[:, 1:].transpose(1, 2)",
@@ -702,7 +702,7 @@ def relative_distances(queries, keys, offset=0):
         "lengths",
         "margin doubled",
         (1,),
-        "",
+        "another margin",
         change=(
             "<= margin",
             "<= 2 * margin",

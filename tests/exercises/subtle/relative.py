@@ -42,7 +42,7 @@ def relative_distances(queries, keys, offset=0):
         "distances",
         "last queries always",
         (1,),
-        "queries and keys counted from different numbers",
+        "offset counted in another way",
         code="""\
 def relative_distances(queries, keys, offset=0):
     return torch.arange(keys) - torch.arange(keys - queries, keys)[:, None]
@@ -130,7 +130,7 @@ def buckets(distances, num_buckets, max_distance, causal=True):
         "buckets",
         "near is a quarter",
         (1, 2),
-        "",
+        "another number of near buckets",
         code="""\
 def clipped_rows(distances, reach):
     return distances.clamp(-reach, reach) + reach
@@ -596,7 +596,7 @@ def rotate(x, positions=None, base=10000.0):
         "rotary",
         "last pair left",
         (0, 1),
-        "not exact",
+        "other angles",
         code="""\
 def rotate(x, positions=None, base=10000.0):
     tokens, width = x.shape[-2:]
@@ -666,7 +666,7 @@ def rotate(x, positions=None, base=10000.0):
         "schemes",
         "the table wherever there is one",
         (0, 2),
-        "",
+        "table in place of ALiBi",
         code="""\
 def attend(query, key, value, scheme, learned=None):
     h, q, k = query.shape[1], query.shape[2], key.shape[2]
@@ -686,7 +686,7 @@ def attend(query, key, value, scheme, learned=None):
         "schemes",
         "both alibi and rotary",
         (1, 2),
-        "",
+        "a bias besides rotary",
         code="""\
 def attend(query, key, value, scheme, learned=None):
     h, q, k = query.shape[1], query.shape[2], key.shape[2]
