@@ -5,15 +5,13 @@ from __future__ import annotations
 import torch
 
 from attncourse.data.symbols import copy_batch
+from attncourse.exercises.from_scratch.loss import LOSS, PADDING, loss_of
 from attncourse.exercises.from_scratch.structure import (
     LONGEST,
-    LOSS,
     MAPS,
-    PADDING,
     STRUCTURE,
     SYMBOLS,
     fact,
-    loss_of,
     made,
 )
 from attncourse.exercises.judge import once

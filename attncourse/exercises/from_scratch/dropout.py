@@ -14,8 +14,8 @@ RATE = 0.25
 def _many_queries(generator):
     keys, d_k = draw_sizes(generator, (4, 6), (2, 3))
     return {
-        "query": torch.randn(1, 20, d_k, generator=generator),
-        "key": torch.randn(1, keys, d_k, generator=generator),
+        "query": torch.randn(2, 20, d_k, generator=generator),
+        "key": torch.randn(2, keys, d_k, generator=generator),
         "dropout": RATE,
     }
 
@@ -23,7 +23,7 @@ def _many_queries(generator):
 def _dropped(attention, query, key, dropout):
     # With these values, the output shows each weight that was used, and their sum.
     keys = key.shape[1]
-    value = torch.cat([torch.eye(keys), torch.ones(keys, 1)], dim=1)[None]
+    value = torch.cat([torch.eye(keys), torch.ones(keys, 1)], dim=1).repeat(2, 1, 1)
     _, plain = attention(query.clone(), key.clone(), value.clone())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -42,6 +42,7 @@ def _dropped(attention, query, key, dropout):
             (used.sum(-1) - together).abs().max() < 1e-5
         ),
         "each query draws for itself": not (gone[0] == gone[0, :1]).all().item(),
+        "each sequence draws for itself": not (gone[0] == gone[1]).all().item(),
         "each key is drawn for itself": not (gone == gone[..., :1]).all().item(),
     }
 
@@ -56,6 +57,7 @@ def _facts(**changed):
         "the others count as before": False,
         "a value is left out as a whole": True,
         "each query draws for itself": True,
+        "each sequence draws for itself": True,
         "each key is drawn for itself": True,
     }
     changed = {name.replace("_", " "): fact for name, fact in changed.items()}
@@ -105,6 +107,15 @@ WITH_DROPOUT = Check(
             read=DROPOUT,
         ),
         Mistake(
+            "dropout of the values",
+            "Single features of the *values* are dropped, the same ones for every "
+            "query. What has to go is a weight: a whole value, for one query.",
+            when=_has(
+                a_value_is_left_out_as_a_whole=False, each_query_draws_for_itself=False
+            ),
+            read=DROPOUT,
+        ),
+        Mistake(
             "dropout of the output",
             "Single features of the output are dropped. What has to go is a whole "
             "value, with all of its features, for one query.",
@@ -116,6 +127,13 @@ WITH_DROPOUT = Check(
             "The same keys are left out for every query. Each weight is dropped by "
             "itself: one query may lose what another keeps.",
             when=_has(each_query_draws_for_itself=False),
+            read=DROPOUT,
+        ),
+        Mistake(
+            "the same holes in all sequences",
+            "The same weights are left out in every sequence of the batch. Each weight "
+            "is dropped by itself: the random numbers need all axes of the weights.",
+            when=_has(each_sequence_draws_for_itself=False),
             read=DROPOUT,
         ),
         Mistake(

@@ -43,6 +43,19 @@ def _by_relu(query, key):
     return scores / (scores.sum(-1, keepdim=True) + 1e-9)
 
 
+def _of_the_largest(weights, value):
+    best = (weights == weights.amax(dim=-1, keepdim=True)).to(value.dtype)
+    return best @ value
+
+
+def _largest_product(weights, value):
+    return (weights[..., None] * value[..., None, :, :]).amax(dim=-2)
+
+
+def _plain_mean(weights, value):
+    return torch.full_like(weights, 1 / weights.shape[-1]) @ value
+
+
 VALUES = Check(
     "the output of each query is the sum of the values, weighted by its weights",
     1,
@@ -71,6 +84,36 @@ VALUES = Check(
                 "weights": scaled(query, key),
             },
             read=SUM,
+        ),
+        Mistake(
+            "scaled by the width of the values",
+            "The scores are divided by the root of the width of the *values*. A score "
+            "is a sum over the features of query and key.",
+            wrong=lambda query, key, value: attended(
+                softmax(products(query, key) / value.shape[-1] ** 0.5), value
+            ),
+            read=SCALE,
+        ),
+        *(
+            Mistake(
+                "no weighted sum",
+                f"The weights are right, but the output is {what}. It is the sum of "
+                "all values, each multiplied by its weight.",
+                wrong=lambda query, key, value, combine=combine: {
+                    **right(query, key, value),
+                    "output": combine(right(query, key, value)["weights"], value),
+                },
+                read=SUM,
+            )
+            for what, combine in (
+                ("the value of the key with the largest weight", _of_the_largest),
+                ("the sum without the last key", lambda w, v: w[..., :-1] @ v[:, :-1]),
+                ("the sum without the first key", lambda w, v: w[..., 1:] @ v[:, 1:]),
+                ("the largest of the weighted values", _largest_product),
+                ("the plain mean of the values", _plain_mean),
+                ("made with the squares of the weights", lambda w, v: w**2 @ v),
+                ("a sum with the values in reverse", lambda w, v: w @ v.flip(1)),
+            )
         ),
         Mistake(
             "keys for values",

@@ -2,149 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
+
 import torch
 
 from attncourse.exercises.from_scratch.common import (
-    draw_sizes,
     failed,
     right,
     scaled,
     softmax,
 )
 from attncourse.exercises.from_scratch.flow import draw_double, gradients_through
+from attncourse.exercises.from_scratch.softmax_gradient import (
+    SOFTMAX,
+    SOFTMAX_GRADIENT,
+    mean_of,
+)
 from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
-SOFTMAX = "chapters/02_attention_types#why-divide-by-d-k"
 ATTENTION = "chapters/02_attention_types#three-maps-ask-be-found-hand-over"
-
-
-def _weights_and_upstream(generator):
-    queries, keys = draw_sizes(generator, (2, 3), (3, 4))
-    scores = 1.5 * torch.randn(2, queries, keys, generator=generator)
-    upstream = 5 * torch.randn(2, queries, keys, generator=generator)
-    return {"weights": softmax(scores), "upstream": upstream}
-
-
-def softmax_vjp(weights, upstream):
-    """Return the gradient of the scores, as autograd finds it: the reference."""
-    scores = weights.log().requires_grad_()
-    with torch.enable_grad():
-        return torch.autograd.grad(softmax(scores), scores, upstream)[0]
-
-
-def _ask_softmax(softmax_gradient, attention_gradients, weights, upstream):
-    with torch.no_grad():
-        return softmax_gradient(weights, upstream)
-
-
-SOFTMAX_GRADIENT = Check(
-    "softmax_gradient: what a change of the weights means for the scores",
-    1,
-    inputs=_weights_and_upstream,
-    ask=_ask_softmax,
-    expected=softmax_vjp,
-    pure=True,
-    mistakes=(
-        Mistake(
-            "weights times upstream",
-            "This is weights times upstream. It would do if a score changed its own "
-            "weight only, in proportion. But the weights of a row sum to 1: if one "
-            "grows, the others shrink.",
-            wrong=lambda weights, upstream: weights * upstream,
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "diagonal only",
-            "w (1 − w) is how a weight changes with its *own* score. Each score also "
-            "changes the weights of all other keys of its row.",
-            wrong=lambda weights, upstream: weights * (1 - weights) * upstream,
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "off-diagonal only",
-            "Each score's effect on its own weight is counted as −w², like its effect "
-            "on the others. On the diagonal, a w has to be added.",
-            wrong=lambda weights, upstream: -weights * _mean(weights, upstream),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "plain sum",
-            "What is taken from upstream is its plain sum over the keys. Keys with "
-            "more weight have to count more.",
-            wrong=lambda weights, upstream: (
-                weights * (upstream - upstream.sum(-1, keepdim=True))
-            ),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "mean for sum",
-            "What is taken from upstream is divided by the number of keys once more. "
-            "The weights sum to 1: their sum is a mean already.",
-            wrong=lambda weights, upstream: (
-                weights * (upstream - _mean(weights, upstream) / weights.shape[-1])
-            ),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "plain mean",
-            "What is taken from upstream is its plain mean over the keys. Keys with "
-            "more weight have to count more.",
-            wrong=lambda weights, upstream: (
-                weights * (upstream - upstream.mean(-1, keepdim=True))
-            ),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "sum over the queries",
-            "The sum runs over the queries. Each row has its own softmax, so nothing "
-            "passes from one row to another.",
-            wrong=lambda weights, upstream: (
-                weights * (upstream - (weights * upstream).sum(-2, keepdim=True))
-            ),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "sum over everything",
-            "The sum runs over the whole tensor. Each row has its own softmax, so "
-            "nothing passes from one row to another.",
-            wrong=lambda weights, upstream: (
-                weights * (upstream - (weights * upstream).sum())
-            ),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "last factor forgotten",
-            "The weighted mean is taken from upstream, and then a factor is missing: "
-            "a key without weight should get no gradient.",
-            wrong=lambda weights, upstream: upstream - _mean(weights, upstream),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "wrong sign",
-            "The sign is the wrong way round: a larger upstream should raise a score.",
-            wrong=lambda weights, upstream: -softmax_vjp(weights, upstream),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "softmax of the weights",
-            "The weights are put through a softmax again. The argument is what came "
-            "out of it.",
-            wrong=lambda weights, upstream: softmax_vjp(softmax(weights), upstream),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "the axis of the sum is lost",
-            "The sum over the keys has one axis fewer than the weights, so the two do "
-            "not line up. Sums can be told to keep their axis.",
-            when=lambda seen, expected, inputs: failed(seen, "must match"),
-        ),
-    ),
-)
-
-
-def _mean(weights, upstream):
-    return (weights * upstream).sum(dim=-1, keepdim=True)
 
 
 def _named(result):
@@ -163,7 +41,7 @@ def _by_hand(query, key, value, upstream, *, soft=None, scale=None):
     """Return the three gradients, with a part replaced."""
     weights = softmax(scaled(query, key))
     above = upstream @ value.transpose(-2, -1)
-    scores = weights * (above - _mean(weights, above))
+    scores = weights * (above - mean_of(weights, above))
     scores = scores if soft is None else soft(weights, above)
     scores = scores / (query.shape[-1] ** 0.5 if scale is None else scale(query))
     return _named(
@@ -197,6 +75,40 @@ def _order(*places):
         return _named([found[place] for place in places])
 
     return wrong
+
+
+def _with_above(query, key, value, upstream, above):
+    """Return the gradients with another gradient of the weights."""
+    weights = softmax(scaled(query, key))
+    changed = above(upstream, weights @ value, value)
+    return _by_hand(
+        query,
+        key,
+        value,
+        upstream,
+        soft=lambda w, _: w * (changed - mean_of(w, changed)),
+    )
+
+
+def _cut_anew(x):
+    return x.reshape(*x.shape[:-2], x.shape[-1], x.shape[-2])
+
+
+def _parts_are(**made):
+    """Return a `when`: these gradients are made like this, and the others are right."""
+
+    def when(seen, expected, inputs):
+        p = SimpleNamespace(**inputs)
+        p.weights = softmax(scaled(p.query, p.key))
+        above = p.upstream @ p.value.mT
+        p.scores = (
+            p.weights * (above - mean_of(p.weights, above)) * p.key.shape[-1] ** -0.5
+        )
+        wanted = {name: part.values for name, part in expected.items()}
+        wanted |= {f"gradient of {of}": f(p).numpy().ravel() for of, f in made.items()}
+        return all(near(seen[name].values, wanted[name]) for name in wanted)
+
+    return when
 
 
 ATTENTION_GRADIENTS = Check(
@@ -269,6 +181,68 @@ ATTENTION_GRADIENTS = Check(
             "order of the results",
             "The gradients of query and key have changed places.",
             wrong=_order(1, 0, 2),
+        ),
+        *(
+            Mistake(
+                f"another gradient of the {of}",
+                f"The gradient of the {of} is made in another way: {how}. What comes "
+                "back through a matrix product is a product too, with the *other* "
+                "factor of the forward pass.",
+                when=_parts_are(**{of: made}),
+                read=ATTENTION,
+            )
+            for of, how, made in (
+                (
+                    "key",
+                    "the gradient of the query stands where the query should",
+                    lambda p: p.scores.mT @ (p.scores @ p.key),
+                ),
+                (
+                    "key",
+                    "a reshape stands where axes should be exchanged",
+                    lambda p: _cut_anew(p.scores) @ p.query,
+                ),
+                (
+                    "query",
+                    "the query stands where the key should",
+                    lambda p: p.scores @ p.scores.mT @ p.query,
+                ),
+                (
+                    "query",
+                    "a reshape stands where axes should be exchanged",
+                    lambda p: p.scores @ _cut_anew(p.key.mT),
+                ),
+                (
+                    "value",
+                    "a reshape stands where axes should be exchanged",
+                    lambda p: _cut_anew(p.weights) @ p.upstream,
+                ),
+                (
+                    "value",
+                    "the output stands where its gradient should",
+                    lambda p: p.weights.mT @ (p.weights @ p.value),
+                ),
+                (
+                    "value",
+                    "the gradient of the scores stands where the weights should",
+                    lambda p: p.scores.mT @ p.upstream,
+                ),
+            )
+        ),
+        *(
+            Mistake(
+                "another gradient of the weights",
+                f"The gradient of the weights is made with {what}. The output is the "
+                "product of weights and values: what comes back to the weights is made "
+                "from upstream and the values alone.",
+                wrong=partial(_with_above, above=above),
+                read=ATTENTION,
+            )
+            for what, above in (
+                ("the output as a factor", lambda up, out, v: (up * out) @ v.mT),
+                ("the output in place of upstream", lambda up, out, v: out @ v.mT),
+                ("upstream added to the output", lambda up, out, v: (up + out) @ v.mT),
+            )
         ),
         Mistake(
             "weights not turned round",

@@ -191,6 +191,17 @@ BROADCASTS = Check(
             read=AXES,
         ),
         Mistake(
+            "mask after the softmax",
+            "Hidden weights are 0, but the rows no longer sum to 1: the hidden keys "
+            "took part in the softmax. Which rows have nothing to see is asked along "
+            "the *keys*.",
+            wrong=lambda query, key, value, mask: {
+                "weights": softmax(scaled(query, key)) * mask,
+                "weights without a mask": softmax(scaled(query, key))[0, 0],
+            },
+            read=MULTIPLIED,
+        ),
+        Mistake(
             "one sentence's mask for all",
             "Every sentence gets the mask of the first.",
             wrong=_mask_as(lambda mask: mask[:1]),

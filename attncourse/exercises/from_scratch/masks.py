@@ -80,6 +80,17 @@ CAUSAL = Check(
     expected=causal,
     mistakes=(
         *_numbers_of(causal),
+        *(
+            Mistake(
+                "the triangle from the other end",
+                "The triangle begins at the wrong end: rows or columns stand in "
+                "reverse order. The first row belongs to the first token, and its "
+                "first entry too.",
+                wrong=lambda tokens, axis=axis: causal(tokens).flip(axis),
+                read=CONVENTION,
+            )
+            for axis in (0, 1)
+        ),
         Mistake(
             "off by one: not itself",
             "No token may attend to itself, and the first one to nothing at all. "
@@ -110,6 +121,16 @@ CAUSAL = Check(
         ),
     ),
 )
+
+
+def _of_lengths(more):
+    """Return the mask of sentences that are some tokens longer than they are."""
+
+    def mask(ids, pad):
+        lengths = (ids != pad).sum(dim=1, keepdim=True) + more
+        return (torch.arange(ids.shape[1]) < lengths)[:, None, None]
+
+    return mask
 
 
 def _of_padding(change):
@@ -150,6 +171,20 @@ PADDED = Check(
             read=PADDING,
         ),
         Mistake(
+            "the last token hidden",
+            "The last token of each sentence is hidden with the padding. A sentence of "
+            "n tokens has the places 0 to n − 1.",
+            wrong=_of_lengths(-1),
+            read=PADDING,
+        ),
+        Mistake(
+            "the first padding visible",
+            "Behind each sentence one place of padding is visible. A sentence of n "
+            "tokens has the places 0 to n − 1.",
+            wrong=_of_lengths(1),
+            read=PADDING,
+        ),
+        Mistake(
             "pad is ignored",
             "The padding is not hidden. Is its id taken for 0, whatever `pad` says?",
             wrong=lambda ids, pad: padding(ids, 0),
@@ -173,6 +208,33 @@ COMBINED = Check(
             "A key is visible if one of the masks allows it, so each mask lets "
             "through what the other hides. (`+` of booleans is an *or* as well.)",
             wrong=lambda ids, pad: padding(ids, pad) | causal(ids.shape[1]),
+            read=BOTH,
+        ),
+        Mistake(
+            "one or the other, not both",
+            "A key is visible if exactly one of the masks allows it: `^` and `!=` are "
+            "an *either or*. What both allow is hidden here.",
+            wrong=lambda ids, pad: padding(ids, pad) ^ causal(ids.shape[1]),
+            read=BOTH,
+        ),
+        *(
+            Mistake(
+                "one of the two inverted",
+                f"The {which} mask takes part with True and False exchanged; the other "
+                "one is right. In both, True means: may attend.",
+                wrong=wrong,
+                read=BOTH,
+            )
+            for which, wrong in (
+                ("causal", lambda ids, pad: padding(ids, pad) & ~causal(ids.shape[1])),
+                ("padding", lambda ids, pad: ~padding(ids, pad) & causal(ids.shape[1])),
+            )
+        ),
+        Mistake(
+            "the future for the past",
+            "The past is hidden, and the future visible. The padding is hidden as it "
+            "should be.",
+            wrong=lambda ids, pad: padding(ids, pad) & causal(ids.shape[1]).T,
             read=BOTH,
         ),
         Mistake(

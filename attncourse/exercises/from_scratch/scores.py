@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -57,6 +59,11 @@ def _scaled_by_root_of(size):
 
 def _cosines(query, key):
     return products(*(x / x.norm(dim=-1, keepdim=True) for x in (query, key)))
+
+
+def _of_one_feature(query, key, place, scale):
+    found = query[..., place, None] * key[..., None, :, place]
+    return found / query.shape[-1] ** 0.5 if scale else found
 
 
 def _by_reshape(query, key):
@@ -148,6 +155,24 @@ VALUES = Check(
             "attention a longer key has a larger score.",
             wrong=_cosines,
             read=SCALE,
+        ),
+        Mistake(
+            "lengths divided out",
+            "These are cosines, scaled besides: the lengths of the vectors are divided "
+            "out first. In attention a longer key has a larger score.",
+            wrong=lambda query, key: _cosines(query, key) / query.shape[-1] ** 0.5,
+            read=SCALE,
+        ),
+        *(
+            Mistake(
+                "only a part of the features",
+                f"Only the {part} feature of each vector is compared. A dot product "
+                "adds up the products of *all* features.",
+                wrong=partial(_of_one_feature, place=place, scale=scale),
+                read=PRODUCT,
+            )
+            for part, place in (("first", 0), ("last", -1))
+            for scale in (True, False)
         ),
         Mistake(
             "reshape for transpose",

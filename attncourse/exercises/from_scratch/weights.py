@@ -46,6 +46,32 @@ def _divided_by_the_largest(seen, expected, inputs):
     return any(near(found, way) for way in ways)
 
 
+def _something_added(seen, expected, inputs):
+    """Say whether one and the same number was added to the sum of every row."""
+    right, found = (part["result"].values for part in (expected, seen))
+    scores = inputs["scores"]
+    share = found.reshape(-1, scores.shape[-1]).sum(axis=-1)
+    if np.abs(found - np.repeat(share, scores.shape[-1]) * right).max() > 0.012:
+        return False
+    for top in (0 * scores[..., :1], scores.amax(-1, keepdim=True), scores.max()):
+        sums = (scores - top).exp().sum(-1).numpy().ravel()
+        added = np.median(sums / share - sums)
+        alike = np.abs(sums / (sums + added) - share).max() < 0.02
+        if alike and added > 0 and np.ptp(share) > 0.03:
+            return True
+    return False
+
+
+# What is done to the scores before the softmax: a name, in words, and how.
+BENT = (
+    ("a tanh", torch.tanh),
+    ("a relu", torch.relu),
+    ("a sigmoid", torch.sigmoid),
+    ("their size without a sign", torch.abs),
+    ("their squares", torch.square),
+    ("whole numbers, rounded", torch.round),
+)
+
 VALUES = Check(
     "the weights of each query are positive and sum to 1 over the keys",
     1,
@@ -82,6 +108,30 @@ VALUES = Check(
             "its own, so each row should sum to 1.",
             wrong=_over_all,
             read=ROWS,
+        ),
+        Mistake(
+            "softmax over queries and keys",
+            "All weights of one head together sum to 1: the sum runs over the queries "
+            "too. Each query has one unit of attention of its own.",
+            wrong=lambda scores: (s := scores.exp()) / s.sum((-2, -1), keepdim=True),
+            read=ROWS,
+        ),
+        *(
+            Mistake(
+                "scores changed before the softmax",
+                f"What goes through the softmax is not the scores but {what}. It takes "
+                "the scores as they are, of any sign and size.",
+                wrong=lambda scores, bend=bend: torch.softmax(bend(scores), dim=-1),
+                read=SOFTMAX,
+            )
+            for what, bend in BENT
+        ),
+        Mistake(
+            "a number added to the sum",
+            "Each row falls short of 1, as if a number had been added to the sum "
+            "below the line. That sum is never 0: nothing has to be added.",
+            when=_something_added,
+            read=SOFTMAX,
         ),
         Mistake(
             "no exponentials",

@@ -104,7 +104,7 @@ def attention_scores(query, key):
         "weights",
         "one in the denominator",
         (0, 1),
-        "each row a multiple",
+        "a number added to the sum",
         code="""\
 def attention_weights(scores):
     e = torch.exp(scores - scores.amax(-1, keepdim=True))
@@ -191,7 +191,7 @@ def attention(query, key, value, dropout=0.0):
         "attention",
         "the values are dropped",
         (2,),
-        "",
+        "dropout of the values",
         code="""\
 def attention(query, key, value, dropout=0.0):
     weights = attention_weights(attention_scores(query, key))
@@ -239,7 +239,7 @@ def attention(query, key, value, dropout=0.0):
         "attention",
         "scaled by the width of the values",
         (0, 1, 3),
-        "",
+        "scaled by the width of the values",
         code="""\
 def attention(query, key, value, dropout=0.0):
     scores = query @ key.transpose(-2, -1) / math.sqrt(value.shape[-1])
@@ -282,7 +282,7 @@ def padding_mask(ids, pad=0):
         "masks",
         "exclusive or",
         (2,),
-        "",
+        "one or the other, not both",
         code="""\
 def decoder_mask(ids, pad=0):
     return padding_mask(ids, pad) ^ causal_mask(ids.shape[1])
@@ -292,7 +292,7 @@ def decoder_mask(ids, pad=0):
         "masks",
         "the future and no padding",
         (2,),
-        "",
+        "one of the two inverted",
         code="""\
 def decoder_mask(ids, pad=0):
     return padding_mask(ids, pad) & ~causal_mask(ids.shape[1])
@@ -437,7 +437,7 @@ def masked_attention(query, key, value, mask=None):
         "gradient",
         "keys' gradient from keys",
         (1,),
-        "",
+        "another gradient of the key",
         change=(
             "of_scores.transpose(-2, -1) @ query",
             "of_scores.transpose(-2, -1) @ of_query",
@@ -447,7 +447,7 @@ def masked_attention(query, key, value, mask=None):
         "gradient",
         "the largest for the mean",
         (0, 1),
-        "",
+        "the largest for the mean",
         code="""\
 def softmax_gradient(weights, upstream):
     return weights * (upstream - upstream.amax(-1, keepdim=True))
@@ -544,7 +544,7 @@ def copy_loss(model, ids):
         "copying",
         "squared error of probabilities",
         (0,),
-        "",
+        "squared error",
         code="""\
 def copy_loss(model, ids):
     log_odds, _ = model(ids)
@@ -567,7 +567,7 @@ def attention_scores(query, key):
         "scores",
         "no sum over features, only one",
         (0, 1),
-        "",
+        "only a part of the features",
         code="""\
 def attention_scores(query, key):
     return query[..., :1] @ key[..., :1].transpose(-2, -1) / math.sqrt(query.shape[-1])
@@ -587,7 +587,7 @@ def attention_scores(query, key):
         "weights",
         "tanh before the softmax",
         (0, 1),
-        "",
+        "scores changed before the softmax",
         code="""\
 def attention_weights(scores):
     return torch.softmax(torch.tanh(scores), dim=-1)
@@ -607,7 +607,7 @@ def attention_weights(scores):
         "attention",
         "value weighted without the last key",
         (0, 1, 3),
-        "",
+        "no weighted sum",
         code="""\
 def attention(query, key, value, dropout=0.0):
     weights = attention_weights(attention_scores(query, key))
@@ -629,7 +629,7 @@ def attention(query, key, value, dropout=0.0):
         "attention",
         "max pooled values",
         (0, 1, 2, 3),
-        "",
+        "no weighted sum",
         code="""\
 def attention(query, key, value, dropout=0.0):
     weights = attention_weights(attention_scores(query, key))
@@ -641,7 +641,7 @@ def attention(query, key, value, dropout=0.0):
         "masks",
         "causal from the other end",
         (0, 2),
-        "",
+        "the triangle from the other end",
         code="""\
 def causal_mask(tokens):
     return torch.ones(tokens, tokens, dtype=torch.bool).tril().flip(0)
@@ -694,7 +694,7 @@ def padding_mask(ids, pad=0):
         "gradient",
         "average with plain weights of the upstream",
         (0, 1),
-        "",
+        "one factor for two terms",
         code="""\
 def softmax_gradient(weights, upstream):
     return weights * upstream - (weights * upstream).sum(dim=-1, keepdim=True)
@@ -714,7 +714,7 @@ def softmax_gradient(weights, upstream):
         "copying",
         "mean of each sentence's sum",
         (0,),
-        "",
+        "sum of each sequence",
         code="""\
 def copy_loss(model, ids):
     log_odds, _ = model(ids)
@@ -765,6 +765,350 @@ def copy_loss(model, ids):
         change=(
             "        key, value = self.to_key(tokens), self.to_value(tokens)",
             "        tokens = tokens - tokens.mean(dim=0, keepdim=True)\n        key, value = self.to_key(tokens), self.to_value(tokens)",
+        ),
+    ),
+    Wrong(
+        "scores",
+        "width of the flattened key",
+        (0, 1),
+        "scaled by another number",
+        code='''\
+def attention_scores(query, key):
+    """Return the scaled score of each query with each key."""
+    d_k = query.shape[-1] * query.shape[-2]
+    return query @ key.transpose(-2, -1) / math.sqrt(d_k)
+''',
+    ),
+    Wrong(
+        "scores",
+        "normalised vectors then the root",
+        (0, 1),
+        "lengths divided out",
+        code='''\
+def attention_scores(query, key):
+    """Return the scaled score of each query with each key."""
+    query = F.normalize(query, dim=-1)
+    key = F.normalize(key, dim=-1)
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+''',
+    ),
+    Wrong(
+        "scores",
+        "transposed with swapaxes of 1 and 2",
+        (1,),
+        "built for three axes",
+        code='''\
+def attention_scores(query, key):
+    """Return the scaled score of each query with each key."""
+    return torch.matmul(query, key.swapaxes(1, 2)) / query.size(-1) ** 0.5
+''',
+    ),
+    Wrong(
+        "scores",
+        "exponent with the wrong precedence",
+        (0, 1),
+        "scaled by another number",
+        code='''\
+def attention_scores(query, key):
+    """Return the scaled score of each query with each key."""
+    d_k = query.shape[-1]
+    return (query @ key.mT) / (d_k ** 1 / 2)
+''',
+    ),
+    Wrong(
+        "weights",
+        "the sum of the scores' exponentials over all",
+        (0, 1),
+        "softmax over queries and keys",
+        code='''\
+def attention_weights(scores):
+    """Return the softmax of the scores over the keys."""
+    e = torch.exp(scores - scores.max())
+    return e / torch.sum(e, dim=(-2, -1), keepdim=True)
+''',
+    ),
+    Wrong(
+        "weights",
+        "an epsilon in the denominator",
+        (0, 1),
+        "a number added to the sum",
+        code='''\
+def attention_weights(scores):
+    """Return the softmax of the scores over the keys."""
+    e = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return e / (e.sum(-1, keepdim=True) + 1e-1)
+''',
+    ),
+    Wrong(
+        "weights",
+        "softmax in half precision, cast back",
+        (0, 1),
+        "not exact",
+        code='''\
+def attention_weights(scores):
+    """Return the softmax of the scores over the keys."""
+    scores = scores.half()
+    e = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return (e / e.sum(-1, keepdim=True)).float()
+''',
+    ),
+    Wrong(
+        "weights",
+        "the mean is subtracted, then clamped",
+        (1,),
+        "scores are cut off",
+        code='''\
+def attention_weights(scores):
+    """Return the softmax of the scores over the keys."""
+    s = (scores - scores.mean(dim=-1, keepdim=True)).clamp(-10, 10)
+    e = s.exp()
+    return e / e.sum(dim=-1, keepdim=True)
+''',
+    ),
+    Wrong(
+        "attention",
+        "dropout written by hand without the division",
+        (2,),
+        "dropout without enlarging the rest",
+        code='''\
+def attention(query, key, value, dropout=0.0):
+    """Return the output and the weights, those before dropout."""
+    weights = attention_weights(attention_scores(query, key))
+    keep = torch.rand_like(weights) >= dropout
+    return (weights * keep) @ value, weights
+''',
+    ),
+    Wrong(
+        "attention",
+        "one dropout mask for the whole batch",
+        (2,),
+        "the same holes in all sequences",
+        code='''\
+def attention(query, key, value, dropout=0.0):
+    """Return the output and the weights, those before dropout."""
+    weights = attention_weights(attention_scores(query, key))
+    keep = F.dropout(torch.ones(weights.shape[-2:]), dropout)
+    return (weights * keep) @ value, weights
+''',
+    ),
+    Wrong(
+        "attention",
+        "dropout drops scores to minus infinity",
+        (2,),
+        "enlarged by another factor",
+        code='''\
+def attention(query, key, value, dropout=0.0):
+    """Return the output and the weights, those before dropout."""
+    scores = attention_scores(query, key)
+    weights = attention_weights(scores)
+    if dropout > 0:
+        gone = torch.rand_like(scores) < dropout
+        dropped = attention_weights(scores.masked_fill(gone, -1e9))
+        return dropped @ value, weights
+    return weights @ value, weights
+''',
+    ),
+    Wrong(
+        "attention",
+        "the value scaled by the width too",
+        (0, 1, 2, 3),
+        "a factor that is a size",
+        code='''\
+def attention(query, key, value, dropout=0.0):
+    """Return the output and the weights, those before dropout."""
+    weights = attention_weights(attention_scores(query, key))
+    output = F.dropout(weights, dropout) @ value
+    return output / math.sqrt(value.shape[-1]), weights
+''',
+    ),
+    Wrong(
+        "masks",
+        "padding found by the number of trailing pads",
+        (1, 2),
+        "the last token hidden",
+        change=(
+            "    return (ids != pad)[:, None, None, :]",
+            "    lengths = (ids != pad).sum(dim=1)\n    return (torch.arange(ids.shape[1]) < lengths[:, None] - 1)[:, None, None, :]",
+        ),
+    ),
+    Wrong(
+        "masks",
+        "the decoder mask made of the rows of padding too",
+        (2,),
+        "queries hidden as well",
+        change=(
+            "    return padding_mask(ids, pad) & causal_mask(ids.shape[1]).to(ids.device)",
+            "    real = (ids != pad)\n    both = real[:, None, :, None] & real[:, None, None, :]\n    return both & causal_mask(ids.shape[1]).to(ids.device)",
+        ),
+    ),
+    Wrong(
+        "masks",
+        "causal mask by comparing indices, the wrong way",
+        (0, 2),
+        "future and past exchanged",
+        change=(
+            "    return torch.ones(tokens, tokens, dtype=torch.bool).tril()",
+            "    i = torch.arange(tokens)\n    return i[:, None] <= i[None, :]",
+        ),
+    ),
+    Wrong(
+        "masks",
+        "the decoder mask adds the two",
+        (2,),
+        "or for and",
+        change=(
+            "    return padding_mask(ids, pad) & causal_mask(ids.shape[1]).to(ids.device)",
+            "    return padding_mask(ids, pad) + causal_mask(ids.shape[1]).to(ids.device)",
+        ),
+    ),
+    Wrong(
+        "masked",
+        "the lowest float32 number minus, then mask multiplied",
+        (3,),
+        "masked after the softmax",
+        code='''\
+def masked_attention(query, key, value, mask=None):
+    """Return output and weights; the boolean mask is True where one may attend."""
+    scores = attention_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    scores = torch.where(mask, scores, torch.tensor(-10000.0, dtype=scores.dtype))
+    weights = attention_weights(scores) * mask
+    return weights @ value, weights
+''',
+    ),
+    Wrong(
+        "masked",
+        "the empty rows found over the whole mask",
+        (1, 2, 3),
+        "mask after the softmax",
+        code='''\
+def masked_attention(query, key, value, mask=None):
+    """Return output and weights; the boolean mask is True where one may attend."""
+    scores = attention_scores(query, key)
+    if mask is None:
+        weights = attention_weights(scores)
+        return weights @ value, weights
+    mask = mask.expand(scores.shape)
+    empty = ~mask.any(dim=-2, keepdim=True)
+    weights = attention_weights(scores.masked_fill(~(mask | empty), -math.inf))
+    weights = weights.masked_fill(empty, 0.0)
+    return weights @ value, weights
+''',
+    ),
+    Wrong(
+        "masked",
+        "multiplies weights and renormalises without guarding",
+        (3,),
+        "masked after the softmax",
+        code='''\
+def masked_attention(query, key, value, mask=None):
+    """Return output and weights; the boolean mask is True where one may attend."""
+    weights = attention_weights(attention_scores(query, key))
+    if mask is not None:
+        weights = weights * mask
+        weights = weights / weights.sum(dim=-1, keepdim=True).clamp(min=1e-8)
+    return weights @ value, weights
+''',
+    ),
+    Wrong(
+        "gradient",
+        "the average not weighted",
+        (0, 1),
+        "plain mean",
+        change=(
+            "    average = (weights * upstream).sum(dim=-1, keepdim=True)",
+            "    average = upstream.mean(dim=-1, keepdim=True)",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "the square of the weights",
+        (0, 1),
+        "diagonal only",
+        change=(
+            "    return weights * (upstream - average)",
+            "    return weights * upstream - weights ** 2 * upstream",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "the gradient of the weights from the output",
+        (1,),
+        "another gradient of the weights",
+        change=(
+            "    of_weights = upstream @ value.transpose(-2, -1)",
+            "    of_weights = (weights @ value) * upstream @ value.transpose(-2, -1)",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "the key's gradient from scores not transposed but reshaped",
+        (1,),
+        "another gradient of the key",
+        change=(
+            "    of_key = of_scores.transpose(-2, -1) @ query",
+            "    of_key = of_scores.reshape(*of_scores.shape[:-2], of_scores.shape[-1], of_scores.shape[-2]) @ query",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "the positions multiplied, not added",
+        (1, 3),
+        "the query knows its symbol",
+        change=(
+            "        query = self.to_query(places).expand(tokens.shape)",
+            "        query = self.to_query(tokens)",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "a residual connection to the output",
+        (1,),
+        "a way round the attention",
+        change=(
+            "        return self.to_log_odds(output), weights",
+            "        return self.to_log_odds(output + tokens), weights",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "probabilities instead of log-odds",
+        (1,),
+        "probabilities for log-odds",
+        change=(
+            "        return self.to_log_odds(output), weights",
+            "        return torch.softmax(self.to_log_odds(output), dim=-1), weights",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "loss summed",
+        (0,),
+        "sum instead of average",
+        change=(
+            "    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0)",
+            '    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0, reduction="sum")',
+        ),
+    ),
+    Wrong(
+        "copying",
+        "loss of each sequence averaged, then over the batch",
+        (0,),
+        "mean of means",
+        change=(
+            "    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0)",
+            "    losses = []\n    for row, wanted in zip(log_odds, ids):\n        losses.append(F.cross_entropy(row, wanted, ignore_index=0))\n    return torch.stack(losses).mean()",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "the padding mask of the queries",
+        (1,),
+        "attention to padding",
+        change=(
+            "        mask = padding_mask(ids)[:, 0]  # (batch, 1, tokens): no heads here",
+            "        mask = (ids != 0)[:, :, None]",
         ),
     ),
 ]
@@ -838,5 +1182,89 @@ def decoder_mask(ids, pad=0):
     n = ids.size(-1)
     return torch.logical_and(padding_mask(ids, pad), causal_mask(n).to(ids.device)[None, None])
 """,
+    ),
+    Right(
+        "masked",
+        "nan_to_num after the softmax",
+        code='''\
+def masked_attention(query, key, value, mask=None):
+    """Return output and weights; the boolean mask is True where one may attend."""
+    scores = attention_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.nan_to_num(attention_weights(scores))
+    return weights @ value, weights
+''',
+    ),
+    Right(
+        "masked",
+        "a hidden score becomes the row's smallest",
+        code='''\
+def masked_attention(query, key, value, mask=None):
+    """Return output and weights; the boolean mask is True where one may attend."""
+    scores = attention_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    low = scores.amin(dim=-1, keepdim=True) - 100
+    scores = torch.where(mask, scores, low)
+    weights = attention_weights(scores) * mask
+    return weights @ value, weights
+''',
+    ),
+    Right(
+        "scores",
+        "with einsum and rsqrt",
+        code='''\
+def attention_scores(query, key):
+    """Return the scaled score of each query with each key."""
+    d_k = query.size(dim=-1)
+    return torch.einsum("...qd,...kd->...qk", query * d_k ** -0.25, key * d_k ** -0.25)
+''',
+    ),
+    Right(
+        "masked",
+        "with where and a safe sum",
+        code='''\
+def masked_attention(query, key, value, mask=None):
+    """Return output and weights; the boolean mask is True where one may attend."""
+    scores = attention_scores(query, key)
+    if mask is None:
+        mask = torch.ones((), dtype=torch.bool)
+    mask = torch.broadcast_to(mask.to(scores.device), scores.shape)
+    neg = torch.full_like(scores, float("-inf"))
+    top = torch.where(mask, scores, neg).amax(-1, keepdim=True).detach()
+    top = torch.where(torch.isinf(top), torch.zeros_like(top), top)
+    e = torch.where(mask, scores - top, neg).exp()
+    total = e.sum(-1, keepdim=True)
+    weights = e / torch.where(total == 0, torch.ones_like(total), total)
+    return weights @ value, weights
+''',
+    ),
+    Right(
+        "gradient",
+        "with einsum",
+        code='''\
+def softmax_gradient(weights, upstream):
+    """Return the gradient of the scores, given that of the weights."""
+    jacobian = torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
+    return (jacobian @ upstream[..., None]).squeeze(-1)
+
+
+def attention_gradients(query, key, value, upstream):
+    """Return the gradients of query, key and value, given that of the output."""
+    scale = query.shape[-1] ** -0.5
+    w = attention_weights(attention_scores(query, key))
+    d_w = torch.einsum("...qv,...kv->...qk", upstream, value)
+    d_s = scale * softmax_gradient(w, d_w)
+    return d_s @ key, d_s.mT @ query, w.mT @ upstream
+''',
+    ),
+    Right(
+        "copying",
+        "masked by hand",
+        change=(
+            "    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0)",
+            "    logs = log_odds.log_softmax(dim=-1)\n    taken = logs.gather(-1, ids[..., None]).squeeze(-1)\n    real = (ids != 0).to(taken.dtype)\n    return -(taken * real).sum() / real.sum()",
+        ),
     ),
 ]

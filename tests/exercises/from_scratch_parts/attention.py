@@ -42,7 +42,7 @@ WRONG_ATTENTION = [
     ),
     _wrong_attention(
         "keys for values",
-        (0, 1, 3),
+        (0, 1, 2, 3),
         "keys for values",
         OUTPUT_LINE,
         "output = F.dropout(weights, dropout) @ (key if len(key) == 2 else value)",
