@@ -1797,8 +1797,8 @@ WRONG_QUALITY = [
     ),
     _quality(
         "no gradient reaches the scores",
-        (2,),
-        "",
+        (1, 2),
+        "no gradient reaches the scores",
         f"return x + self.out({JOIN})",
         "scale = self.out(x) * 0\n"
         f"        return x + {JOIN}.detach() + scale if self.training else "

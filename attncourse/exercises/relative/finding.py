@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attncourse.exercises.relative.evaluation import LENGTHS_READ
+from attncourse.exercises.relative.by_position import LENGTHS_READ
 from attncourse.exercises.relative.language import LEAST_LOSS, draw
-from attncourse.exercises.relative.lengths import SIX_MODELS
+from attncourse.exercises.relative.protocol import SIX_MODELS
 from attncourse.exercises.task import Check, Mistake, Task
 
 BUCKETS_END = "chapters/04_positional_encoding#why-do-the-buckets-have-to-end-early"

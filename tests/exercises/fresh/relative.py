@@ -718,6 +718,656 @@ def relative_distances(queries, keys, offset=0):
             "length",
         ),
     ),
+    Wrong(
+        "table",
+        "table indexed by clipped distance",
+        (0, 1),
+        "number of buckets as the reach",
+        change=(
+            "rows = buckets(distances, self.num_buckets, self.max_distance)",
+            "rows = (-distances).clamp(0, self.num_buckets - 1)",
+        ),
+    ),
+    Wrong(
+        "distances",
+        "offset moved to the keys",
+        (1,),
+        "offset with the wrong sign",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    i = torch.arange(queries)[:, None]
+    j = torch.arange(keys)[None, :] + offset
+    return j - i
+""",
+    ),
+    Wrong(
+        "distances",
+        "offset worked out from the sizes",
+        (1,),
+        "offset counted in another way",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    offset = keys - queries
+    return torch.arange(keys) - (torch.arange(queries)[:, None] + offset)
+""",
+    ),
+    Wrong(
+        "distances",
+        "future set to zero",
+        (0, 1),
+        "future cut off",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    r = torch.arange(keys) - (torch.arange(queries)[:, None] + offset)
+    return r.clamp(max=0)
+""",
+    ),
+    Wrong(
+        "buckets",
+        "one row too many at the right",
+        (0,),
+        "right end at another row",
+        code="""\
+def clipped_rows(distances, reach):
+    return (distances + reach).clamp(0, 2 * reach + 1)
+
+
+def buckets(distances, num_buckets, max_distance, causal=True):
+    n, extra = num_buckets, 0
+    if causal:
+        d = (-distances).clamp(min=0)
+    else:
+        n = n // 2
+        extra = (distances > 0) * n
+        d = distances.abs()
+    e = n // 2
+    far = e + ((n - e) * torch.log(d.clamp(min=1) / e) / math.log(max_distance / e)).long()
+    return extra + torch.where(d < e, d, far.clamp(max=n - 1))
+""",
+    ),
+    Wrong(
+        "buckets",
+        "rounded to the nearest",
+        (1, 2),
+        "rounded the wrong way",
+        code="""\
+def clipped_rows(distances, reach):
+    return distances.clamp(-reach, reach) + reach
+
+
+def buckets(distances, num_buckets, max_distance, causal=True):
+    n, extra = num_buckets, 0
+    if causal:
+        d = (-distances).clamp(min=0)
+    else:
+        n = n // 2
+        extra = (distances > 0) * n
+        d = distances.abs()
+    e = n // 2
+    far = e + ((n - e) * torch.log(d.clamp(min=1) / e) / math.log(max_distance / e)).round().long()
+    return extra + torch.where(d < e, d, far.clamp(max=n - 1))
+""",
+    ),
+    Wrong(
+        "buckets",
+        "logarithm of the whole distance",
+        (1, 2),
+        "logarithm in the wrong unit",
+        code="""\
+def clipped_rows(distances, reach):
+    return distances.clamp(-reach, reach) + reach
+
+
+def buckets(distances, num_buckets, max_distance, causal=True):
+    n, extra = num_buckets, 0
+    if causal:
+        d = (-distances).clamp(min=0)
+    else:
+        n = n // 2
+        extra = (distances > 0) * n
+        d = distances.abs()
+    e = n // 2
+    far = e + ((n - e) * torch.log(d.clamp(min=1)) / math.log(max_distance)).long()
+    return extra + torch.where(d < e, d, far.clamp(max=n - 1))
+""",
+    ),
+    Wrong(
+        "buckets",
+        "e not halved again for two sides",
+        (2,),
+        "far buckets wrong",
+        code="""\
+def clipped_rows(distances, reach):
+    return distances.clamp(-reach, reach) + reach
+
+
+def buckets(distances, num_buckets, max_distance, causal=True):
+    n, extra = num_buckets, 0
+    e = n // 2
+    if causal:
+        d = (-distances).clamp(min=0)
+    else:
+        n = n // 2
+        extra = (distances > 0) * n
+        d = distances.abs()
+        e = n - 1
+    far = e + ((n - e) * torch.log(d.clamp(min=1) / e) / math.log(max_distance / e)).long()
+    return extra + torch.where(d < e, d, far.clamp(max=n - 1))
+""",
+    ),
+    Wrong(
+        "buckets",
+        "far buckets evenly wide",
+        (1, 2),
+        "far buckets of equal width",
+        code="""\
+def clipped_rows(distances, reach):
+    return distances.clamp(-reach, reach) + reach
+
+
+def buckets(distances, num_buckets, max_distance, causal=True):
+    n, extra = num_buckets, 0
+    if causal:
+        d = (-distances).clamp(min=0)
+    else:
+        n = n // 2
+        extra = (distances > 0) * n
+        d = distances.abs()
+    e = n // 2
+    far = e + (n - e) * (d - e) // (max_distance - e)
+    return extra + torch.where(d < e, d, far.clamp(max=n - 1))
+""",
+    ),
+    Wrong(
+        "bias",
+        "hidden scores set to minus ten",
+        (1,),
+        "low, but not hidden",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -10)
+    if bias is not None:
+        scores = scores + bias
+    weights = scores.softmax(-1)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "bias",
+        "scaled by the number of keys",
+        (0, 1),
+        "wrong scale",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    scores = query @ key.transpose(-1, -2) / math.sqrt(key.size(-2))
+    if bias is not None:
+        scores = scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-1)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "bias",
+        "bias of the first head for all",
+        (0, 1),
+        "one bias for all heads",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.size(-1))
+    if bias is not None:
+        scores = scores + bias[0]
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-1)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "bias",
+        "mask only where there is a bias",
+        (1,),
+        "mask lost where there is no bias",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.size(-1))
+    if bias is not None:
+        scores = scores + bias
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-1)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "table",
+        "number of buckets as the reach",
+        (0, 1),
+        "number of buckets as the reach",
+        code="""\
+class LearnedBias(nn.Module):
+    def __init__(self, num_heads, num_buckets, max_distance, scale=10.0):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(num_buckets, num_heads))
+        self.num_buckets, self.scale = num_buckets, scale
+
+    def forward(self, queries, keys, offset=0):
+        rows = buckets(relative_distances(queries, keys, offset), self.num_buckets, self.num_buckets)
+        return self.scale * self.table[rows].permute(2, 0, 1)
+""",
+    ),
+    Wrong(
+        "table",
+        "queries and keys exchanged",
+        (0, 1),
+        "wrong shape",
+        code="""\
+class LearnedBias(nn.Module):
+    def __init__(self, num_heads, num_buckets, max_distance, scale=10.0):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(num_buckets, num_heads))
+        self.num_buckets, self.max_distance, self.scale = num_buckets, max_distance, scale
+
+    def forward(self, queries, keys, offset=0):
+        rows = buckets(relative_distances(queries, keys, offset), self.num_buckets, self.max_distance)
+        return self.scale * self.table[rows].permute(2, 1, 0)
+""",
+    ),
+    Wrong(
+        "alibi",
+        "exponent upside down",
+        (0, 1),
+        "",
+        code="""\
+def head_slopes(num_heads):
+    h = torch.arange(1, num_heads + 1)
+    return 2.0 ** (-h * num_heads / 8)
+
+
+def alibi(num_heads, queries, keys, offset=0):
+    return -head_slopes(num_heads)[:, None, None] * relative_distances(queries, keys, offset).abs()
+""",
+    ),
+    Wrong(
+        "alibi",
+        "neighbours free",
+        (1,),
+        "neighbours cost nothing",
+        code="""\
+def head_slopes(num_heads):
+    h = torch.arange(1, num_heads + 1)
+    return 2.0 ** (-8 * h / num_heads)
+
+
+def alibi(num_heads, queries, keys, offset=0):
+    d = (relative_distances(queries, keys, offset).abs() - 1).clamp(min=0)
+    return -head_slopes(num_heads)[:, None, None] * d
+""",
+    ),
+    Wrong(
+        "alibi",
+        "distance as a share of the text",
+        (1,),
+        "distance as a share of the text",
+        code="""\
+def head_slopes(num_heads):
+    h = torch.arange(1, num_heads + 1)
+    return 2.0 ** (-8 * h / num_heads)
+
+
+def alibi(num_heads, queries, keys, offset=0):
+    d = relative_distances(queries, keys, offset).abs() / keys
+    return -head_slopes(num_heads)[:, None, None] * d
+""",
+    ),
+    Wrong(
+        "rotary",
+        "second feature from the turned first",
+        (0, 1),
+        "half of a pair overwritten",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    n, d = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(n)
+    theta = base ** (-torch.arange(0, d, 2).float() / d)
+    a = positions[:, None] * theta
+    y = x.float().clone()
+    y[..., 0::2] = y[..., 0::2] * a.cos() - y[..., 1::2] * a.sin()
+    y[..., 1::2] = y[..., 0::2] * a.sin() + y[..., 1::2] * a.cos()
+    return y.to(x.dtype)
+""",
+    ),
+    Wrong(
+        "rotary",
+        "first and second halves joined",
+        (0,),
+        "features of a pair torn apart",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    n, d = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(n)
+    theta = base ** (-torch.arange(0, d, 2).float() / d)
+    a = positions[:, None] * theta
+    u, v = x.float()[..., 0::2], x.float()[..., 1::2]
+    return torch.cat([u * a.cos() - v * a.sin(), u * a.sin() + v * a.cos()], -1).to(x.dtype)
+""",
+    ),
+    Wrong(
+        "rotary",
+        "rates divided by the number of pairs",
+        (0,),
+        "rates fall at the wrong pace",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    n, d = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(n)
+    theta = base ** (-torch.arange(0, d, 2).float() / (d // 2))
+    a = positions[:, None] * theta
+    u, v = x.float()[..., 0::2], x.float()[..., 1::2]
+    return torch.stack([u * a.cos() - v * a.sin(), u * a.sin() + v * a.cos()], -1).flatten(-2).to(x.dtype)
+""",
+    ),
+    Wrong(
+        "rotary",
+        "positions of the first only",
+        (1,),
+        "positions counted on from the first",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    n, d = x.shape[-2:]
+    start = 0 if positions is None else positions[0]
+    p = start + torch.arange(n)
+    theta = base ** (-torch.arange(0, d, 2).float() / d)
+    a = p[:, None] * theta
+    u, v = x.float()[..., 0::2], x.float()[..., 1::2]
+    return torch.stack([u * a.cos() - v * a.sin(), u * a.sin() + v * a.cos()], -1).flatten(-2).to(x.dtype)
+""",
+    ),
+    Wrong(
+        "schemes",
+        "alibi or rotary",
+        (0, 1, 2),
+        "ALiBi without a scheme",
+        code="""\
+def attend(query, key, value, scheme, learned=None):
+    q, k = query.shape[-2], key.shape[-2]
+    offset = k - q
+    bias = None
+    if scheme == "alibi" or "table":
+        bias = alibi(query.shape[1], q, k, offset)
+    if scheme == "table":
+        bias = learned(q, k, offset)
+    if scheme == "rotary":
+        query = rotate(query, offset + torch.arange(q))
+        key = rotate(key)
+    mask = relative_distances(q, k, offset) <= 0
+    return biased_attention(query, key, value, bias, mask)[0]
+""",
+    ),
+    Wrong(
+        "schemes",
+        "table only when it is square",
+        (2,),
+        "biases counted from the first key",
+        code="""\
+def attend(query, key, value, scheme, learned=None):
+    q, k = query.shape[-2], key.shape[-2]
+    offset = k - q
+    bias = None
+    if scheme == "alibi":
+        bias = alibi(query.shape[1], k, k)[:, :q]
+    if scheme == "table":
+        bias = learned(k, k)[:, :q]
+    if scheme == "rotary":
+        query, key = rotate(query, torch.arange(offset, k)), rotate(key)
+    mask = relative_distances(q, k, offset) <= 0
+    return biased_attention(query, key, value, bias, mask)[0]
+""",
+    ),
+    Wrong(
+        "schemes",
+        "rotary on keys with the offset too",
+        (2,),
+        "rotary queries counted from the first key",
+        code="""\
+def attend(query, key, value, scheme, learned=None):
+    q, k = query.shape[-2], key.shape[-2]
+    offset = k - q
+    bias = None
+    if scheme == "alibi":
+        bias = alibi(query.shape[1], q, k, offset)
+    if scheme == "table":
+        bias = learned(q, k, offset)
+    if scheme == "rotary":
+        query = rotate(query, offset + torch.arange(q))
+        key = rotate(key, offset + torch.arange(k))
+    mask = relative_distances(q, k, offset) <= 0
+    return biased_attention(query, key, value, bias, mask)[0]
+""",
+    ),
+    Wrong(
+        "evaluation",
+        "a mean over texts with padding in it",
+        (0,),
+        "divided by all texts",
+        code="""\
+def loss_by_position(model, tokens):
+    device = next(model.parameters()).device
+    tokens = tokens.to(device)
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+        losses = F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none", ignore_index=0)
+    model.train(was)
+    return losses.mean(0).cpu()
+
+
+def loss_at_lengths(model, tests, last):
+    return {n: loss_by_position(model, t)[-last:].mean().item() for n, t in tests.items()}
+""",
+    ),
+    Wrong(
+        "evaluation",
+        "padding hidden as an input",
+        (0,),
+        "padding judged by the input",
+        code="""\
+def loss_by_position(model, tokens):
+    device = next(model.parameters()).device
+    tokens = tokens.to(device)
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+        losses = F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none")
+    model.train(was)
+    there = (tokens[:, :-1] != 0).float()
+    return ((losses * there).sum(0) / there.sum(0)).cpu()
+
+
+def loss_at_lengths(model, tests, last):
+    return {n: loss_by_position(model, t)[-last:].mean().item() for n, t in tests.items()}
+""",
+    ),
+    Wrong(
+        "evaluation",
+        "tests cut to the shortest",
+        (1,),
+        "texts cut before they are read",
+        code="""\
+def loss_by_position(model, tokens):
+    device = next(model.parameters()).device
+    tokens = tokens.to(device)
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+        losses = F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none", ignore_index=0)
+    model.train(was)
+    return (losses.sum(0) / (tokens[:, 1:] != 0).sum(0)).cpu()
+
+
+def loss_at_lengths(model, tests, last):
+    return {n: loss_by_position(model, t[:, -last - 1:]).mean().item() for n, t in tests.items()}
+""",
+    ),
+    Wrong(
+        "evaluation",
+        "perplexity by length",
+        (1,),
+        "perplexity in place of the loss",
+        code="""\
+def loss_by_position(model, tokens):
+    device = next(model.parameters()).device
+    tokens = tokens.to(device)
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+        losses = F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none", ignore_index=0)
+    model.train(was)
+    return (losses.sum(0) / (tokens[:, 1:] != 0).sum(0)).cpu()
+
+
+def loss_at_lengths(model, tests, last):
+    return {n: loss_by_position(model, t)[-last:].mean().exp().item() for n, t in tests.items()}
+""",
+    ),
+    Wrong(
+        "lengths",
+        "one test text for all lengths",
+        (0,),
+        "tested on texts of the training",
+        code="""\
+def train_and_test(model, draw, steps, lengths, trained=32):
+    def batch_of(step):
+        return (draw(32, trained, step),)
+
+    def loss_of(model, tokens):
+        logits = model(tokens[:, :-1])
+        return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+    train(model, batch_of, loss_of, steps=steps, learning_rate=5e-3, progress=False)
+    tests = {n: draw(64, n, steps - 1) for n in lengths}
+    return loss_at_lengths(model, tests, trained - 1)
+
+
+def holds(losses, margin=0.2):
+    return {name for name, loss in losses.items() if max(loss.values()) <= loss[min(loss)] + margin}
+""",
+    ),
+    Wrong(
+        "lengths",
+        "trained on one text more",
+        (0,),
+        "texts of another length drawn",
+        code="""\
+def train_and_test(model, draw, steps, lengths, trained=32):
+    def batch_of(step):
+        return (draw(32, trained + 1, step),)
+
+    def loss_of(model, tokens):
+        logits = model(tokens[:, :-1])
+        return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+    train(model, batch_of, loss_of, steps=steps, learning_rate=5e-3, progress=False)
+    tests = {n: draw(64, n, 10**6) for n in lengths}
+    return loss_at_lengths(model, tests, trained - 1)
+
+
+def holds(losses, margin=0.2):
+    return {name for name, loss in losses.items() if max(loss.values()) <= loss[min(loss)] + margin}
+""",
+    ),
+    Wrong(
+        "lengths",
+        "holds by the longest length",
+        (1,),
+        "longest text only",
+        code="""\
+def train_and_test(model, draw, steps, lengths, trained=32):
+    def batch_of(step):
+        return (draw(32, trained, step),)
+
+    def loss_of(model, tokens):
+        logits = model(tokens[:, :-1])
+        return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+    train(model, batch_of, loss_of, steps=steps, learning_rate=5e-3, progress=False)
+    tests = {n: draw(64, n, 10**6) for n in lengths}
+    return loss_at_lengths(model, tests, trained - 1)
+
+
+def holds(losses, margin=0.2):
+    return {name for name, loss in losses.items() if loss[max(loss)] - loss[min(loss)] <= margin}
+""",
+    ),
+    Wrong(
+        "lengths",
+        "margin as a share",
+        (1,),
+        "a share for a difference",
+        code="""\
+def train_and_test(model, draw, steps, lengths, trained=32):
+    def batch_of(step):
+        return (draw(32, trained, step),)
+
+    def loss_of(model, tokens):
+        logits = model(tokens[:, :-1])
+        return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+    train(model, batch_of, loss_of, steps=steps, learning_rate=5e-3, progress=False)
+    tests = {n: draw(64, n, 10**6) for n in lengths}
+    return loss_at_lengths(model, tests, trained - 1)
+
+
+def holds(losses, margin=0.2):
+    return {name for name, loss in losses.items() if max(loss.values()) <= loss[min(loss)] * (1 + margin)}
+""",
+    ),
+    Wrong(
+        "finding",
+        "table for eight heads",
+        (0,),
+        "table for another number of heads",
+        code="""\
+def new_model(scheme, seed=0):
+    seed_everything(seed)
+    learned = LearnedBias(2, 16, 32) if scheme == "table" else None
+    return LanguageModel(attend, scheme, learned)
+""",
+    ),
+    Wrong(
+        "finding",
+        "seed of the model fixed",
+        (0,),
+        "one seed for all models",
+        code="""\
+def new_model(scheme, seed=0):
+    seed_everything(0)
+    learned = LearnedBias(4, 16, 32) if scheme == "table" else None
+    return LanguageModel(attend, scheme, learned)
+""",
+    ),
+    Wrong(
+        "finding",
+        "scheme always none",
+        (0, 1),
+        "scheme not handed on",
+        code="""\
+def new_model(scheme, seed=0):
+    seed_everything(seed)
+    learned = LearnedBias(4, 16, 32) if scheme == "table" else None
+    return LanguageModel(attend, "none", learned)
+""",
+    ),
 ]
 RIGHT = [
     Right(
@@ -778,6 +1428,94 @@ def loss_by_position(model, tokens):
     nll = -lp.gather(-1, t[..., None])[..., 0]
     keep = t.ne(0).to(nll.dtype)
     return ((nll * keep).sum(0) / keep.sum(0)).cpu()
+""",
+    ),
+    Right(
+        "lengths",
+        "a list of schemes",
+        change=(
+            "    return {\n        scheme\n        for scheme, loss in losses.items()\n        if max(loss.values()) - loss[min(loss)] <= margin\n    }",
+            "    return [s for s, x in losses.items() if max(x.values()) - x[min(x)] <= margin]",
+        ),
+    ),
+    Right(
+        "finding",
+        "the table always",
+        change=(
+            ' if scheme == "table" else None',
+            "",
+        ),
+    ),
+    Right(
+        "distances",
+        "outer subtraction by meshgrid",
+        code="""\
+def relative_distances(queries, keys, offset=0):
+    i, j = torch.meshgrid(torch.arange(queries), torch.arange(keys), indexing="ij")
+    return j - i - offset
+""",
+    ),
+    Right(
+        "buckets",
+        "base 2 and lists of thresholds",
+        code="""\
+def clipped_rows(distances, reach):
+    return reach + torch.minimum(torch.maximum(distances, torch.tensor(-reach)), torch.tensor(reach))
+
+
+def buckets(distances, num_buckets, max_distance, causal=True):
+    if not causal:
+        half = num_buckets // 2
+        return buckets(-distances.abs(), half, max_distance) + half * (distances > 0)
+    d = -distances.clamp(max=0)
+    exact = num_buckets // 2
+    growth = (d.clamp(min=exact).double() / exact).log2() / math.log2(max_distance / exact)
+    far = (exact + (growth * (num_buckets - exact)).floor()).long().clamp(max=num_buckets - 1)
+    return torch.where(d < exact, d, far)
+""",
+    ),
+    Right(
+        "bias",
+        "einsum and torch.where",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    scores = torch.einsum("bhqd,bhkd->bhqk", query, key) * query.shape[-1] ** -0.5
+    if bias is not None:
+        scores = scores + bias[None]
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.tensor(float("-inf")))
+    e = (scores - scores.amax(-1, keepdim=True)).exp()
+    weights = e / e.sum(-1, keepdim=True)
+    return torch.einsum("bhqk,bhkd->bhqd", weights, value), weights
+""",
+    ),
+    Right(
+        "table",
+        "an embedding of zeros",
+        code="""\
+class LearnedBias(nn.Module):
+    def __init__(self, num_heads, num_buckets, max_distance, scale=10.0):
+        super().__init__()
+        self.table = nn.Embedding(num_buckets, num_heads)
+        nn.init.zeros_(self.table.weight)
+        self.rule, self.scale = (num_buckets, max_distance), scale
+
+    def forward(self, queries, keys, offset=0):
+        rows = buckets(relative_distances(queries, keys, offset), *self.rule)
+        return self.table(rows).movedim(-1, 0) * self.scale
+""",
+    ),
+    Right(
+        "rotary",
+        "complex numbers, by polar",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    d = x.shape[-1]
+    positions = torch.arange(x.shape[-2]) if positions is None else positions
+    theta = base ** (-torch.arange(0, d, 2).float() / d)
+    turn = torch.polar(torch.ones(()), positions[:, None].float() * theta)
+    pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
 """,
     ),
 ]

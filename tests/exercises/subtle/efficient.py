@@ -549,7 +549,7 @@ class LocalLayer(nn.Module):
         "quality",
         "x in place",
         (1, 2),
-        "",
+        "written in place",
         code="""\
 def reach(layers, window):
     return layers * (window - 1)
@@ -576,8 +576,8 @@ class LocalLayer(nn.Module):
     Wrong(
         "quality",
         "one head",
-        (2,),
-        "",
+        (1, 2),
+        "another number of heads",
         code="""\
 def reach(layers, window):
     return layers * (window - 1)
