@@ -80,8 +80,9 @@ WITH_DROPOUT = Check(
     mistakes=(
         Mistake(
             "dropout before the softmax",
-            "The weights change with dropout, and still sum to 1: scores were set to "
-            "0 before the softmax. A score of 0 leaves nothing out, since e⁰ = 1.",
+            "The weights change with dropout, and still sum to 1: something was "
+            "dropped before the softmax. A score of 0 leaves nothing out, since e⁰ = "
+            "1; what is dropped are weights.",
             when=_has(weights_are_those_without_dropout=False, rows_sum_to_1=True),
             read=DROPOUT,
         ),

@@ -167,8 +167,9 @@ EXPERIMENT = Task(
                 ),
                 Mistake(
                     "trained on test data",
-                    "The models are trained on pairs that they are measured on. Their "
-                    "score says how well they remember, not how well they translate.",
+                    "The models are trained on other pairs than those of `data.train`. "
+                    "If test pairs are among them, the score says how well they "
+                    "remember, not how well they translate.",
                     when=lambda seen, expected, inputs: (
                         _count(seen, "trainings on the training pairs alone")
                         < _count(seen, "trainings")

@@ -1111,6 +1111,148 @@ def masked_attention(query, key, value, mask=None):
             "        mask = (ids != 0)[:, :, None]",
         ),
     ),
+    Wrong(
+        "scores",
+        "the key's mean taken off",
+        (0, 1),
+        "",
+        code="""\
+def attention_scores(query, key):
+    key = key - key.mean(dim=-2, keepdim=True)
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+""",
+    ),
+    Wrong(
+        "scores",
+        "squared difference",
+        (0, 1),
+        "",
+        code="""\
+def attention_scores(query, key):
+    d = query[..., :, None, :] - key[..., None, :, :]
+    return -(d ** 2).sum(-1) / math.sqrt(query.shape[-1])
+""",
+    ),
+    Wrong(
+        "weights",
+        "the softmax over the flattened last two axes of each head, renormalised by queries",
+        (0, 1),
+        "",
+        code="""\
+def attention_weights(scores):
+    e = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    return e / e.sum(dim=-2, keepdim=True)
+""",
+    ),
+    Wrong(
+        "weights",
+        "exponent of half the scores",
+        (0, 1),
+        "weights too even",
+        code="""\
+def attention_weights(scores):
+    return torch.softmax(scores / 2, dim=-1)
+""",
+    ),
+    Wrong(
+        "attention",
+        "values shifted by one",
+        (0, 1, 2, 3),
+        "",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    return F.dropout(weights, dropout) @ value.roll(1, -2), weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "dropout on the keys",
+        (2,),
+        "dropout before the softmax",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    key = F.dropout(key, dropout)
+    weights = attention_weights(attention_scores(query, key))
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "masks",
+        "decoder uses pad 0",
+        (2,),
+        "causal only",
+        change=(
+            "    return padding_mask(ids, pad) & causal_mask(ids.shape[1]).to(ids.device)",
+            "    return padding_mask(ids) & causal_mask(ids.shape[1]).to(ids.device)",
+        ),
+    ),
+    Wrong(
+        "masks",
+        "causal by tokens minus one",
+        (0, 2),
+        "",
+        change=(
+            "    return torch.ones(tokens, tokens, dtype=torch.bool).tril()",
+            "    return torch.ones(tokens, tokens, dtype=torch.bool).tril(tokens - 2)",
+        ),
+    ),
+    Wrong(
+        "masked",
+        "the output of empty rows not zero",
+        (2,),
+        "zero weights, but an output",
+        change=(
+            "    weights = weights.masked_fill(empty, 0.0)\n    return weights @ value, weights",
+            "    return weights @ value, weights.masked_fill(empty, 0.0)",
+        ),
+    ),
+    Wrong(
+        "masked",
+        "mask of the transposed scores",
+        (2,),
+        "hidden keys share the weight",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    mask = mask.expand(scores.shape)
+    scores = scores.masked_fill(~mask, -math.inf)
+    weights = attention_weights(scores).nan_to_num(1 / scores.shape[-1])
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "gradient",
+        "value's gradient divided by the root",
+        (1,),
+        "a factor that is a size",
+        change=(
+            "    of_value = weights.transpose(-2, -1) @ upstream",
+            "    of_value = weights.transpose(-2, -1) @ upstream / math.sqrt(query.shape[-1])",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "softmax gradient of the upstream's softmax",
+        (0, 1),
+        "",
+        change=(
+            "    return weights * (upstream - average)",
+            "    return weights * (upstream - average) * (1 - weights)",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "loss divided by all places",
+        (0,),
+        "padding divided away",
+        change=(
+            "    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0)",
+            '    total = F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0, reduction="sum")\n    return total / ids.numel()',
+        ),
+    ),
 ]
 RIGHT = [
     Right(

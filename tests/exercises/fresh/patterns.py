@@ -1157,6 +1157,154 @@ def rise(model, tokens, layer, head, loss_of):
             "        found[language] = reach(weights, target).mean().item()",
         ),
     ),
+    Wrong(
+        "place",
+        "looks back at the key two back counted from the second",
+        (0, 2),
+        "",
+        code="""\
+def looks_back(weights, tokens):
+    counted = tokens[:, 1:] != 0
+    shares = torch.stack([weights[:, :, i, max(i - 2, 0)] for i in range(1, weights.shape[2])], dim=2)
+    return (shares * counted[:, None]).sum(dim=(0, 2)) / counted.sum()
+
+
+def looks_first(weights, tokens):
+    counted = tokens[:, 1:] != 0
+    shares = weights[:, :, 1:, 0] * counted[:, None]
+    return shares.sum(dim=(0, 2)) / counted.sum()
+""",
+    ),
+    Wrong(
+        "place",
+        "both as the mean over padded length per sequence",
+        (2,),
+        "padding counted",
+        code="""\
+def looks_back(weights, tokens):
+    return weights.diagonal(-1, dim1=-2, dim2=-1).mean(dim=(0, 2))
+
+
+def looks_first(weights, tokens):
+    return weights[:, :, 1:, 0].mean(dim=(0, 2))
+""",
+    ),
+    Wrong(
+        "token",
+        "copies of the previous token",
+        (0, 2),
+        "",
+        change=(
+            "    equal = tokens[:, :, None] == tokens[:, None, :]  # (batch, queries, keys)",
+            "    before = torch.cat([tokens[:, :1] * 0 - 1, tokens[:, :-1]], dim=1)\n    equal = before[:, :, None] == tokens[:, None, :]  # (batch, queries, keys)",
+        ),
+    ),
+    Wrong(
+        "token",
+        "what followed only the first copy",
+        (1, 2),
+        "the first copy only",
+        change=(
+            "    return share_of(weights, (wanted & (tokens != 0)[:, :, None]).tril())",
+            "    table = (wanted & (tokens != 0)[:, :, None]).tril()\n    table = table & (table.cumsum(-1) == 1)\n    return share_of(weights, table)",
+        ),
+    ),
+    Wrong(
+        "token",
+        "squared shares",
+        (0, 1, 2),
+        "squared weights",
+        change=(
+            "    shares = (weights * wanted[:, None]).sum(dim=-1)",
+            "    shares = (weights ** 2 * wanted[:, None]).sum(dim=-1)",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "hit if the target word is any link's source",
+        (0, 1),
+        "",
+        code="""\
+def alignment_hits(weights, links):
+    best = weights.argmax(-1)
+    hits = []
+    for b, pairs in enumerate(links):
+        sources = torch.tensor([s for s, _ in pairs])
+        for t in {t for _, t in pairs}:
+            hits.append(torch.isin(best[b, :, t], sources))
+    return torch.stack(hits).float().mean(0)
+""",
+    ),
+    Wrong(
+        "which",
+        "halfway between alike and the best",
+        (1,),
+        "higher than a head that looks everywhere",
+        change=(
+            "        enough = table[layer, head] >= (alike[name] + 1) / 2",
+            "        enough = table[layer, head] >= (alike[name] + table.max()) / 2",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "head counted from the end",
+        (0, 2),
+        "",
+        change=(
+            "    own = slice(head * attention.d_head, (head + 1) * attention.d_head)",
+            "    n = attention.output_proj.in_features\n    own = slice(n - (head + 1) * attention.d_head, n - head * attention.d_head)",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "rise of the exponentials",
+        (2,),
+        "",
+        change=(
+            "        return loss_of(model, tokens).item() - with_head",
+            "        import math\n        return math.exp(loss_of(model, tokens).item()) - math.exp(with_head)",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "reach over real queries divided by all",
+        (2,),
+        "padding counted",
+        change=(
+            "    return (distance * real).sum(dim=(0, 2)) / real.sum()",
+            "    return (distance * real).mean(dim=(0, 2))",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "spread as one minus the ratio",
+        (1, 2),
+        "narrow for wide",
+        change=(
+            "    share = entropy / count.clamp(min=2).log()",
+            "    share = 1 - entropy / count.clamp(min=2).log()",
+        ),
+    ),
+    Wrong(
+        "languages",
+        "reach with the source padding",
+        (0,),
+        "",
+        change=(
+            "        best = alignment_hits(weights, links).argmax()",
+            "        best = alignment_hits(weights, links).argmax() - 1",
+        ),
+    ),
+    Wrong(
+        "translator",
+        "real of keys and queries",
+        (0,),
+        "",
+        change=(
+            "    return torch.stack(weights[kind]) * real",
+            "    return torch.stack(weights[kind]).flip(0) * real",
+        ),
+    ),
 ]
 RIGHT = [
     Right(

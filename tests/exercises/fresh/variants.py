@@ -1113,7 +1113,7 @@ def compare_speed(steps, rounds, clock):
     ),
     Wrong(
         "alignment",
-        "recall only",
+        "the share that is not found",
         (0, 1),
         "recall only",
         change=(
@@ -1239,6 +1239,136 @@ def compare_speed(steps, rounds, clock):
         change=(
             "    n, mean = len(values), statistics.fmean(values)",
             "    n, mean = len(values), statistics.median(values)",
+        ),
+    ),
+    Wrong(
+        "products",
+        "dot with sorted keys",
+        (0,),
+        "the sign lost",
+        change=(
+            '        """Return the dot product of each query and key."""\n        return query @ key.transpose(1, 2)',
+            '        """Return the dot product of each query and key."""\n        return (query @ key.transpose(1, 2)).abs()',
+        ),
+    ),
+    Wrong(
+        "products",
+        "general with the query mapped",
+        (2,),
+        "",
+        change=(
+            "        return query @ self.project(key).transpose(1, 2)",
+            "        return (query / query.norm(dim=-1, keepdim=True)) @ self.project(key).transpose(1, 2)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "additive with the mean over hidden",
+        (0,),
+        "",
+        change=(
+            "        return self.v(torch.tanh(asking + asked)).squeeze(-1)",
+            "        return self.v(torch.tanh((asking + asked) / 2)).squeeze(-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "concat with a maximum for v",
+        (2,),
+        "a factor that is a size",
+        change=(
+            "        return self.v(torch.tanh(self.hidden(pairs))).squeeze(-1)",
+            "        return self.v(torch.tanh(self.hidden(pairs))).squeeze(-1) / math.sqrt(pairs.shape[-1])",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "mean of the memory instead of the last",
+        (0, 1, 2),
+        "",
+        change=(
+            "        return weights @ memory, weights",
+            "        return weights @ (memory * mask[:, :, None]) / mask.sum(1)[:, None, None], weights",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "mask of the first key forgotten",
+        (1, 2),
+        "",
+        change=(
+            "        scores = scores.masked_fill(~mask[:, None], -math.inf)",
+            "        shifted = torch.cat([mask[:, :1], mask[:, :-1]], dim=1)\n        scores = scores.masked_fill(~shifted[:, None], -math.inf)",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "ratio of the sums",
+        (2,),
+        "",
+        change=(
+            "    return {n: (statistics.median(r), min(r), max(r)) for n, r in ratios.items()}",
+            "    return {n: (statistics.geometric_mean(r), min(r), max(r)) for n, r in ratios.items()}",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "references lowered",
+        (0, 1, 2),
+        "",
+        change=(
+            '    theirs = [" ".join(words) for words in references]',
+            '    theirs = [" ".join(words).lower() for words in references]',
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "sentences sorted by length",
+        (2,),
+        "",
+        change=(
+            "    return metric.corpus_score(ours, [theirs]).score",
+            "    return metric.corpus_score(sorted(ours), [sorted(theirs)]).score",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "a set of all links without sentences",
+        (0, 1),
+        "",
+        change=(
+            "        both += len(own & set(links))",
+            "        both += len({s for s, _ in own} & {s for s, _ in links})",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "fit without the seed's order",
+        (0,),
+        "trained on test data",
+        change=(
+            "            fit(model, data.train, seed)",
+            "            fit(model, data.train[: len(data.train) // 2 + 1], seed)",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "both tails twice",
+        (0,),
+        "",
+        change=(
+            "    return mean, mean - reach, mean + reach",
+            "    return mean, mean - 2 * reach, mean + 2 * reach",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "verdict by the mean's sign and low",
+        (1,),
+        "",
+        change=(
+            "    if low > 0:\n        return 1\n    return -1 if high < 0 else 0",
+            "    if low > 0 or high > 0 and low + high > 1:\n        return 1\n    return -1 if high < 0 or low < 0 and low + high < -1 else 0",
         ),
     ),
 ]
