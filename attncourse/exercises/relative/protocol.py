@@ -65,7 +65,7 @@ def _ask_protocol(train_and_test, _, steps, trained, lengths):
     texts = [_texts(notes, trained) for notes in (learned, tested)]
     return {
         "longest text learned from": trained if longest == trained - 1 else longest,
-        LONGEST_DRAWN: _longest_drawn(drawn, learned),
+        LONGEST_DRAWN: _longest_drawn(drawn, learned) or trained,
         "steps": len(learned),
         "different batches": len({str(n["tokens"].tolist()) for n in learned}),
         "test texts that were learned from": len(texts[0] & texts[1]),

@@ -52,8 +52,9 @@ def _evenly_spaced(seen, expected, inputs):
 
 def _even_exponents(seen, expected, inputs):
     """Say whether the slopes fall by one factor from head to head."""
-    exponents = np.log2(seen["256 × slopes"].values / 256)
-    return near(np.diff(exponents), np.diff(exponents)[0]) and exponents[0] < 0
+    slopes = seen["256 × slopes"].values / 256
+    steps = np.diff(np.log2(slopes[slopes > 1 / 256]))  # of smaller ones digits lack
+    return len(steps) > 1 and near(steps, steps[0], digits=1) and slopes[0] < 1
 
 
 SLOPES = Check(

@@ -980,7 +980,7 @@ class LearnedBias(nn.Module):
         "alibi",
         "exponent upside down",
         (0, 1),
-        "",
+        "slopes falling at another pace",
         code="""\
 def head_slopes(num_heads):
     h = torch.arange(1, num_heads + 1)
