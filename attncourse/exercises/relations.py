@@ -10,6 +10,7 @@ import numpy as np
 
 from attncourse.exercises.places import where_wrong
 from attncourse.exercises.seen import near
+from attncourse.exercises.sizes import factor_by_size
 
 # What may have been done to each number: a name, what it makes, and how.
 DONE = (
@@ -86,7 +87,7 @@ def _of_all(what, pairs, inputs, ours, right):
             f"{what} is {factor:.3g} times what was expected, every number of it. A "
             "factor is missing, or is there once too often.",
         )
-    if found := _factor_by_size(what, pairs, inputs):
+    if found := factor_by_size(what, pairs, inputs):
         return found
     offset = np.mean(ours - right)
     if near(ours, right + offset) and not near(offset, 0):
@@ -190,48 +191,6 @@ def _elsewhere(what, pairs):
 
 def _same(one, other) -> bool:
     return one.shape == other.shape and near(one, other)
-
-
-def _factor_by_size(what, pairs, inputs):
-    """Name a factor that is, for each input, a size of this input or its root."""
-    factors = []
-    for a, b in pairs:
-        size = b.ravel() @ b.ravel()
-        factor = a.ravel() @ b.ravel() / size if size else 0
-        if a.size < 2 or factor <= 0 or not near(a, factor * b):
-            return None
-        factors.append(factor)
-    sizes = [_sizes(given) for given in inputs]
-    if len(set(np.round(factors, 2))) < 2 or not sizes:
-        return None
-    powers = {
-        1: "",
-        -1: "1 divided by ",
-        0.5: "the root of ",
-        -0.5: "1 by the root of ",
-    }
-    for label in sizes[0]:
-        if not all(given.get(label, 0) > 0 for given in sizes):
-            continue
-        for power, words in powers.items():
-            if np.allclose(factors, [g[label] ** power for g in sizes], rtol=0.04):
-                return (
-                    "a factor that is a size",
-                    f"{what} is too large or too small by a factor, and the factor is "
-                    f"{words}{label}.",
-                )
-    return None
-
-
-def _sizes(given: dict) -> dict[str, float]:
-    """Return the whole numbers among the inputs, and the sizes of their axes."""
-    found = {}
-    for name, value in given.items():
-        if isinstance(value, int) and not isinstance(value, bool):
-            found[f"`{name}`"] = value
-        for axis, size in enumerate(getattr(value, "shape", ())):
-            found[f"the size of axis {axis} of `{name}`"] = size
-    return found
 
 
 def _of_rows(what, pairs, inputs, ours, right):
