@@ -111,6 +111,11 @@ VALUES = Check(
                 ("the sum without the first key", lambda w, v: w[..., 1:] @ v[:, 1:]),
                 ("the largest of the weighted values", _largest_product),
                 ("the plain mean of the values", _plain_mean),
+                ("a sum with each value one place late", lambda w, v: w @ v.roll(1, 1)),
+                (
+                    "a sum with each value one place early",
+                    lambda w, v: w @ v.roll(-1, 1),
+                ),
                 ("made with the squares of the weights", lambda w, v: w**2 @ v),
                 ("a sum with the values in reverse", lambda w, v: w @ v.flip(1)),
             )

@@ -169,6 +169,18 @@ OTHER_TEXTS = (
                 ),
             ),
             (
+                "one side in small letters",
+                "The references, or the translations, have lost their capitals, and "
+                "the other side has not.",
+                lambda ours, theirs: (ours, [text.lower() for text in theirs]),
+            ),
+            (
+                "sentences out of step",
+                "Translations and references are not in the same order any more: each "
+                "is compared with the reference of another sentence.",
+                lambda ours, theirs: (sorted(ours), sorted(theirs)),
+            ),
+            (
                 "no spaces between the words",
                 "The words are joined without spaces, so each text is a single word.",
                 lambda ours, theirs: (

@@ -168,6 +168,18 @@ NETWORKS = Task(
                     )
                     for join in (torch.sum, torch.mean)
                 ),
+                *(
+                    Mistake(
+                        "another size inside the tanh",
+                        f"What goes into the tanh has been {how}. The formula has the "
+                        "plain sum of the two projections.",
+                        wrong=lambda query, key, w_query, w_key, v, by=by: (
+                            torch.tanh(by * hidden_of(query, key, w_query, w_key)) @ v
+                        ),
+                        read=BETWEEN,
+                    )
+                    for how, by in (("halved", 0.5), ("doubled", 2))
+                ),
                 Mistake(
                     "hidden layer returned",
                     "There is a whole hidden layer for each pair. A score is one "

@@ -198,6 +198,7 @@ MIDDLES = tuple(
     for what, middle in (
         ("halfway between the lowest and the highest", lambda r: (min(r) + max(r)) / 2),
         ("the highest ratio", max),
+        ("the geometric mean", statistics.geometric_mean),
         ("the ratio of the last round", lambda r: r[-1]),
         ("the ratio of the first round", lambda r: r[0]),
         ("the lower of the two middle ratios", statistics.median_low),

@@ -1158,7 +1158,7 @@ def attention_weights(scores):
         "attention",
         "values shifted by one",
         (0, 1, 2, 3),
-        "",
+        "no weighted sum",
         code="""\
 def attention(query, key, value, dropout=0.0):
     weights = attention_weights(attention_scores(query, key))

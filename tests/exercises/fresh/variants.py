@@ -1265,7 +1265,7 @@ def compare_speed(steps, rounds, clock):
         "networks",
         "additive with the mean over hidden",
         (0,),
-        "",
+        "another size inside the tanh",
         change=(
             "        return self.v(torch.tanh(asking + asked)).squeeze(-1)",
             "        return self.v(torch.tanh((asking + asked) / 2)).squeeze(-1)",
@@ -1305,7 +1305,7 @@ def compare_speed(steps, rounds, clock):
         "speed",
         "ratio of the sums",
         (2,),
-        "",
+        "another middle",
         change=(
             "    return {n: (statistics.median(r), min(r), max(r)) for n, r in ratios.items()}",
             "    return {n: (statistics.geometric_mean(r), min(r), max(r)) for n, r in ratios.items()}",
@@ -1315,7 +1315,7 @@ def compare_speed(steps, rounds, clock):
         "bleu",
         "references lowered",
         (0, 1, 2),
-        "",
+        "one side in small letters",
         change=(
             '    theirs = [" ".join(words) for words in references]',
             '    theirs = [" ".join(words).lower() for words in references]',
@@ -1325,7 +1325,7 @@ def compare_speed(steps, rounds, clock):
         "bleu",
         "sentences sorted by length",
         (2,),
-        "",
+        "sentences out of step",
         change=(
             "    return metric.corpus_score(ours, [theirs]).score",
             "    return metric.corpus_score(sorted(ours), [sorted(theirs)]).score",
