@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -53,10 +53,10 @@ class Score:
     """
 
     keys: Callable
-    counted: Callable = with_a_key
+    counted: Callable = field(default_factory=lambda: with_a_key)
     among: Callable = lambda real, at: real
-    within: Callable = summed
-    average: Callable = over_all
+    within: Callable = field(default_factory=lambda: summed)
+    average: Callable = field(default_factory=lambda: over_all)
     read: Callable = lambda weights: weights
     padding: bool = False
 
