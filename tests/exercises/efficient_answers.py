@@ -1576,7 +1576,11 @@ WRONG_TIMING = [
         ONE_BY_ONE,
     ),
     _timing(
-        "first win counts", (3,), "lengths read in another way", FORGET, "        if found"
+        "first win counts",
+        (3,),
+        "lengths read in another way",
+        FORGET,
+        "        if found",
     ),
     _timing(
         "the place in the list",

@@ -917,23 +917,28 @@ LENGTHS = [
     ),
     _right(
         "lengths",
-        "a callable, and SGD by hand",
+        "a callable, and Adam by hand",
         """
         class Experiment:
             def __call__(self, model, draw, steps, lengths, trained=32):
+                self.means = {}
                 model.train()
                 for step in range(1, steps + 1):
-                    self.step(model, draw(32, trained, step))
+                    self.step(model, draw(32, trained, step), step)
                 tests = {n: draw(64, n, 10**9 + n) for n in lengths}
                 return loss_at_lengths(model, tests, trained - 1)
 
-            def step(self, model, tokens):
+            def step(self, model, tokens, step):
                 model.zero_grad()
                 logits = model(tokens)[:, :-1].transpose(1, 2)
                 F.cross_entropy(logits, tokens[:, 1:]).backward()
                 with torch.no_grad():
                     for p in model.parameters():
-                        p -= 0.1 * p.grad
+                        m, v = self.means.setdefault(p, [0, 0])
+                        m, v = 0.9 * m + 0.1 * p.grad, 0.99 * v + 0.01 * p.grad**2
+                        self.means[p] = [m, v]
+                        root = (v / (1 - 0.99**step)).sqrt() + 1e-8
+                        p -= 5e-3 * m / (1 - 0.9**step) / root
 
         train_and_test = Experiment()
         """

@@ -5,35 +5,14 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import nn
 
 from attncourse.exercises.relative.by_position import LENGTHS_READ
 from attncourse.exercises.relative.distances import size
 from attncourse.exercises.relative.language import VOCABULARY
+from attncourse.exercises.relative.watched import WatchedModel, moved_as_asked
 from attncourse.exercises.task import Check, Mistake
 
 SIX_MODELS = "chapters/04_positional_encoding#six-models-three-seeds"
-
-
-class WatchedModel(nn.Module):
-    """A model that learns nothing, has a known loss, and notes what it is shown."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(1))
-        self.shown = []
-
-    def forward(self, tokens):
-        """Return logits under which a token at position p costs ln(18 + exp(p/4))."""
-        note = {"tokens": tokens.detach().cpu(), "learned": False}
-        note["training"] = self.training
-        self.shown.append(note)
-        logits = torch.zeros(*tokens.shape, VOCABULARY, device=tokens.device)
-        logits[..., 0] = 0.25 * torch.arange(tokens.shape[1])
-        logits = logits + self.weight
-        if logits.requires_grad:
-            logits.register_hook(lambda gradient: note.update(learned=True))
-        return logits
 
 
 def _few_steps(generator):
@@ -72,10 +51,12 @@ def _ask_protocol(train_and_test, _, steps, trained, lengths):
         "tested in training mode": any(note["training"] for note in tested),
         "texts learned from": sum(_texts_by_length(learned).values()),
         "texts of each test": min(_texts_by_length(tested).values(), default=0),
+        LEARNING_RATE: moved_as_asked(model, steps),
         "losses": torch.tensor([float(found[length]) for length in lengths]),
     }
 
 
+LEARNING_RATE = "weights move at the learning rate"
 LONGEST_DRAWN = "tokens of the texts drawn to learn from"
 
 
@@ -119,6 +100,7 @@ def _protocol(steps, trained, lengths, over=None):
         "tested in training mode": False,
         "texts learned from": 32 * steps,
         "texts of each test": 64,
+        LEARNING_RATE: True,
         "losses": torch.stack(means),
     }
 
@@ -215,6 +197,16 @@ PROTOCOL = Check(
                 and _number(seen, LONGEST_DRAWN) != inputs["trained"]
             ),
             read=LENGTHS_READ,
+        ),
+        Mistake(
+            "another learning rate",
+            "The weights move by more, or by less, in a step than the learning rate of "
+            "0.005 would have them. Schemes are compared after the same training.",
+            when=lambda seen, expected, inputs: (
+                _number(seen, "steps") == inputs["steps"]
+                and not _number(seen, LEARNING_RATE)
+            ),
+            read=SIX_MODELS,
         ),
         Mistake(
             "tested in training mode",

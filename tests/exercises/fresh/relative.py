@@ -6,6 +6,23 @@ from tests.exercises.answers import Right, Wrong
 
 WRONG = [
     Wrong(
+        "lengths",
+        "another learning rate",
+        (0,),
+        "another learning rate",
+        change=('"learning_rate": 5e-3', '"learning_rate": 1e-3'),
+    ),
+    Wrong(
+        "lengths",
+        "learning rate left out",
+        (0,),
+        "another learning rate",
+        change=(
+            '{"learning_rate": 5e-3, "progress": False}',
+            '{"progress": False}',
+        ),
+    ),
+    Wrong(
         "distances",
         "eight bits",
         (0, 1),
