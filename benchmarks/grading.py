@@ -10,8 +10,8 @@ processes and with what starting costs. nbgrader is installed in an environment 
 own, in .cache/nbgrader, the first time.
 
 With ``--term`` so many students hand in all five exercises, answered rightly and in
-full, and one command grades them. With 200 students that takes an hour or two
-on two cores.
+full, and one command grades them. With 200 students that takes half an hour or
+more on two cores.
 """
 
 from __future__ import annotations
