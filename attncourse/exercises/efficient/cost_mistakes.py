@@ -37,7 +37,9 @@ def of_lengths(*names):
     return ask
 
 
-FUSED = of_lengths("fused, masked", "fused, causal")
+def fused(formulas, **sizes):
+    """Return what formulas give for both fused ways, at two lengths."""
+    return of_lengths("fused, masked", "fused, causal")(formulas, **sizes)
 
 
 def of_windows(formulas, heads, tokens, width, narrow, wide):
@@ -65,7 +67,7 @@ def case(ask, change):
 def fused_case(name, formula):
     """Return what is seen of the fused ways with another formula for one of them."""
     return case(
-        FUSED,
+        fused,
         lambda *sizes: {name: formula(*sizes)},
     )
 

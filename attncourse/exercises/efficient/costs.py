@@ -2,7 +2,7 @@
 
 from attncourse.exercises.efficient.cost_mistakes import (
     COST,
-    FUSED,
+    fused,
     OTHER_BLOCKS,
     TOO_LARGE,
     blocks_case,
@@ -98,8 +98,8 @@ COSTS = Task(
             "fused, with a mask and without",
             0.5,
             inputs=_lengths,
-            ask=FUSED,
-            expected=lambda **sizes: FUSED(largest, **sizes),
+            ask=fused,
+            expected=lambda **sizes: fused(largest, **sizes),
             mistakes=(
                 Mistake(
                     "a mask for each head",
@@ -138,8 +138,8 @@ COSTS = Task(
                         lambda h, n, d, w: max(n * n, h * n * d),
                     )
                 ),
-                *other_tensors(FUSED, "fused, masked"),
-                *other_tensors(FUSED, "fused, causal"),
+                *other_tensors(fused, "fused, masked"),
+                *other_tensors(fused, "fused, causal"),
                 *TOO_LARGE,
             ),
         ),
