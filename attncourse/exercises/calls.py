@@ -14,11 +14,10 @@ from attncourse.exercises.seen import Seen, describe, same
 from attncourse.exercises.task import Check
 
 UNUSABLE = "CannotBeUsed"  # an error that came up with what an answer had returned
-# Parts that are seen beside what was returned; the last two only where they are wrong.
+# Seen beside what was returned; the last two only where they are wrong.
 INPUTS_AFTER = "the inputs after the call"
 AGAIN = "a second call"
 NARROW = "precision of the numbers"
-ASIDE = (INPUTS_AFTER, AGAIN, NARROW)
 
 
 def inputs_of(check: Check, seed: int) -> dict:
