@@ -1,8 +1,10 @@
 """Local attention against full attention: time, memory, and how much room is left.
 
 Every figure is a ratio of two times taken one after the other in the same round of the
-same process; rounds are repeated, and the table gives their median and range. While
-time is measured, freed memory stays with the process, as it does for smaller tensors.
+same process; rounds are repeated, and the table gives their median and range. In a
+round each call is made CALLS times and the shortest counts, so that none pays for what
+the one before it left in the caches. While time is measured, freed memory stays with
+the process, as it does for smaller tensors.
 Peak memory is that of fresh processes with the usual settings.
 Run ``python benchmarks/local_attention.py --help``.
 """
@@ -24,6 +26,7 @@ from attncourse.layers.local import local_attention, local_attention_in_blocks
 HEADS, D_HEAD, WINDOW = 8, 64, 64
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384]
 MEMORY_LENGTHS = [2048, 4096, 8192]
+CALLS = 3  # of each contender in a round
 MATMUL = 1024  # size of the square product that measures the rate of the machine
 
 
@@ -93,11 +96,11 @@ def time_round(tokens, windows, backward):
         return lambda: torch.autograd.grad(variant(*inputs, window), inputs, upstream)
 
     square = torch.ones(MATMUL, MATMUL)
-    times = {"matmul": seconds(lambda: square @ square), "full": seconds(call(full, 0))}
+    calls = {"matmul": lambda: square @ square, "full": call(full, 0)}
     for window in windows:
-        times[f"band {window}"] = seconds(call(band, window))
-        times[f"blocks {window}"] = seconds(call(blocks, window))
-    return times
+        calls[f"band {window}"] = call(band, window)
+        calls[f"blocks {window}"] = call(blocks, window)
+    return {name: seconds(run, CALLS) for name, run in calls.items()}
 
 
 def measure_time(lengths, windows, rounds, backward):

@@ -29,15 +29,14 @@ def keep_freed_memory():
     return bool(mallopt(M_MMAP_MAX, 0) and mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
 
 
-def seconds(call):
+def seconds(call, least_calls=1):
     """Return the shortest time of one call, repeated to fill LEAST_SECONDS."""
-    best, spent = float("inf"), 0.0
-    while spent < LEAST_SECONDS:
+    times = []
+    while len(times) < least_calls or sum(times) < LEAST_SECONDS:
         start = time.perf_counter()
         call()
-        elapsed = time.perf_counter() - start
-        best, spent = min(best, elapsed), spent + elapsed
-    return best
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def spread(values):

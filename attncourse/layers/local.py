@@ -10,9 +10,13 @@ from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
 from attncourse.layers.core import check_attention_inputs
 
-# Scores are made in tiles of about this many numbers, so that a tile (1 MB in
-# float32) stays in the cache of the cores between the product and the softmax.
-TILE_SCORES = 2**18
+# Scores are made in tiles of about this many numbers (8 MB in float32): enough that
+# calling PyTorch costs little beside them, and few beside a long sequence's outputs.
+TILE_SCORES = 2**21
+
+# Weights are kept for the backward where a row of them is at most this many times as
+# long as a query, and computed again where windows are wider.
+KEPT_ROWS = 4
 
 
 def local_attention(query, key, value, *, window, causal=False):
@@ -58,7 +62,8 @@ def local_attention(query, key, value, *, window, causal=False):
     References
     ----------
     Beltagy, Peters and Cohan (2020), "Longformer: the long-document transformer",
-    section 3.1. The backward recomputes the weights, as in Dao et al. (2022).
+    section 3.1. Where the window is wide, the backward recomputes the weights, as in
+    Dao et al. (2022), "FlashAttention", section 3.1.
     """
     query, key, value, before, after = _checked(query, key, value, window, causal)
     if query.device.type != "cpu":
@@ -67,10 +72,10 @@ def local_attention(query, key, value, *, window, causal=False):
         )
     half = query.dtype in (torch.float16, torch.bfloat16)
     compute = torch.float32 if half else query.dtype
-    output = _Band.apply(
-        query.to(compute), key.to(compute), value.to(compute), before, after
-    )
-    return output.to(query.dtype)
+    tensors = [t.to(compute)[None] for t in (query, key, value)]
+    differentiated = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+    output = _Band.apply(*tensors, before, after, differentiated)
+    return output.squeeze(0).to(query.dtype)
 
 
 def local_attention_in_blocks(query, key, value, *, window, causal=False):
@@ -135,50 +140,44 @@ def _checked(query, key, value, window, causal):
 
 
 class _Band(torch.autograd.Function):
-    """Attention in a band, tile by tile, with the weights recomputed in backward."""
+    """Attention in a band, tile by tile."""
 
     @staticmethod
-    def forward(ctx, query, key, value, before, after):
+    def forward(ctx, query, key, value, before, after, differentiated):
         output = query.new_empty(value.shape)
-        ctx.save_for_backward(query, key, value, output)
-        ctx.tiling = tiling = _Tiling(query.shape[-2], before, after)
-        weights_of = tiling.weights_function(query)
-        for q, k, v, o in _matrices(query, key, value, output):
-            for tile in tiling.tiles():
-                weights = weights_of(tile, q, k)
-                torch.bmm(weights, tile.keys_of(v), out=tile.queries_of(o))
+        ctx.tiling = tiling = _Tiling(query, before, after)
+        kept = []
+        for tile in tiling.tiles():
+            weights = tile.weights(query, key)
+            torch.bmm(weights, tile.keys_of(value), out=tile.queries_of(output))
+            if differentiated and tiling.span <= KEPT_ROWS * query.shape[-1]:
+                kept.append(weights)
+        ctx.save_for_backward(query, key, value, *kept)
         return output
 
     @staticmethod
     def backward(ctx, grad):
         refuse_second_derivative("local_attention")
-        query, key, value, output = ctx.saved_tensors
+        query, key, value, *kept = ctx.saved_tensors
+        tiling, grad = ctx.tiling, grad.contiguous()
         scale = 1 / math.sqrt(query.shape[-1])
-        weights_of = ctx.tiling.weights_function(query)
-        # contiguous, whatever the layout of the inputs, for the products into them
         d_query = query.new_empty(query.shape)
-        d_key, d_value = key.new_zeros(key.shape), value.new_zeros(value.shape)
-        grads = d_query, d_key, d_value
-        tensors = (query, key, value, output, grad, *grads)
-        for q, k, v, o, do, dq, dk, dv in _matrices(*tensors):
-            for tile in ctx.tiling.tiles():
-                weights = weights_of(tile, q, k)
-                d_out = tile.queries_of(do)
-                tile.add_to_keys(dv, weights, d_out)
-                # softmax: d_scores = weights * (d_weights - sum(weights * d_weights)),
-                # and that sum is d_out · output
-                dot = (d_out * tile.queries_of(o)).sum(-1, keepdim=True)
-                d_weights = torch.bmm(d_out, tile.keys_of(v).transpose(1, 2))
-                d_scores = d_weights.sub_(dot).mul_(weights).mul_(scale)
-                torch.bmm(d_scores, tile.keys_of(k), out=tile.queries_of(dq))
-                tile.add_to_keys(dk, d_scores, tile.queries_of(q))
-        return *grads, None, None
-
-
-def _matrices(*tensors):
-    """Yield the (tokens, features) matrices of all tensors together, as views."""
-    for index in itertools.product(*map(range, tensors[0].shape[:-2])):
-        yield [tensor[index] for tensor in tensors]
+        d_key, d_value = tiling.sums_over_queries(key), tiling.sums_over_queries(value)
+        for number, tile in enumerate(tiling.tiles()):
+            weights = kept[number] if kept else tile.weights(query, key)
+            d_output = tile.queries_of(grad)
+            tile.add_to_keys(d_value, weights, d_output)
+            # softmax: d_scores = weights * (d_weights - sum(weights * d_weights))
+            d_scores = torch._softmax_backward_data(
+                torch.bmm(d_output, tile.keys_of(value).transpose(1, 2)),
+                weights,
+                dim=-1,
+                input_dtype=weights.dtype,
+            )
+            d_q = tile.queries_of(d_query)
+            d_q.baddbmm_(d_scores, tile.keys_of(key), beta=0, alpha=scale)
+            tile.add_to_keys(d_key, d_scores, tile.queries_of(query), scale)
+        return d_query, d_key, d_value, None, None, None
 
 
 class _Tiling:
@@ -189,78 +188,109 @@ class _Tiling:
     so faster products; the lengths below were the fastest of those tried.
     """
 
-    def __init__(self, tokens, before, after):
-        self.tokens, self.before, self.after = tokens, before, after
-        self.block = 16 if before < 16 else 32 if before < 256 else 128
+    def __init__(self, query, before, after):
+        *self.batch, self.tokens, _ = query.shape
+        self.block = 16 if before < 32 else 32 if before < 192 else 64
         # whole blocks of keys to each side, so that neighbouring blocks line up
         self.left = self.block * math.ceil(before / self.block)
         self.right = self.block * math.ceil(after / self.block)
         self.span = self.left + self.block + self.right
-        inside = (tokens - self.left - self.right) // self.block
-        at_once = TILE_SCORES // (self.block * self.span)
-        self.at_once = max(1, min(at_once, inside))
+        # from here to there, each block of queries has all its keys in the sequence
+        inside = max(self.tokens - self.left - self.right, 0) // self.block
+        self.first, self.last = self.left, self.left + inside * self.block
+
+        i = torch.arange(self.block, device=query.device)[:, None]
+        j = torch.arange(self.span, device=query.device) - self.left
+        hidden = (j < i - before) | (j > i + after)
+        self.bias = query.new_zeros(hidden.shape).masked_fill(hidden, -math.inf)
 
     def tiles(self):
         """Yield tiles that cover the band, all queries once."""
-        block, left, right = self.block, self.left, self.right
-        last = max(self.tokens - right, left) // block * block
-        edges = [*range(0, left, block), *range(last, self.tokens, block)]
-        for start in edges:
-            stop = min(start + block, self.tokens)
-            if start < stop:
-                first, end = max(start - left, 0), min(stop + right, self.tokens)
-                yield _Tile(start, stop, first, end, 1, first - (start - left))
-        for start in range(left, last, block * self.at_once):
-            stop = min(start + block * self.at_once, last)
-            blocks = (stop - start) // block
-            yield _Tile(start, stop, start - left, stop + right, blocks, 0)
+        at_once = self.block * max(1, TILE_SCORES // self.bias.numel())
+        for index in itertools.product(*map(range, self.batch)):
+            for start in range(self.first, self.last, at_once):
+                queries = slice(start, min(start + at_once, self.last))
+                keys = slice(start - self.left, queries.stop + self.right)
+                yield _Inside(index, queries, keys, self.bias)
+        before = range(0, min(self.first, self.tokens), self.block)
+        for start in itertools.chain(before, range(self.last, self.tokens, self.block)):
+            stop = min(start + self.block, self.tokens)
+            keys = slice(max(start - self.left, 0), min(stop + self.right, self.tokens))
+            columns = slice(
+                keys.start + self.left - start, keys.stop + self.left - start
+            )
+            yield _Edge(slice(start, stop), keys, self.bias[: stop - start, columns])
 
-    def weights_function(self, like):
-        """Return a function that computes a tile's weights into one reused buffer."""
-        i = torch.arange(self.block, device=like.device)[:, None]
-        j = torch.arange(self.span, device=like.device) - self.left
-        hidden = (j < i - self.before) | (j > i + self.after)
-        bias = like.new_zeros(hidden.shape).masked_fill(hidden, -math.inf)
-        buffer = like.new_empty(self.at_once * bias.numel())
-        scale = 1 / math.sqrt(like.shape[-1])
+    def sums_over_queries(self, key):
+        """Return a tensor like `key` for the tiles to add to, in their order.
 
-        def weights_of(tile, query, key):
-            q, k = tile.queries_of(query), tile.keys_of(key)
-            shape = (tile.blocks, tile.rows, tile.span)
-            scores = buffer[: math.prod(shape)].view(shape)
-            columns = slice(tile.skip, tile.skip + tile.span)
-            hide = bias[: tile.rows, columns].expand(shape)
-            torch.baddbmm(hide, q, k.transpose(1, 2), alpha=scale, out=scores)
-            return torch.softmax(scores, dim=-1, out=scores)
-
-        return weights_of
+        What the first of them to come to a key overwrites is left empty, and so costs
+        nothing; the rest is zero.
+        """
+        total = key.new_empty(key.shape)
+        total[..., : self.first + self.right, :] = 0
+        total[..., self.last + self.right :, :] = 0
+        return total
 
 
 class _Tile:
-    """Blocks of queries ``start:stop`` and the keys ``first:end`` that they see."""
+    """Some blocks of queries and the keys that they may see.
 
-    def __init__(self, start, stop, first, end, blocks, skip):
-        self.queries, self.keys = slice(start, stop), slice(first, end)
-        self.blocks, self.skip = blocks, skip  # skip: keys missing at the left edge
-        self.rows = (stop - start) // blocks
-        self.span = end - first - (blocks - 1) * self.rows
+    Queries are viewed as (blocks, rows, d), keys as (blocks, span, d).
+    """
+
+    def weights(self, query, key):
+        """Return softmax(q kᵀ / √d_k) of the band, (blocks, rows, span)."""
+        q, k = self.queries_of(query), self.keys_of(key)
+        scale = 1 / math.sqrt(q.shape[-1])
+        scores = torch.baddbmm(self.bias, q, k.transpose(1, 2), alpha=scale)
+        return torch.softmax(scores, dim=-1, out=scores)
+
+
+class _Inside(_Tile):
+    """Neighbouring blocks of one head, each with all its keys in the sequence."""
+
+    def __init__(self, index, queries, keys, bias):
+        self.index, self.queries, self.keys, self.bias = index, queries, keys, bias
+        self.rows, self.span = bias.shape
 
     def queries_of(self, x):
-        """View the queries as (blocks, rows, d)."""
-        return x[self.queries].unflatten(0, (self.blocks, self.rows))
+        return x[self.index][self.queries].unflatten(0, (-1, self.rows))
 
     def keys_of(self, x):
-        """View the keys as (blocks, span, d); the spans of neighbours overlap."""
-        return x[self.keys].unfold(0, self.span, self.rows).transpose(1, 2)
+        # a view: the spans of neighbours overlap
+        return x[self.index][self.keys].unfold(0, self.span, self.rows).transpose(1, 2)
 
-    def add_to_keys(self, total, weights, x):
-        """Add weightsᵀ x to the rows of `total` that the keys come from.
+    def add_to_keys(self, total, weights, x, scale=1):
+        """Add scale · weightsᵀ x to the rows of `total` that belong to the keys.
 
-        The spans overlap, so this goes one block of keys at a time: within such a
-        piece of the span no two blocks of queries meet.
+        The spans overlap, so this goes one block of keys at a time, in which no two
+        blocks of queries meet. The newest keys have had no earlier query, so that
+        their rows are overwritten.
         """
-        width = self.rows if self.blocks > 1 else self.span
-        for first in range(0, self.span, width):
-            piece = weights[:, :, first : first + width].transpose(1, 2)
-            rows = total[self.keys][first : first + self.blocks * width]
-            rows.unflatten(0, (self.blocks, width)).baddbmm_(piece, x)
+        length = self.queries.stop - self.queries.start
+        newest = self.span - self.rows
+        for column in range(newest, -1, -self.rows):
+            keys = total[self.index][self.keys][column : column + length]
+            keys.unflatten(0, (-1, self.rows)).baddbmm_(
+                weights[:, :, column : column + self.rows].transpose(1, 2),
+                x,
+                beta=0 if column == newest else 1,
+                alpha=scale,
+            )
+
+
+class _Edge(_Tile):
+    """One block at an end of the sequence, in all heads at once."""
+
+    def __init__(self, queries, keys, bias):
+        self.queries, self.keys, self.bias = queries, keys, bias
+
+    def queries_of(self, x):
+        return x[..., self.queries, :].flatten(0, -3)
+
+    def keys_of(self, x):
+        return x[..., self.keys, :].flatten(0, -3)
+
+    def add_to_keys(self, total, weights, x, scale=1):
+        self.keys_of(total).baddbmm_(weights.transpose(1, 2), x, alpha=scale)

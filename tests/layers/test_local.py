@@ -90,11 +90,13 @@ def test_gradients_equal_those_of_masked_full_attention(
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(("tokens", "window"), [(521, 64), (1009, 257), (211, 9)])
 @pytest.mark.parametrize("scores", [1, 2**13, 2**16])
-def test_the_size_of_a_tile_changes_nothing(
-    rng, monkeypatch, causal, tokens, window, scores
+@pytest.mark.parametrize("kept_rows", [0, 1000])
+def test_tiles_and_kept_weights_change_nothing(
+    rng, monkeypatch, causal, tokens, window, scores, kept_rows
 ):
     monkeypatch.setattr(local, "TILE_SCORES", scores)
-    inputs = [t.requires_grad_() for t in draw(rng, tokens)]
+    monkeypatch.setattr(local, "KEPT_ROWS", kept_rows)
+    inputs = [t.requires_grad_() for t in draw(rng, 2, tokens)]
     got = local_attention(*inputs, window=window, causal=causal)
     expected = local_attention_in_blocks(*inputs, window=window, causal=causal)
     torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
@@ -203,10 +205,25 @@ def test_memory_grows_with_the_window_and_not_with_the_square(rng):
         output = local_attention(query, key, value, window=64, causal=True)
         output.sum().backward()
     inputs = query.untyped_storage().nbytes()
-    assert memory.largest <= max(inputs, 2**20)  # scores in full: 512 MB
+    # the scores of one head, two windows for each query; in full: 256 MB
+    assert memory.largest <= 4 * 8192 * 2 * 64
     with LargestTensor() as memory:
         local_attention_in_blocks(query, key, value, window=64, causal=True)
     assert memory.largest <= 8 * inputs
+
+
+def test_weights_are_kept_for_narrow_windows_only(rng):
+    def saved(window):
+        numbers = []
+        inputs = torch.randn(3, 2, 1024, 16, generator=rng).requires_grad_().unbind()
+        with torch.autograd.graph.saved_tensors_hooks(
+            lambda t: numbers.append(t.numel()) or t, lambda t: t
+        ):
+            local_attention(*inputs, window=window, causal=True)
+        return sum(numbers) - sum(t.numel() for t in inputs)
+
+    assert 0 < saved(3) <= 2 * 1024 * local.KEPT_ROWS * 16
+    assert saved(300) == 0
 
 
 @pytest.mark.parametrize("attend", VERSIONS)
