@@ -20,10 +20,14 @@ class Machine:
         first function. The first entry is for the warm-up.
     breaks : dict of (str, int) to float
         Seconds more for one call: name of the function, and which of its calls.
+    period : int, optional
+        After so many calls the breaks come again, so that any rounds in a row have all
+        of them, however many calls have warmed up.
     """
 
-    def __init__(self, costs, busy, breaks=None):
+    def __init__(self, costs, busy, breaks=None, period=None):
         self.costs, self.busy, self.breaks = costs, busy, breaks or {}
+        self.period = period
         self.now, self.round = 100.0, -1
         self.called = dict.fromkeys(costs, 0)
         self.was_read = False
@@ -42,7 +46,10 @@ class Machine:
             if name == next(iter(self.costs)):
                 self.round += 1
             place = min(max(self.round, 0), len(self.busy) - 1)
-            extra = self.breaks.get((name, self.called[name]), 0)
+            call = self.called[name]
+            if call and self.period:
+                call = 1 + (call - 1) % self.period
+            extra = self.breaks.get((name, call), 0)
             if not self.called[name]:
                 extra += FIRST_CALL * (1 + list(self.costs).index(name))
             self.called[name] += 1

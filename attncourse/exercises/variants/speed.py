@@ -42,19 +42,21 @@ def _busy(generator):
 
 def _interrupted(generator):
     drawn = _quiet(generator)
-    rounds = drawn["rounds"]
-    place = torch.randint(2, rounds + 1, (), generator=generator).item()
-    other = place + 1 if place < rounds else 2
+    # An even number, so that whoever measures each second call meets one break only.
+    rounds = drawn["rounds"] + drawn["rounds"] % 2
+    # The first and the last round have the bounds: none of them can be left out.
+    first = torch.randint(2, (), generator=generator).item()
+    names = ("concat", "dot") if first else ("dot", "concat")
     return {
         **drawn,
-        "rounds": rounds + 1 - rounds % 2,
+        "rounds": rounds,
         # One of the first function makes ratios smaller, one of another larger.
-        "breaks": {("concat", place): 20.0, ("dot", other): 20.0},
+        "breaks": {(names[0], 1): 20.0, (names[1], rounds): 20.0},
     }
 
 
 def _ask(compare_speed, costs, rounds, busy, breaks=None):
-    machine = Machine(costs, busy, breaks)
+    machine = Machine(costs, busy, breaks, rounds)
     found = compare_speed(machine.steps(), rounds, machine.clock)
     if not machine.was_read:
         raise ValueError("the clock was not read")
@@ -62,7 +64,7 @@ def _ask(compare_speed, costs, rounds, busy, breaks=None):
 
 
 def _expected(costs, rounds, busy, breaks=None, **options):
-    return compare(Machine(costs, busy, breaks), rounds, **options)
+    return compare(Machine(costs, busy, breaks, rounds), rounds, **options)
 
 
 def _wrong(name, says, **options):
@@ -223,6 +225,14 @@ ENDS = tuple(
         (
             "one standard deviation below and above the mean",
             tuple(_off_the_mean(sign) for sign in (-1, 1)),
+        ),
+        (
+            "the lowest and the highest ratio of all rounds but the first",
+            (lambda r: min(r[1:]), lambda r: max(r[1:])),
+        ),
+        (
+            "the lowest and the highest ratio of all rounds but the last",
+            (lambda r: min(r[:-1]), lambda r: max(r[:-1])),
         ),
     )
 )
