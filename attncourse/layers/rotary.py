@@ -60,10 +60,9 @@ def apply_rotary(x, positions=None, base=10000.0):
     width = x.shape[-1]
     even = torch.arange(0, width - 1, 2, device=x.device, dtype=exact)
     angles = positions.to(exact)[..., None] * base ** (-even / width)
-    cos, sin = angles.cos(), angles.sin()
-    pairs = x[..., : width // 2 * 2].to(exact).unflatten(-1, (-1, 2))
-    first, second = pairs.unbind(-1)
-    turned = torch.stack(
-        [first * cos - second * sin, first * sin + second * cos], dim=-1
-    ).flatten(-2)
-    return torch.cat([turned.to(x.dtype), x[..., width // 2 * 2 :]], dim=-1)
+    # A pair is a complex number, and to turn it is to multiply it by exp(i · angle).
+    pairs = x[..., : width // 2 * 2].to(exact).unflatten(-1, (-1, 2)).contiguous()
+    turn = torch.polar(torch.ones_like(angles), angles)
+    turned = torch.view_as_real(torch.view_as_complex(pairs) * turn).flatten(-2)
+    turned = turned.to(x.dtype)
+    return torch.cat([turned, x[..., -1:]], dim=-1) if width % 2 else turned

@@ -94,7 +94,7 @@ def train(
     steps = _checks.positive_int("steps", steps)
     device = best_device() if device is None else torch.device(device)
     model.to(device).train()
-    optimiser = _optimiser(model, learning_rate)
+    optimiser = _optimiser(model, learning_rate, device)
     rise = max(1, round(warmup * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: _rate(step, steps, rise)
@@ -138,10 +138,11 @@ def train(
     return [float(loss) for loss in losses]
 
 
-def _optimiser(model, learning_rate):
+def _optimiser(model, learning_rate, device):
+    fused = device.type in ("cpu", "cuda")  # one call for all weights
     if isinstance(learning_rate, list):
-        return torch.optim.Adam(learning_rate)
-    return torch.optim.Adam(model.parameters(), lr=learning_rate)
+        return torch.optim.Adam(learning_rate, fused=fused)
+    return torch.optim.Adam(model.parameters(), lr=learning_rate, fused=fused)
 
 
 def _rate(step, steps, rise):
