@@ -9,6 +9,7 @@ import torch
 
 from attncourse.exercises.from_scratch.common import (
     failed,
+    products,
     right,
     scaled,
     softmax,
@@ -37,9 +38,9 @@ def _ask_attention(softmax_gradient, attention_gradients, **inputs):
         return _named(attention_gradients(**inputs))
 
 
-def _by_hand(query, key, value, upstream, *, soft=None, scale=None):
+def _by_hand(query, key, value, upstream, *, soft=None, scale=None, forth=scaled):
     """Return the three gradients, with a part replaced."""
-    weights = softmax(scaled(query, key))
+    weights = softmax(forth(query, key))
     above = upstream @ value.transpose(-2, -1)
     scores = weights * (above - mean_of(weights, above))
     scores = scores if soft is None else soft(weights, above)
@@ -51,6 +52,10 @@ def _by_hand(query, key, value, upstream, *, soft=None, scale=None):
             weights.transpose(-2, -1) @ upstream,
         )
     )
+
+
+def _by_width(query, key):
+    return products(query, key) / query.shape[-1]
 
 
 def _one_not_scaled(seen, expected, inputs):
@@ -150,6 +155,21 @@ ATTENTION_GRADIENTS = Check(
                 **inputs, scale=lambda query: query.shape[-1]
             ),
             read=SOFTMAX,
+        ),
+        *(
+            Mistake(
+                "another scale on the way forward",
+                f"The weights are made from scores that are {how}. These are not the "
+                "weights of the forward pass: there, scores are divided by the root "
+                "of d_k.",
+                wrong=partial(_by_hand, scale=scale, forth=forth),
+                read=SOFTMAX,
+            )
+            for how, forth, scales in (
+                ("not divided", products, (None, lambda query: 1)),
+                ("divided by d_k", _by_width, (None, lambda query: query.shape[-1])),
+            )
+            for scale in scales
         ),
         Mistake(
             "softmax left out",

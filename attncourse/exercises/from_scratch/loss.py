@@ -74,6 +74,15 @@ LOSS = Check(
             wrong=lambda log_odds, ids: -_probability(log_odds, ids)[ids != 0].mean(),
         ),
         Mistake(
+            "log-odds for logarithms of probabilities",
+            "The log-odds are taken for logarithms of probabilities. They become these "
+            "by a log-softmax, which `F.nll_loss` does not make and `F.cross_entropy` "
+            "does.",
+            wrong=lambda log_odds, ids: F.nll_loss(
+                log_odds.flatten(0, 1), ids.flatten(), ignore_index=0
+            ),
+        ),
+        Mistake(
             "squared error",
             "This is the mean squared error of the probabilities. Asked for is the "
             "cross-entropy: minus the logarithm of the right symbol's probability.",

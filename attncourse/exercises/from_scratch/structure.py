@@ -63,6 +63,7 @@ def _facts(CopyModel, copy_loss, ids):
         ),
         "places look differently": bool((rows - rows[:1]).abs().max() > 1e-5),
         "a query knows its symbol": bool(shares.abs().max() > 1e-5),
+        "a key knows its symbol": bool((moved_weights - weights).abs().max() > 1e-6),
     }
 
 
@@ -127,6 +128,7 @@ STRUCTURE = Check(
         "log-odds are probabilities": False,
         "places look differently": True,
         "a query knows its symbol": False,
+        "a key knows its symbol": True,
     },
     mistakes=(
         Mistake(
@@ -177,6 +179,14 @@ STRUCTURE = Check(
             "that knows its symbol can ask for equal ones anywhere, and need not find "
             "its place. Let it ask by its position alone.",
             when=fact("a query knows its symbol", True),
+            read=MAPS,
+        ),
+        Mistake(
+            "keys without symbols",
+            "The weights are the same whatever the symbols are: keys are made from "
+            "positions alone. Asked for are keys that know both; the model is to find "
+            "out by itself that the position is enough.",
+            when=fact("a key knows its symbol", False),
             read=MAPS,
         ),
         Mistake(

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from attncourse.exercises.from_scratch.common import draw_sizes, failed
+from attncourse.exercises.from_scratch.large_scores import LARGE, SOFTMAX
 from attncourse.exercises.seen import near
 from attncourse.exercises.task import Check, Mistake, Task
 
-SOFTMAX = "chapters/02_attention_types#a-question-is-a-dot-product"
 LN2 = 0.6931471805599453
 ROWS = "chapters/02_attention_types#three-maps-ask-be-found-hand-over"
 
@@ -18,21 +18,6 @@ def _scores(generator):
     queries, more = draw_sizes(generator, (2, 3), (1, 2))
     size = (1, 2, queries, queries + more)
     return {"scores": 1.5 * torch.randn(size, generator=generator)}
-
-
-def _large_scores(generator):
-    queries, keys = draw_sizes(generator, (2, 4), (3, 4))
-    scores = torch.randn(queries, keys, generator=generator)
-    offsets = 1000.0 * (torch.arange(queries) - 1)[:, None]
-    spread = 400 * torch.randperm(keys, generator=generator).float()
-    return {"scores": scores + offsets, "far_apart": spread[None]}
-
-
-def _both(weights, scores, far_apart):
-    return {
-        "weights": weights(scores),
-        "weights of scores far apart": weights(far_apart),
-    }
 
 
 def _over_all(scores):
@@ -70,6 +55,16 @@ BENT = (
     ("their size without a sign", torch.abs),
     ("their squares", torch.square),
     ("whole numbers, rounded", torch.round),
+    (
+        "the scores less the largest of each *column*: only what is taken from a whole "
+        "row cancels",
+        lambda scores: scores - scores.amax(dim=-2, keepdim=True),
+    ),
+    (
+        "the scores less the mean of each *column*: only what is taken from a whole "
+        "row cancels",
+        lambda scores: scores - scores.mean(dim=-2, keepdim=True),
+    ),
 )
 
 VALUES = Check(
@@ -153,6 +148,20 @@ VALUES = Check(
             wrong=lambda scores: (scores - scores.amax(-1, keepdim=True)).exp(),
             read=SOFTMAX,
         ),
+        *(
+            Mistake(
+                "the exponential of the sum",
+                "Each row is divided by the exponential of the sum of its scores. "
+                "Below the line stands the sum of the exponentials, which is another "
+                "number.",
+                wrong=lambda scores, top=top: (
+                    (scores - top(scores)).exp()
+                    / (scores - top(scores)).sum(-1, keepdim=True).exp()
+                ),
+                read=SOFTMAX,
+            )
+            for top in (lambda s: 0, lambda s: s.amax(-1, keepdim=True))
+        ),
         Mistake(
             "divided by the largest score",
             "The rows sum to 1, but the scores were made smaller by a *factor* first. "
@@ -221,74 +230,6 @@ VALUES = Check(
     ),
 )
 
-
-def _not_finite(seen, expected, inputs):
-    return any(not np.isfinite(part.values).all() for part in seen.values())
-
-
-def _a_row_without_weight(seen, expected, inputs):
-    rows = seen["weights"].values.reshape(seen["weights"].shape)
-    sums = rows.sum(-1)
-    return sums.min() < 0.5 and any(near(s, 1, digits=1) for s in sums)
-
-
-def _undecided(seen, expected, inputs):
-    highest = np.sort(seen["weights of scores far apart"].values)
-    return near(highest[-1], highest[-2])
-
-
-LARGE = Check(
-    "large scores do not overflow, and no axis is counted from the front",
-    1,
-    inputs=_large_scores,
-    ask=_both,
-    expected=lambda scores, far_apart: _both(
-        lambda x: torch.softmax(x, dim=-1), scores, far_apart
-    ),
-    mistakes=(
-        Mistake(
-            "one maximum for all rows",
-            "Some rows are not numbers: one number is taken away from the whole "
-            "tensor. A row far below it is left with exponentials that are all 0, and "
-            "0/0 is not a number.",
-            when=lambda seen, expected, inputs: (
-                _not_finite(seen, expected, inputs)
-                and np.isfinite(seen["weights of scores far apart"].values).all()
-            ),
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "exponentials overflow",
-            "There are entries that are not numbers. A float32 holds no exponential of "
-            "a score above 88. What can be taken from all scores of a row without "
-            "changing their weights?",
-            when=_not_finite,
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "one maximum for all rows",
-            "The weights of some rows do not sum to 1: one number is taken away from "
-            "the whole tensor. A row far below it is left with exponentials that are "
-            "all 0.",
-            when=_a_row_without_weight,
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "scores are cut off",
-            "Scores that differ by hundreds get equal weights. Cutting large scores "
-            "off avoids the overflow, but it changes the answer.",
-            when=_undecided,
-            read=SOFTMAX,
-        ),
-        Mistake(
-            "axis counted from the front",
-            "The answer is right with heads and raises an error for a plain matrix of "
-            "scores. The keys are always the last axis, wherever that is.",
-            when=lambda seen, expected, inputs: failed(seen, "out of range"),
-            read=SOFTMAX,
-        ),
-    ),
-)
 
 WEIGHTS = Task(
     name="weights",

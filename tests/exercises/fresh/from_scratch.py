@@ -1253,6 +1253,196 @@ def masked_attention(query, key, value, mask=None):
             '    total = F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0, reduction="sum")\n    return total / ids.numel()',
         ),
     ),
+    Wrong(
+        "scores",
+        "only the query divided, by the fourth root",
+        (0, 1),
+        "scaled by another number",
+        code="""\
+def attention_scores(query, key):
+    return (query / query.shape[-1] ** 0.25) @ key.transpose(-2, -1)
+""",
+    ),
+    Wrong(
+        "scores",
+        "root of both widths together",
+        (0, 1),
+        "scaled by another number",
+        code="""\
+def attention_scores(query, key):
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1] + key.shape[-1])
+""",
+    ),
+    Wrong(
+        "weights",
+        "the largest of each column taken off",
+        (0, 1),
+        "scores changed before the softmax",
+        code="""\
+def attention_weights(scores):
+    exponentials = torch.exp(scores - scores.amax(dim=-2, keepdim=True))
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+""",
+    ),
+    Wrong(
+        "weights",
+        "divided by the exponential of the sum",
+        (0, 1),
+        "the exponential of the sum",
+        code="""\
+def attention_weights(scores):
+    scores = scores - scores.amax(dim=-1, keepdim=True)
+    return torch.exp(scores) / torch.exp(scores.sum(dim=-1, keepdim=True))
+""",
+    ),
+    Wrong(
+        "attention",
+        "weights turned round before the values",
+        (0, 1, 2, 3),
+        "",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    return F.dropout(weights, dropout).transpose(-2, -1) @ value, weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "dropout on weights and on the output",
+        (2,),
+        "dropout of the output",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    output = F.dropout(weights, dropout) @ value
+    return F.dropout(output, dropout), weights
+""",
+    ),
+    Wrong(
+        "attention",
+        "output divided by the number of keys",
+        (0, 1, 2, 3),
+        "averaged over the keys",
+        code="""\
+def attention(query, key, value, dropout=0.0):
+    weights = attention_weights(attention_scores(query, key))
+    return F.dropout(weights, dropout) @ value / value.shape[-2], weights
+""",
+    ),
+    Wrong(
+        "masks",
+        "the causal part turned round in the decoder",
+        (2,),
+        "the future for the past",
+        code="""\
+def causal_mask(tokens):
+    return torch.ones(tokens, tokens, dtype=torch.bool).tril()
+
+
+def padding_mask(ids, pad=0):
+    return (ids != pad)[:, None, None, :]
+
+
+def decoder_mask(ids, pad=0):
+    return padding_mask(ids, pad) & causal_mask(ids.shape[1]).T
+""",
+    ),
+    Wrong(
+        "masked",
+        "hidden scores set to the smallest score",
+        (0, 1, 2, 3),
+        "hidden scores stay in the game",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is None:
+        weights = attention_weights(scores)
+        return weights @ value, weights
+    weights = attention_weights(scores.masked_fill(~mask, scores.min().item()))
+    weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "masked",
+        "empty found along the queries",
+        (1, 2, 3),
+        "mask after the softmax",
+        change=(
+            "    empty = ~mask.any(dim=-1, keepdim=True)",
+            "    empty = ~mask.any(dim=-2, keepdim=True)",
+        ),
+    ),
+    Wrong(
+        "masked",
+        "the lowest number of single precision, always",
+        (3,),
+        "-1e9 in half precision",
+        change=(
+            "scores.masked_fill(~visible, -math.inf)",
+            "scores.masked_fill(~visible, torch.finfo(torch.float32).min)",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "scaled back, not forth",
+        (1,),
+        "another scale on the way forward",
+        change=(
+            "    weights = attention_weights(attention_scores(query, key))",
+            "    weights = attention_weights(query @ key.transpose(-2, -1))",
+        ),
+    ),
+    Wrong(
+        "gradient",
+        "divided by d_k, forth and back",
+        (1,),
+        "another scale on the way forward",
+        change=(
+            " / math.sqrt(query.shape[-1])",
+            " / query.shape[-1]",
+        ),
+    ),
+    Wrong(
+        "copying",
+        "keys made of positions only",
+        (1,),
+        "keys without symbols",
+        code="""\
+class CopyModel(nn.Module):
+    def __init__(self, num_symbols, max_len, d_model=32):
+        super().__init__()
+        self.symbols = nn.Embedding(num_symbols + 1, d_model)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.to_query = nn.Linear(d_model, d_model)
+        self.to_key = nn.Linear(d_model, d_model)
+        self.to_value = nn.Linear(d_model, d_model)
+        self.to_log_odds = nn.Linear(d_model, num_symbols + 1)
+
+    def forward(self, ids):
+        places = self.positions(torch.arange(ids.shape[1]))
+        places = places.expand(len(ids), -1, -1)
+        query, key = self.to_query(places), self.to_key(places)
+        value = self.to_value(self.symbols(ids))
+        output, weights = masked_attention(query, key, value, padding_mask(ids)[:, 0])
+        return self.to_log_odds(output), weights
+
+
+def copy_loss(model, ids):
+    log_odds, _ = model(ids)
+    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0)
+""",
+    ),
+    Wrong(
+        "copying",
+        "log-odds taken for log-probabilities",
+        (0,),
+        "log-odds for logarithms of probabilities",
+        change=(
+            "F.cross_entropy(",
+            "F.nll_loss(",
+        ),
+    ),
 ]
 RIGHT = [
     Right(
@@ -1408,5 +1598,42 @@ def attention_gradients(query, key, value, upstream):
             "    return F.cross_entropy(log_odds.flatten(0, 1), ids.flatten(), ignore_index=0)",
             "    logs = log_odds.log_softmax(dim=-1)\n    taken = logs.gather(-1, ids[..., None]).squeeze(-1)\n    real = (ids != 0).to(taken.dtype)\n    return -(taken * real).sum() / real.sum()",
         ),
+    ),
+    Right(
+        "gradient",
+        "the whole matrix of derivatives",
+        code="""\
+def softmax_gradient(weights, upstream):
+    jacobian = torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
+    return (jacobian @ upstream[..., None])[..., 0]
+
+
+def attention_gradients(query, key, value, upstream):
+    root = query.shape[-1] ** 0.5
+    weights = attention_weights(attention_scores(query, key))
+    of_scores = softmax_gradient(weights, torch.einsum("...qd,...kd->...qk", upstream, value))
+    return (
+        torch.einsum("...qk,...kd->...qd", of_scores, key) / root,
+        torch.einsum("...qk,...qd->...kd", of_scores, query) / root,
+        torch.einsum("...qk,...qd->...kd", weights, upstream),
+    )
+""",
+    ),
+    Right(
+        "masked",
+        "own softmax with a denominator kept from zero",
+        code="""\
+def masked_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is None:
+        mask = torch.ones(1, 1, dtype=torch.bool)
+    low = torch.where(mask, scores, -math.inf).amax(-1, keepdim=True)
+    low = torch.where(torch.isinf(low), 0.0, low).detach()
+    shifted = torch.where(mask, scores - low, 0.0)
+    e = torch.where(mask, shifted.exp(), 0.0)
+    total = e.sum(-1, keepdim=True)
+    weights = e / torch.where(total == 0, torch.ones_like(total), total)
+    return weights @ value, weights
+""",
     ),
 ]
