@@ -10,6 +10,7 @@ from attncourse.exercises.patterns.hits import (
     among_the_two_largest,
     columns_hit,
     divided_by,
+    hit_by_any,
     hits,
     links_hit,
     moved_hits,
@@ -81,6 +82,13 @@ def _tokens_and_heads(weights, links):
 
 
 OTHER_SHARES = (
+    Mistake(
+        "a hit of any head",
+        "A word counts as soon as *any* head looks at one of its links, and all heads "
+        "get the same share. The question is which head aligns.",
+        wrong=hit_by_any,
+        read=ALIGN,
+    ),
     *(
         Mistake(
             f"{what} off by one",

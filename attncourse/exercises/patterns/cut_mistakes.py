@@ -104,6 +104,11 @@ def _somewhere(own, width):
     yield _in_part((every, slice(None, -1)))
 
 
+def _tokens_cut(own, width):
+    yield lambda x, own: _in_part((slice(None), own))(x, slice(None))
+    yield lambda x, own: _in_part((own,))(x, slice(None))
+
+
 INSIDE = (
     Mistake(
         "not a context manager",
@@ -202,6 +207,13 @@ INSIDE = (
         "nothing is switched off.",
         wrong=unchanged,
         read=NEED,
+    ),
+    Mistake(
+        "another axis cut",
+        "Whole tokens, or whole sentences, have been cleared: the slice of the head "
+        "stands on their axis. The numbers of the heads are on the last one.",
+        when=one_of(_tokens_cut),
+        read=SPLIT,
     ),
     Mistake(
         "a part of the head left",

@@ -101,3 +101,10 @@ def ratio_of_sums(weights, visible):
     counted, largest = keys > 1, keys.clamp(min=2).log()
     found = torch.special.entr(weights).sum(-1).transpose(0, 1)[:, counted]
     return found.sum(-1) / largest[counted].sum()
+
+
+def by_the_largest(weights, visible):
+    """Divide the entropies by the largest of them all."""
+    found = torch.special.entr(weights).sum(dim=-1)
+    chosen = visible.sum(dim=-1)[:, None] >= 2
+    return (found / found.max() * chosen).sum(dim=(0, 2)) / chosen.sum()

@@ -35,6 +35,15 @@ def _mean(found):
     return torch.tensor(list(found)).mean(dim=0)
 
 
+def hit_by_any(weights, links):
+    """Return the share of words that some head hits, the same for all heads."""
+    return _mean(
+        [float(any(_best(one, t) in sources for one in sentence))] * len(sentence)
+        for sentence, pairs in zip(weights, links, strict=True)
+        for t, sources in sources_of(pairs).items()
+    )
+
+
 def links_hit(weights, links):
     """Return the share of links, instead of tokens, that are hit."""
     return _mean(

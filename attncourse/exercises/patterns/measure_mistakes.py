@@ -8,6 +8,7 @@ from functools import partial
 import torch
 
 from attncourse.exercises.patterns.extents import (
+    by_the_largest,
     entropies,
     entropy,
     mean_steps,
@@ -178,6 +179,14 @@ OF_WIDTHS = (
         "entropy that they allow is its logarithm.",
         divide=False,
         width=lambda weights, count: entropy(weights, count) / count,
+    ),
+    Mistake(
+        "a share of the largest entropy found",
+        "The entropies have been divided by the largest one of these inputs. Asked for "
+        "is the largest that the query *could* have, which follows from the number of "
+        "its keys; other inputs do not change it.",
+        wrong=by_the_largest,
+        read=SCORE,
     ),
     *_spreads(
         "a number of keys",

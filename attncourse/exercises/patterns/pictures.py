@@ -7,11 +7,13 @@ from functools import partial
 import numpy as np
 import torch
 
+from attncourse.exercises.patterns.drawings import drawn, one_column
 from attncourse.exercises.patterns.models import draw
 from attncourse.exercises.task import Check, Mistake, Task
 
 ROWS = "chapters/02_attention_types#one-token-asks-the-others"
 TRAINED = "chapters/03_multi_head#a-score-for-each-head"
+COLUMN = "the pictures stand one above another"
 WORDS = ("the", "old", "cat", "sees", "a", "dog")
 
 
@@ -27,68 +29,7 @@ def _inputs(generator, fewest=2):
     }
 
 
-def drawn(axes):
-    """Return what was drawn in some axes, read as one sees it.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        With a picture made by ``imshow``, ``matshow``, ``pcolormesh`` or ``pcolor``.
-
-    Returns
-    -------
-    dict
-        "data": the matrix, from the top row to the bottom one; "scale": the values of
-        the first and last colour; "rows", "columns", "title": texts, in this order.
-
-    Raises
-    ------
-    ValueError
-        If there is no such picture.
-    """
-    if axes.images:
-        picture = axes.images[0]
-        data = np.asarray(picture.get_array(), dtype=float)
-        left, right, bottom, top = picture.get_extent()
-        if picture.origin == "upper":
-            bottom, top = top, bottom
-        x = _centres(np.linspace(left, right, data.shape[1] + 1))
-        y = _centres(np.linspace(bottom, top, data.shape[0] + 1))
-    elif axes.collections and hasattr(axes.collections[0], "get_coordinates"):
-        picture = axes.collections[0]
-        corners = picture.get_coordinates()
-        x, y = _centres(corners[0, :, 0]), _centres(corners[:, 0, 1])
-        data = np.asarray(picture.get_array(), dtype=float).reshape(len(y), len(x))
-    else:
-        raise ValueError("no picture in the axes; imshow and pcolormesh make one")
-    across = axes.transData.transform([(place, y[0]) for place in x])[:, 0]
-    down = -axes.transData.transform([(x[0], place) for place in y])[:, 1]
-    rows, columns = np.argsort(down), np.argsort(across)
-    return {
-        "data": data[rows][:, columns],
-        "scale": np.array(picture.get_clim(), dtype=float),
-        "rows": _labels(axes.yaxis, y[rows]),
-        "columns": _labels(axes.xaxis, x[columns]),
-        "title": axes.get_title() or axes.get_title("left"),
-    }
-
-
-def _centres(edges):
-    return (edges[:-1] + edges[1:]) / 2
-
-
-def _labels(axis, places):
-    """Return the texts at the given places, from the first place to the last."""
-    found = dict.fromkeys(range(len(places)), "-")
-    for tick in axis.get_major_ticks():
-        near = np.abs(places - tick.get_loc())
-        text = tick.label1.get_text() or tick.label2.get_text()
-        if near.min() < 0.3 and text:
-            found[int(near.argmin())] = text
-    return " ".join(found.values())
-
-
-def _pictures(draw_heads, weights, queries, keys):
+def _pictures(draw_heads, weights, queries, keys, beside=False):
     import matplotlib.pyplot as plt
 
     before = set(plt.get_fignums())
@@ -99,6 +40,8 @@ def _pictures(draw_heads, weights, queries, keys):
         axes = np.ravel(axes)
         for figure in {one.figure for one in axes}:
             figure.canvas.draw()  # this puts the ticks in their places
+        if beside and one_column(axes):
+            raise ValueError(COLUMN)
         return [drawn(one) for one in axes]
     finally:
         for number in set(plt.get_fignums()) - before:
@@ -106,7 +49,7 @@ def _pictures(draw_heads, weights, queries, keys):
 
 
 def _data(draw_heads, **inputs):
-    pictures = _pictures(draw_heads, **inputs)
+    pictures = _pictures(draw_heads, **inputs, beside=True)
     if len({picture["data"].shape for picture in pictures}) > 1:
         raise ValueError("the pictures do not all have the same size")
     return np.stack([picture["data"] for picture in pictures])
@@ -218,6 +161,13 @@ PICTURES = Task(
                     "looks everywhere alike is then drawn as dark as one that looks "
                     "at a single key.",
                     wrong=_other(lambda w: (w / w.amax(-1, keepdim=True)).double()),
+                    read=TRAINED,
+                ),
+                Mistake(
+                    "one above another",
+                    "The pictures stand one above another. Side by side, the rows of "
+                    "all heads are at one height, and can be compared.",
+                    when=lambda seen, expected, inputs: COLUMN in seen["result"].text,
                     read=TRAINED,
                 ),
                 Mistake(

@@ -89,6 +89,33 @@ WITHOUT_A_COPY = Slip(
     "about the head.",
     {"counted": _all},
 )
+
+
+def _with_any_copy(steps):
+    """Count the queries whose token stands at another place too, later ones included.
+
+    The table marks what stands some `steps` after an earlier copy: in its columns the
+    queries are found that have a later one.
+    """
+
+    def counted(table, real, at):
+        later = table.any(dim=0).roll(-steps)
+        if steps:
+            later[-steps:] = False
+        return (table.any(dim=1) | later) & real
+
+    return counted
+
+
+def _later_copies(steps):
+    return Slip(
+        "queries with only a later copy counted",
+        "Queries whose token comes again later, but has not occurred before, have been "
+        "counted with a share of zero. They had nothing to find yet.",
+        {"counted": _with_any_copy(steps)},
+    )
+
+
 INSTEAD_OF_SAME = (
     Slip(
         "the token itself counted",
@@ -182,7 +209,9 @@ TOKEN = Task(
             ask=ask_one(0),
             expected=SAME,
             pure=True,
-            mistakes=slipped(SAME, (*INSTEAD_OF_SAME, *SEVERAL_KEYS, *EVERYWHERE)),
+            mistakes=slipped(
+                SAME, (_later_copies(0), *INSTEAD_OF_SAME, *SEVERAL_KEYS, *EVERYWHERE)
+            ),
         ),
         Check(
             "`looks_after`: the share on what followed the query's token before",
@@ -191,7 +220,9 @@ TOKEN = Task(
             ask=ask_one(1),
             expected=AFTER,
             pure=True,
-            mistakes=slipped(AFTER, (*INSTEAD_OF_AFTER, *SEVERAL_KEYS, *EVERYWHERE)),
+            mistakes=slipped(
+                AFTER, (_later_copies(1), *INSTEAD_OF_AFTER, *SEVERAL_KEYS, *EVERYWHERE)
+            ),
         ),
         Check(
             "both leave padding out, and every query of the batch weighs the same",

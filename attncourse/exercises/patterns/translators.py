@@ -134,6 +134,21 @@ TRANSLATOR = Task(
             expected=_padded_expected,
             mistakes=(
                 Mistake(
+                    "sentences with padding emptied",
+                    "A sentence that has any padding has lost all of its rows. Only "
+                    "the rows of the padded places are to be zero.",
+                    when=lambda seen, expected, inputs: bool(
+                        (
+                            (seen["result"].values == 0)
+                            == (
+                                expected["result"].values
+                                < expected["result"].values.max()
+                            )
+                        ).all()
+                    ),
+                    read=PADDING,
+                ),
+                Mistake(
                     "rows of padding kept",
                     "The rows of padded places are still there. Here is all the weight "
                     "of each sentence: layers x heads x *tokens* in a right result, as "

@@ -28,7 +28,7 @@ def _scores(generator, above):
 
 
 def _all_stand_out(generator):
-    return _scores(generator, (0.2, 0.3, 0.0))  # the last just reaches it
+    return _scores(generator, (0.03, 0.3, 0.0))  # the last just reaches it
 
 
 def _one_stands_out(generator):
@@ -211,6 +211,13 @@ WHICH = Task(
             expected=lambda scores, alike: _text(places(scores, alike)),
             mistakes=(
                 Mistake(
+                    "half of the whole scale",
+                    "A head has been left out that comes halfway from `alike` to 1. "
+                    "It has been asked to lie half of the *whole* scale above `alike`.",
+                    wrong=_judged(lambda best, alike: best >= alike + 0.5),
+                    read=SCORE,
+                ),
+                Mistake(
                     "halfway is not enough",
                     "A head that comes exactly halfway from `alike` to 1 is left out. "
                     "*At least* halfway is asked for.",
@@ -227,13 +234,6 @@ WHICH = Task(
                     wrong=lambda scores, alike: _text(
                         {name: _flat(table) for name, table in scores.items()}
                     ),
-                    read=SCORE,
-                ),
-                Mistake(
-                    "half of the whole scale",
-                    "A head has been left out that comes halfway from `alike` to 1. "
-                    "It has been asked to lie half of the *whole* scale above `alike`.",
-                    wrong=_judged(lambda best, alike: best >= alike + 0.5),
                     read=SCORE,
                 ),
             ),

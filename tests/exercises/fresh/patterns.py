@@ -1305,6 +1305,209 @@ def alignment_hits(weights, links):
             "    return torch.stack(weights[kind]).flip(0) * real",
         ),
     ),
+    Wrong(
+        "translator",
+        "rows of a whole sentence zeroed where any is padding",
+        (2,),
+        "sentences with padding emptied",
+        change=(
+            "    real = (queries != 0)[None, :, None, :, None]",
+            "    real = (queries != 0).all(dim=1)[None, :, None, None, None]",
+        ),
+    ),
+    Wrong(
+        "pictures",
+        "names of the ticks without the ticks",
+        (2,),
+        "tokens not at the ticks",
+        change=(
+            "        ax.set_xticks(range(len(keys)), keys, rotation=90)\n        ax.set_yticks(range(len(queries)), queries)",
+            "        ax.set_xticklabels(keys, rotation=90)\n        ax.set_yticklabels(queries)",
+        ),
+    ),
+    Wrong(
+        "pictures",
+        "one above the other",
+        (0,),
+        "one above another",
+        code="""\
+def draw_heads(weights, queries, keys):
+    heads = len(weights)
+    _, axes = plt.subplots(heads, 1, figsize=(4, 3 * heads), squeeze=False)
+    for head, ax in enumerate(axes[:, 0]):
+        ax.imshow(weights[head], vmin=0, vmax=1)
+        ax.set_xticks(range(len(keys)), keys, rotation=90)
+        ax.set_yticks(range(len(queries)), queries)
+        ax.set_title(f"head {head}")
+    return axes[:, 0]
+""",
+    ),
+    Wrong(
+        "place",
+        "the second token for the first",
+        (1, 2),
+        "the second key",
+        change=(
+            "weights[:, :, 1:, 0]",
+            "weights[:, :, 1:, 1]",
+        ),
+    ),
+    Wrong(
+        "token",
+        "a later copy makes a query count",
+        (0, 1, 2),
+        "queries with only a later copy counted",
+        code="""\
+def looks_same(weights, tokens):
+    equal = tokens[:, :, None] == tokens[:, None, :]
+    real = (tokens != 0)[:, :, None]
+    wanted = (equal & real).tril(-1)
+    counted = (equal & real).sum(-1) > 1
+    shares = (weights * wanted[:, None]).sum(dim=-1)
+    return (shares * counted[:, None]).sum(dim=(0, 2)) / counted.sum()
+
+
+def looks_after(weights, tokens):
+    equal = tokens[:, :, None] == tokens[:, None, :]
+    real = (tokens != 0)[:, :, None]
+    counted = (equal & real).sum(-1) > 1
+    wanted = torch.zeros_like(equal)
+    wanted[:, :, 1:] = equal[:, :, :-1]
+    wanted = (wanted & real).tril()
+    shares = (weights * wanted[:, None]).sum(dim=-1)
+    return (shares * counted[:, None]).sum(dim=(0, 2)) / counted.sum()
+""",
+    ),
+    Wrong(
+        "token",
+        "the query's own copy wanted for what followed",
+        (1, 2),
+        "the query's own place left out",
+        change=(
+            "    wanted[:, :, 1:] = tokens[:, :, None] == tokens[:, None, :-1]\n    return share_of(weights, (wanted & (tokens != 0)[:, :, None]).tril())",
+            "    wanted[:, :, 1:] = tokens[:, :, None] == tokens[:, None, :-1]\n    return share_of(weights, (wanted & (tokens != 0)[:, :, None]).tril(-1))",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "source places counted from 1",
+        (0, 1),
+        "source tokens off by one",
+        change=(
+            "    looked_up = weights.argmax(dim=-1)",
+            "    looked_up = weights.argmax(dim=-1) + 1",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "a hit of any head",
+        (0, 1),
+        "a hit of any head",
+        code="""\
+def alignment_hits(weights, links):
+    looked_up = weights.argmax(dim=-1)
+    hits = []
+    for sentence, pairs in zip(looked_up, links):
+        for place in {t for _, t in pairs}:
+            linked = torch.tensor([s for s, t in pairs if t == place])
+            hits.append(torch.isin(sentence[:, place], linked).any())
+    return torch.stack(hits).float().mean().expand(weights.shape[1])
+""",
+    ),
+    Wrong(
+        "which",
+        "a half above everywhere alike",
+        (0,),
+        "half of the whole scale",
+        change=(
+            "(alike[name] + 1) / 2",
+            "alike[name] + 0.5",
+        ),
+    ),
+    Wrong(
+        "which",
+        "one and a half times everywhere alike",
+        (1,),
+        "higher than a head that looks everywhere",
+        change=(
+            "(alike[name] + 1) / 2",
+            "alike[name] * 1.5",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "tokens cut in place of features",
+        (0, 2),
+        "another axis cut",
+        change=(
+            "side_by_side[..., own] = 0",
+            "side_by_side[:, own] = 0",
+        ),
+    ),
+    Wrong(
+        "ablation",
+        "the loss read inside the block both times",
+        (2,),
+        "always zero",
+        code="""\
+def rise(model, tokens, layer, head, loss_of):
+    with ablated(model, layer, head):
+        before = loss_of(model, tokens).item()
+        after = loss_of(model, tokens).item()
+    return after - before
+""",
+    ),
+    Wrong(
+        "measures",
+        "from the mean place",
+        (0, 2),
+        "distances with a sign",
+        code="""\
+def reach(weights, tokens):
+    q, k = weights.shape[-2:]
+    mean_place = weights @ torch.arange(k, dtype=weights.dtype)
+    distance = (mean_place - torch.arange(q)).abs()
+    real = (tokens != 0)[:, None]
+    return (distance * real).sum(dim=(0, 2)) / real.sum()
+
+
+def spread(weights, visible):
+    count = visible.sum(dim=-1)[:, None]
+    chosen = count >= 2
+    share = torch.special.entr(weights).sum(dim=-1) / count.clamp(min=2).log()
+    return (share * chosen).sum(dim=(0, 2)) / chosen.sum()
+""",
+    ),
+    Wrong(
+        "measures",
+        "divided by the largest entropy found",
+        (1, 2),
+        "a share of the largest entropy found",
+        change=(
+            "    share = entropy / count.clamp(min=2).log()",
+            "    share = entropy / entropy.max()",
+        ),
+    ),
+    Wrong(
+        "measures",
+        "keys with some weight counted for those visible",
+        (1, 2),
+        "",
+        change=(
+            "    count = visible.sum(dim=-1)[:, None]  # (batch, 1, queries)\n    chosen = count >= 2",
+            "    count = (weights > 0.01).sum(dim=-1)\n    chosen = visible.sum(dim=-1)[:, None] >= 2",
+        ),
+    ),
+    Wrong(
+        "languages",
+        "best head by reach",
+        (0,),
+        "the head that reaches farthest",
+        change=(
+            "        best = alignment_hits(weights, links).argmax()\n        found[language] = reach(weights, target)[best].item()",
+            "        found[language] = reach(weights, target).max().item()",
+        ),
+    ),
 ]
 RIGHT = [
     Right(
@@ -1461,6 +1664,37 @@ def spread(weights, visible):
     rows = m > 1
     entropy = -torch.xlogy(weights, weights).sum(-1).transpose(0, 1)
     return (entropy[:, rows] / m[rows].log()).mean(1)
+""",
+    ),
+    Right(
+        "translator",
+        "inference mode and masked_fill",
+        code="""\
+def translator_weights(model, source, target, kind):
+    mode = model.training
+    try:
+        with torch.inference_mode():
+            layers = model.eval()(source, target, need_weights=True)[1][kind]
+    finally:
+        model.train(mode)
+    empty = ((source if kind == "encoder" else target) == 0)[:, None, :, None]
+    return torch.stack([w.clone().masked_fill(empty, 0) for w in layers])
+""",
+    ),
+    Right(
+        "which",
+        "by sorting all heads",
+        code="""\
+def find_heads(scores, alike):
+    def best(name):
+        table = scores[name].tolist()
+        score, layer, head = max(
+            ((s, i, j) for i, row in enumerate(table) for j, s in enumerate(row)),
+            key=lambda found: found[0],
+        )
+        return (layer, head) if 2 * score >= 1 + alike[name] else None
+
+    return {name: best(name) for name in scores}
 """,
     ),
 ]
