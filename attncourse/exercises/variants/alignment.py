@@ -46,6 +46,8 @@ def _error(weights, lengths, gold, *, kind="aer", turned=False, **options):
         return 1 - 2 * both[one] / (found[one] + wanted[one])
     if kind == "words":
         wanted = [len({t for _, t in links}) for links in gold]
+    if kind == "no brackets":
+        return 1 - 2 * sum(both) / sum(found) + sum(wanted)
     if kind == "larger":
         return 1 - sum(both) / max(sum(found), sum(wanted))
     if kind == "smaller":
@@ -86,6 +88,12 @@ def _misread(name, says, **options):
 
 
 PARTIAL = (
+    _misread(
+        "brackets forgotten",
+        "The number of gold links is added at the end and not below the line: a "
+        "division comes before a sum. Put the sum in brackets.",
+        kind="no brackets",
+    ),
     _misread(
         "precision only",
         "This is the share of the model's links that are not gold. A gold link that "

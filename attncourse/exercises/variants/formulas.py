@@ -73,6 +73,12 @@ def hidden_of(query, key, w_query, w_key):
     return (query @ w_query.T)[:, :, None] + (key @ w_key.T)[:, None]
 
 
+def bent_twice(query, key, w_query, w_key):
+    """Return the tanh of the sum of two tanh, in place of that of the plain sum."""
+    asking, asked = (query @ w_query.T).tanh(), (key @ w_key.T).tanh()
+    return torch.tanh(asking[:, :, None] + asked[:, None])
+
+
 def additive(query, key, w_query, w_key, v):
     """Return Bahdanau's score."""
     return torch.tanh(hidden_of(query, key, w_query, w_key)) @ v
@@ -173,4 +179,21 @@ PARAMETERS = Mistake(
     "bias, or one is missing, or a width is wrong. The constructor is given: keep it.",
     when=_other_parameters,
     read=BETWEEN,
+)
+TANH_ELSEWHERE = tuple(
+    Mistake(name, says, wrong=wrong, read=BETWEEN)
+    for name, says, wrong in (
+        (
+            "tanh of the score",
+            "The tanh is taken of the finished score. It belongs to the hidden layer, "
+            "before v.",
+            lambda query, key, w, v: torch.tanh(pairs_of(query, key) @ w.T @ v),
+        ),
+        (
+            "tanh of the pair",
+            "The tanh is taken of query and key themselves, before W. It stands round "
+            "what W makes of them.",
+            lambda query, key, w, v: pairs_of(query, key).tanh() @ w.T @ v,
+        ),
+    )
 )

@@ -9,12 +9,13 @@ from functools import partial
 from attncourse.exercises.task import Check, Mistake, Task
 from attncourse.exercises.variants.runs import paired, runs_of_one
 from attncourse.exercises.variants.verdicts import (
+    DIFFERENCES,
+    LENGTH,
     by_mean_outside,
     by_mean_outside_first,
     by_means,
     by_most,
     by_overlap,
-    by_ratios,
     by_wins,
     decide,
     divided_by,
@@ -26,7 +27,6 @@ from attncourse.exercises.variants.verdicts import (
 )
 
 NORMAL = 1.96
-LENGTH = "chapters/06_seq2seq#does-it-get-worse-with-length"
 
 
 def _parts(mean_and_interval, verdict, values):
@@ -215,13 +215,7 @@ INTERVAL = Task(
                     wrong=each_pair(by_overlap),
                     read=LENGTH,
                 ),
-                Mistake(
-                    "ratios for differences",
-                    "The values are divided by each other. Where they are negative a "
-                    "ratio turns the order round: take differences.",
-                    wrong=each_pair(by_ratios),
-                    read=LENGTH,
-                ),
+                *DIFFERENCES,
                 Mistake(
                     "runs sorted",
                     "The runs have been put in order of size before they were "

@@ -69,6 +69,8 @@ def compare(
     ratio=True,
     restart=True,
     of_middle=False,
+    of_mean=False,
+    of_previous=False,
     idle=0,
     base=None,
     ends=(min, max),
@@ -81,11 +83,16 @@ def compare(
         Whose functions are measured, with its clock.
     rounds : int
         How many rounds.
-    warm_up, turns, middle, inverted, ratio, restart, of_middle, idle, base, ends
+    warm_up, turns, middle, inverted, ratio, restart
         What is done otherwise: calls before the rounds, turns of the functions, the
         middle of the ratios, ratios turned round, seconds in place of ratios, a clock
-        that is started once, ratios to a middle of all rounds, idle calls before each
-        measure, what of a round's seconds divides them, and the bounds.
+        that is started once.
+    of_middle, of_mean, of_previous
+        Ratios to the middle or to the mean of all rounds of the first function, or to
+        the function before it.
+    idle, base, ends
+        Idle calls before each measure, what of a round's seconds divides them, and the
+        bounds.
     """
     steps, clock = machine.steps(), machine.clock
     for step in steps.values():
@@ -113,6 +120,10 @@ def compare(
             values = [b / a if inverted else a / b for a, b in pairs]
         if of_middle:
             values = [second / middle(first) for second in seconds]
+        if of_mean:
+            values = [second / statistics.fmean(first) for second in seconds]
+        if of_previous:
+            by = seconds
         found[name] = [middle(values), *(end(values) for end in ends)]
     return found | calls_of(machine, rounds)
 

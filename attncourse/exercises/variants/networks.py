@@ -9,7 +9,9 @@ from attncourse.exercises.task import Check, Mistake, Task
 from attncourse.exercises.variants.formulas import (
     BETWEEN,
     PARAMETERS,
+    TANH_ELSEWHERE,
     additive,
+    bent_twice,
     common,
     concat,
     filled,
@@ -122,6 +124,16 @@ NETWORKS = Task(
                             bend(hidden_of(query, key, w_query, w_key)) @ v
                         )
                     )
+                ),
+                Mistake(
+                    "two tanh, one after the other",
+                    "Query and key go through a tanh each, and their sum through "
+                    "another one. The formula has one tanh: of the sum of the two "
+                    "projections.",
+                    wrong=lambda query, key, w_query, w_key, v: (
+                        bent_twice(query, key, w_query, w_key) @ v
+                    ),
+                    read=BETWEEN,
                 ),
                 *(
                     Mistake(
@@ -248,15 +260,7 @@ NETWORKS = Task(
                         lambda query, key, w, v: bend(pairs_of(query, key) @ w.T) @ v
                     )
                 ),
-                Mistake(
-                    "tanh of the score",
-                    "The tanh is taken of the finished score. It belongs to the hidden "
-                    "layer, before v.",
-                    wrong=lambda query, key, w, v: torch.tanh(
-                        pairs_of(query, key) @ w.T @ v
-                    ),
-                    read=BETWEEN,
-                ),
+                *TANH_ELSEWHERE,
                 Mistake(
                     "pairs mixed up",
                     "There are as many pairs as there should be, but not the right "

@@ -109,12 +109,26 @@ PRODUCTS = Task(
                     ),
                     read=DIVIDE,
                 ),
-                Mistake(
-                    "scaled by the number of keys",
-                    "The products are divided by the root of the number of keys. Their "
-                    "spread depends on how many numbers are added up in one product.",
-                    wrong=lambda query, key: product(query, key) / key.shape[1] ** 0.5,
-                    read=DIVIDE,
+                *(
+                    Mistake(
+                        f"scaled by {what}",
+                        f"The products are divided by the root of {what}. Their "
+                        "spread depends on how many numbers are added up in one "
+                        "product.",
+                        wrong=lambda query, key, divisor=divisor: (
+                            product(query, key) / divisor(query, key) ** 0.5
+                        ),
+                        read=DIVIDE,
+                    )
+                    for what, divisor in (
+                        ("the number of keys", lambda query, key: key.shape[1]),
+                        ("the number of queries", lambda query, key: query.shape[1]),
+                        ("the size of the batch", lambda query, key: len(query)),
+                        (
+                            "both widths together",
+                            lambda query, key: query.shape[-1] + key.shape[-1],
+                        ),
+                    )
                 ),
             ),
         ),

@@ -168,6 +168,11 @@ ATTEND = Task(
                         ("one place too late", lambda memory: memory.roll(-1, 1)),
                         ("from the other sentences", lambda memory: memory.roll(1, 0)),
                         ("through a tanh", torch.tanh),
+                        (
+                            "divided by the number of words: weights that sum to 1 "
+                            "make a mean already",
+                            lambda memory: memory / memory.shape[1],
+                        ),
                     )
                 ),
                 Mistake(

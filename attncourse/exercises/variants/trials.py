@@ -7,20 +7,24 @@ from types import SimpleNamespace
 import torch
 
 from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.seeding import (
+    differ_within_seeds,
+    first_weight,
+    moved_by_variant,
+    seeded_late,
+    seeds_counted,
+    unseeded,
+)
 
 MEASURE = "chapters/06_seq2seq#fault-1-a-test-on-random-ids"
 SEEDS = "chapters/02_attention_types#does-chased-look-at-cat-and-mouse"
-
-
-def _first_weight():
-    return float(torch.randint(10**6, ()))  # whole: rounding leaves it as it is
 
 
 class _Model:
     """Takes part in a rehearsal: remembers its first weight and how it was trained."""
 
     def __init__(self):
-        self.start = _first_weight()
+        self.start = first_weight()
         self.trained = []
 
 
@@ -116,7 +120,7 @@ def _lists(results):
 
 def _starts_expected(names, seeds):
     with torch.random.fork_rng(devices=[]):
-        row = [torch.manual_seed(seed) and _first_weight() for seed in seeds]
+        row = [torch.manual_seed(seed) and first_weight() for seed in seeds]
     return {
         "first weights": [row] * len(names),
         "seeds of fit": sorted(seeds * len(names)),
@@ -225,21 +229,29 @@ EXPERIMENT = Task(
                     "seeded after the model is made",
                     "The initial weights are those that the seed of the run *before* "
                     "gives: the seed is set after the weights have been drawn.",
-                    when=lambda seen, expected, inputs: _seeded_late(seen, expected),
+                    when=lambda seen, expected, inputs: seeded_late(seen, expected),
                     read=SEEDS,
                 ),
                 Mistake(
                     "seeds counted",
                     "The initial weights are those of the seeds 0, 1, 2, … and not of "
                     "the seeds that are in the list.",
-                    when=lambda seen, expected, inputs: _counted(seen, inputs),
+                    when=lambda seen, expected, inputs: seeds_counted(seen, inputs),
+                    read=SEEDS,
+                ),
+                Mistake(
+                    "another seed for each variant",
+                    "The place of the variant is added to the seed, so that variants "
+                    "of one seed start from different weights. What differs between "
+                    "them is then not the score alone.",
+                    when=lambda seen, expected, inputs: moved_by_variant(seen, inputs),
                     read=SEEDS,
                 ),
                 Mistake(
                     "never seeded",
                     "The initial weights are not those that the seeds give, for no "
                     "model. When is the seed set, and to which number?",
-                    when=lambda seen, expected, inputs: _unseeded(seen, expected),
+                    when=lambda seen, expected, inputs: unseeded(seen, expected),
                     read=SEEDS,
                 ),
                 Mistake(
@@ -247,7 +259,7 @@ EXPERIMENT = Task(
                     "The seed is set once, and all models draw from one stream. The "
                     "variants of one seed start from different weights, and leaving "
                     "one variant out changes the results of those after it.",
-                    when=lambda seen, expected, inputs: _differ_within_seeds(seen),
+                    when=lambda seen, expected, inputs: differ_within_seeds(seen),
                     read=SEEDS,
                 ),
                 Mistake(
@@ -270,27 +282,3 @@ EXPERIMENT = Task(
         ),
     ),
 )
-
-
-def _seeded_late(seen, expected):
-    ours, wanted = (part["first weights"].values for part in (seen, expected))
-    known = (ours[:, None] == wanted[None]).any(axis=1)
-    return known.sum() == len(ours) - 1 and bool((ours != wanted).any())
-
-
-def _counted(seen, inputs):
-    ours = seen["first weights"].values
-    with torch.random.fork_rng(devices=[]):
-        row = [torch.manual_seed(i) and _first_weight() for i in range(len(ours))]
-    wanted = row[: len(inputs["seeds"])] * len(inputs["names"])
-    return ours.shape == (len(wanted),) and bool((ours == wanted).all())
-
-
-def _unseeded(seen, expected):
-    ours, wanted = (part["first weights"].values for part in (seen, expected))
-    return bool((ours[:, None] != wanted[None]).all())
-
-
-def _differ_within_seeds(seen):
-    table = seen["first weights"].values.reshape(seen["first weights"].shape)
-    return bool((table != table[:1]).any())

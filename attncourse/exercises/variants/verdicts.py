@@ -8,6 +8,9 @@ import statistics
 import numpy as np
 
 from attncourse.exercises.seen import near
+from attncourse.exercises.task import Mistake
+
+LENGTH = "chapters/06_seq2seq#does-it-get-worse-with-length"
 
 # 97.5 % of Student's distribution lie below this, by degrees of freedom.
 T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
@@ -70,6 +73,18 @@ def by_ratios(first, second):
     return decide([a / b for a, b in zip(first, second, strict=True)], [1] * len(first))
 
 
+def by_sizes(first, second):
+    """Take differences without their sign."""
+    sizes = [abs(a - b) for a, b in zip(first, second, strict=True)]
+    return decide(sizes, [0] * len(sizes))
+
+
+def by_all_pairs(first, second):
+    """Compare each run with each of the other variant, as far as the table goes."""
+    found = [a - b for a in first for b in second][: max(T975)]
+    return decide(found, [0] * len(found))
+
+
 def by_overlap(first, second):
     """Compare the two intervals."""
     one, other = interval(first), interval(second)
@@ -103,3 +118,28 @@ def is_reach(seen, expected):
     low, high = seen["low"].values[0], seen["high"].values[0]
     reach = expected["high"].values[0] - expected["mean"].values[0]
     return near(abs(low), reach) and near(high, reach)
+
+
+DIFFERENCES = tuple(
+    Mistake(name, says, wrong=each_pair(rule), read=LENGTH)
+    for name, says, rule in (
+        (
+            "ratios for differences",
+            "The values are divided by each other. Where they are negative a ratio "
+            "turns the order round: take differences.",
+            by_ratios,
+        ),
+        (
+            "the sign of the differences lost",
+            "The differences have lost their sign. Whoever is ahead, they are positive "
+            "then, and the second can never be the larger.",
+            by_sizes,
+        ),
+        (
+            "differences of all pairs",
+            "Each run of the first is compared with each of the second. Only runs of "
+            "one seed have the seed in common, which then cancels.",
+            by_all_pairs,
+        ),
+    )
+)

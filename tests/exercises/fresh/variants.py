@@ -97,7 +97,7 @@ class General(nn.Module):
         "products",
         "root of the batch",
         (1,),
-        "each row a multiple",
+        "scaled by the size of the batch",
         code="""\
 class ScaledDot(nn.Module):
     def forward(self, query, key):
@@ -616,7 +616,7 @@ def verdict(first, second):
         "products",
         "root of the hidden sum of both widths",
         (1,),
-        "a multiple",
+        "scaled by both widths together",
         code="""\
 class ScaledDot(nn.Module):
     def forward(self, query, key):
@@ -1371,6 +1371,213 @@ def compare_speed(steps, rounds, clock):
             "    if low > 0 or high > 0 and low + high > 1:\n        return 1\n    return -1 if high < 0 or low < 0 and low + high < -1 else 0",
         ),
     ),
+    Wrong(
+        "speed",
+        "bounds leave out the last round",
+        (2,),
+        "other bounds",
+        change=(
+            "min(r), max(r)",
+            "min(r[:-1]), max(r[:-1])",
+        ),
+    ),
+    Wrong(
+        "products",
+        "root of the number of queries",
+        (1,),
+        "scaled by the number of queries",
+        change=(
+            "math.sqrt(query.shape[-1])",
+            "math.sqrt(query.shape[1])",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "tanh of each projection and of the sum",
+        (0,),
+        "two tanh, one after the other",
+        change=(
+            "        return self.v(torch.tanh(asking + asked)).squeeze(-1)",
+            "        return self.v(torch.tanh(torch.tanh(asking) + torch.tanh(asked))).squeeze(-1)",
+        ),
+    ),
+    Wrong(
+        "networks",
+        "tanh of the pair before the map",
+        (2,),
+        "tanh of the pair",
+        change=(
+            "self.v(torch.tanh(self.hidden(pairs)))",
+            "self.v(self.hidden(torch.tanh(pairs)))",
+        ),
+    ),
+    Wrong(
+        "conversion",
+        "cut at the hidden width",
+        (1,),
+        "cut at the wrong place",
+        change=(
+            "    return w[:, :query_dim], w[:, query_dim:]",
+            "    return w[:, : len(w)], w[:, len(w) :]",
+        ),
+    ),
+    Wrong(
+        "conversion",
+        "columns taken in turns",
+        (1,),
+        "",
+        code="""\
+def concat_weight(w_query, w_key):
+    return torch.cat([w_query, w_key], dim=1)
+
+
+def additive_weights(w, query_dim):
+    return w[:, ::2], w[:, 1::2]
+""",
+    ),
+    Wrong(
+        "attend",
+        "softmax of the softmax",
+        (0, 1, 2),
+        "a softmax too many",
+        change=(
+            "        weights = scores.softmax(dim=-1)",
+            "        weights = scores.softmax(dim=-1).softmax(dim=-1)",
+        ),
+    ),
+    Wrong(
+        "attend",
+        "the context divided by the number of words",
+        (0, 1, 2),
+        "another memory read",
+        change=(
+            "        return weights @ memory, weights",
+            "        return weights @ memory / mask.sum(1)[:, None, None], weights",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "bounds leave out the first round",
+        (2,),
+        "other bounds",
+        change=(
+            "min(r), max(r)",
+            "min(r[1:]), max(r[1:])",
+        ),
+    ),
+    Wrong(
+        "speed",
+        "divided by the first function's mean time",
+        (1, 2),
+        "not divided round by round",
+        code="""\
+def compare_speed(steps, rounds, clock):
+    for step in steps.values():
+        step()
+    times = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            begin = clock()
+            step()
+            times[name].append(clock() - begin)
+    first = statistics.mean(next(iter(times.values())))
+    ratios = {n: [x / first for x in t] for n, t in times.items()}
+    return {n: (statistics.median(r), min(r), max(r)) for n, r in ratios.items()}
+""",
+    ),
+    Wrong(
+        "speed",
+        "divided by the function before it",
+        (0, 1, 2),
+        "divided by the function before it",
+        change=(
+            "        first = next(iter(seconds.values()))\n        for name, taken in seconds.items():\n            ratios[name].append(taken / first)",
+            "        first = next(iter(seconds.values()))\n        for name, taken in seconds.items():\n            ratios[name].append(taken / first)\n            first = taken",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "a sentence ends at the padding",
+        (1, 2),
+        "goes on after <eos>",
+        change=(
+            "        end = row.index(EOS) if EOS in row else len(row)",
+            "        end = row.index(0) if 0 in row else len(row)",
+        ),
+    ),
+    Wrong(
+        "bleu",
+        "all cut where the longest ends",
+        (2,),
+        "",
+        code="""\
+def corpus_bleu(written, references, tokens):
+    end = max(row.index(EOS) if EOS in row else len(row) for row in written.tolist())
+    ours = [" ".join(tokens[i] for i in row[:end]) for row in written.tolist()]
+    theirs = [" ".join(words) for words in references]
+    return BLEU(tokenize="none", force=True).corpus_score(ours, [theirs]).score
+""",
+    ),
+    Wrong(
+        "alignment",
+        "brackets forgotten below",
+        (0, 1),
+        "brackets forgotten",
+        change=(
+            "    return 1 - 2 * both / (found + wanted)",
+            "    return 1 - 2 * both / found + wanted",
+        ),
+    ),
+    Wrong(
+        "alignment",
+        "shared links over all links",
+        (0, 1),
+        "shared links over all links",
+        change=(
+            "    return 1 - 2 * both / (found + wanted)",
+            "    return 1 - both / (found + wanted - both)",
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "seeded with Python's random",
+        (1,),
+        "never seeded",
+        change=(
+            "            torch.manual_seed(seed)",
+            '            __import__("random").seed(seed)',
+        ),
+    ),
+    Wrong(
+        "experiment",
+        "seed shifted by the place of the variant",
+        (1,),
+        "another seed for each variant",
+        change=(
+            "        for name, make in variants.items():\n            torch.manual_seed(seed)",
+            "        for i, (name, make) in enumerate(variants.items()):\n            torch.manual_seed(seed + i)",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "absolute differences",
+        (1,),
+        "the sign of the differences lost",
+        change=(
+            "[a - b for a, b in zip(first, second)]",
+            "[abs(a - b) for a, b in zip(first, second)]",
+        ),
+    ),
+    Wrong(
+        "interval",
+        "all differences of all pairs",
+        (1,),
+        "differences of all pairs",
+        change=(
+            "[a - b for a, b in zip(first, second)]",
+            "[a - b for a in first for b in second][: len(T975)]",
+        ),
+    ),
 ]
 RIGHT = [
     Right(
@@ -1502,6 +1709,51 @@ def verdict(first, second):
     differences = [first[i] - second[i] for i in range(len(first))]
     mean, low, high = mean_and_interval(differences)
     return int(low > 0) - int(high < 0)
+""",
+    ),
+    Right(
+        "speed",
+        "the upper one of two in the middle",
+        change=(
+            "statistics.median(r)",
+            "sorted(r)[len(r) // 2]",
+        ),
+    ),
+    Right(
+        "speed",
+        "two warm-up rounds, bounds by sorting",
+        code="""\
+def compare_speed(steps, rounds, clock):
+    for _ in range(2):
+        for step in steps.values():
+            step()
+    rows = []
+    for _ in range(rounds):
+        row = []
+        for step in steps.values():
+            start = clock()
+            step()
+            row.append(clock() - start)
+        rows.append([t / row[0] for t in row])
+    ordered = {name: sorted(r[i] for r in rows) for i, name in enumerate(steps)}
+    return {n: (statistics.median(r), r[0], r[-1]) for n, r in ordered.items()}
+""",
+    ),
+    Right(
+        "alignment",
+        "error rate from matrices of booleans",
+        code="""\
+def alignment_error(weights, lengths, gold):
+    both = total = 0
+    for matrix, (t, s), links in zip(weights, lengths, gold):
+        own = torch.zeros(t, s, dtype=torch.bool)
+        own[torch.arange(t), matrix[:t, :s].argmax(-1)] = True
+        right = torch.zeros(t, s, dtype=torch.bool)
+        for i, j in links:
+            right[j, i] = True
+        both += (own & right).sum().item()
+        total += own.sum().item() + right.sum().item()
+    return 1 - 2 * both / total
 """,
     ),
 ]
