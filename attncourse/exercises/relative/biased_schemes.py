@@ -104,6 +104,13 @@ def _mask_lost(**inputs):
     }
 
 
+def _masked_by_schemes(**inputs):
+    return {
+        scheme: reference(**inputs, scheme=scheme, masked=scheme != "none")
+        for scheme in BIASED
+    }
+
+
 def _bias_lost(which):
     def wrong(**inputs):
         return {s: reference(**inputs, scheme=s, bias=s not in which) for s in BIASED}
@@ -213,6 +220,13 @@ BIASED_SCHEMES = Check(
     expected=of_schemes(*BIASED),
     mistakes=(
         MASK_LOST,
+        Mistake(
+            "mask lost where there is no scheme",
+            'With a bias the future is hidden, and with "none" it is seen. This scheme '
+            "adds nothing to the scores, but it is causal like the others.",
+            wrong=_masked_by_schemes,
+            read=WRONG_HALF,
+        ),
         Mistake(
             "no causal mask",
             "Queries see keys to their right. A language model must not read "

@@ -15,6 +15,8 @@ from attncourse.exercises.task import Check, Mistake, Task
 from attncourse.layers.relative import relative_positions
 
 MULTIPLIED = "chapters/05_masking#case-2-the-keys-that-were-multiplied-away"
+HIGH = 1e5  # what a bias may be on a hidden key, and no score that hides it stands
+UNDER_HIGH = "a hidden key is seen if its bias is high enough"
 MASK = "chapters/05_masking#what-does-a-mask-do"
 WRONG_HALF = "chapters/05_masking#case-1-the-mask-that-hid-the-wrong-half"
 
@@ -42,7 +44,12 @@ def _some_hidden_weight(seen, inputs):
 def _ask_masked(answer, query, key, value, bias, mask):
     both = answer(query, key, value, bias, mask)[1]
     alone = answer(query, key, value, None, mask)[1]
-    return {"weights": both, "weights without a bias": alone}
+    high = answer(query, key, value, bias + HIGH * ~mask, mask)[1]
+    return {
+        "weights": both,
+        "weights without a bias": alone,
+        UNDER_HIGH: bool(both[..., ~mask].max() < 0.004 < high[..., ~mask].max()),
+    }
 
 
 def _masked(query, key, value, bias, mask):
@@ -53,7 +60,11 @@ def _masked(query, key, value, bias, mask):
 
 
 def _two_weights(both, alone):
-    return {"weights": both["weights"], "weights without a bias": alone["weights"]}
+    return {
+        "weights": both["weights"],
+        "weights without a bias": alone["weights"],
+        UNDER_HIGH: False,
+    }
 
 
 def _multiplied_mask(query, key, value, bias, mask):
@@ -65,10 +76,7 @@ def _multiplied_mask(query, key, value, bias, mask):
 
 def _mask_after(query, key, value, bias, mask):
     one, two = (attention(query, key, value, b) for b in (bias, 0))
-    return {
-        "weights": one["weights"] * mask,
-        "weights without a bias": two["weights"] * mask,
-    }
+    return _two_weights(*({"weights": w["weights"] * mask} for w in (one, two)))
 
 
 def _weights_of(seen):
@@ -212,6 +220,16 @@ BIAS = Task(
                     "number, and the bias may raise them again. Only -inf hides.",
                     when=lambda seen, expected, inputs: _some_hidden_weight(
                         seen, inputs
+                    ),
+                    read=MULTIPLIED,
+                ),
+                Mistake(
+                    "low, but not hidden",
+                    "Hidden keys have no weight until their bias is high: their "
+                    "scores were lowered by a number, and the bias raises them again. "
+                    "Only -inf hides.",
+                    when=lambda seen, expected, inputs: bool(
+                        seen[UNDER_HIGH].values.all()
                     ),
                     read=MULTIPLIED,
                 ),

@@ -108,6 +108,12 @@ def _mixed_axes(tokens, logits):
     return _found((loss * counted).sum(dim=0) / counted.sum(dim=0))
 
 
+def _divided_by_inputs(tokens, logits):
+    """Divide by the number of texts that have a token before the target."""
+    loss, counted = _losses(tokens, logits)
+    return _found((loss * counted).sum(dim=0) / (tokens[:, :-1] != 0).sum(dim=0))
+
+
 def _counted_by_inputs(tokens, logits):
     """Leave out what is predicted *from* padding, and not what is padding."""
     loss, _ = _losses(tokens, logits)
@@ -193,6 +199,14 @@ BY_POSITION = Check(
             "ended, the sum is divided by too large a number, and the loss "
             "looks too small.",
             wrong=_divided_by_all,
+            read=PADDING,
+        ),
+        Mistake(
+            "divided by the number of inputs",
+            "The sum is divided by the number of texts that have a token at the place "
+            "*before* the target. Where a text has just ended, this is one text more "
+            "than has a target.",
+            wrong=_divided_by_inputs,
             read=PADDING,
         ),
         Mistake(

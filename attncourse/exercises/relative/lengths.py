@@ -30,6 +30,10 @@ def _results(generator):
     }
 
 
+EXACT = "holds: exactly the margin above"
+WIDER = "holds: less than a wider margin above"
+
+
 def _ask_holds(_, holds, start, lengths):
     losses = {
         scheme: {
@@ -38,13 +42,28 @@ def _ask_holds(_, holds, start, lengths):
         for scheme, rises in RISES.items()
     }
     found = set(holds(losses))
-    return {f"holds: {scheme}": scheme in found for scheme in RISES}
+    seen = {f"holds: {scheme}": scheme in found for scheme in RISES}
+    exact = {n: 1.5 + 0.25 * (n > min(lengths)) for n in lengths}  # without rounding
+    less = {n: loss + 0.125 * (n > min(lengths)) for n, loss in exact.items()}
+    return seen | {
+        EXACT: "one" in set(holds({"one": exact}, 0.25)),
+        WIDER: "one" in set(holds({"one": less}, 0.5)),
+    }
 
 
 def _those(rule):
-    return lambda start, lengths: {
-        f"holds: {scheme}": bool(rule(rises)) for scheme, rises in RISES.items()
-    }
+    return lambda start, lengths: (
+        {f"holds: {scheme}": bool(rule(rises)) for scheme, rises in RISES.items()}
+        | {EXACT: bool(rule((0.0, 0.2, 0.2))), WIDER: bool(rule((0.0, 0.15, 0.15)))}
+    )
+
+
+def _only(*parts):
+    """Return a `when`: these parts are wrong, and no others."""
+    return lambda seen, expected, inputs: (
+        {k for k in expected if seen[k].values[0] != expected[k].values[0]}
+        == set(parts)
+    )
 
 
 LENGTHS = Task(
@@ -64,11 +83,42 @@ LENGTHS = Task(
             expected=_those(lambda rise: max(rise) - rise[0] <= 0.2),
             mistakes=(
                 Mistake(
-                    "longest text only",
-                    "Only the longest length is looked at. A scheme that fails in "
-                    "between does not hold.",
-                    wrong=_those(lambda rise: rise[-1] - rise[0] <= 0.2),
+                    "exactly the margin is too much",
+                    "A loss that is exactly the margin higher does not hold here. Too "
+                    "much is only what is *more* than the margin above.",
+                    when=_only(EXACT),
                     read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "margin written in",
+                    "Called with another `margin`, the function still compares with "
+                    "0.2. The margin is an argument.",
+                    when=_only(EXACT, WIDER),
+                    read=LENGTHS_READ,
+                ),
+                Mistake(
+                    "a length written in",
+                    "The answer looks for a length that is not there: it is written "
+                    "into the code. The shortest length is the smallest key of each "
+                    "dictionary.",
+                    when=lambda seen, expected, inputs: (
+                        seen["result"].kind == "error"
+                        and "KeyError" in seen["result"].text
+                    ),
+                    read=LENGTHS_READ,
+                ),
+                *(
+                    Mistake(
+                        "longest text only",
+                        "Only the longest length is looked at. A scheme that fails in "
+                        "between does not hold.",
+                        wrong=_those(rule),
+                        read=LENGTHS_READ,
+                    )
+                    for rule in (
+                        lambda rise: rise[-1] - rise[0] <= 0.2,
+                        lambda rise: rise[-1] - rise[0] < 0.2,
+                    )
                 ),
                 Mistake(
                     "compared with the longest, or with the first",
@@ -119,11 +169,14 @@ LENGTHS = Task(
                     "a share for a difference",
                     "The margin is taken as a share of the loss at the shortest "
                     "length. It is a number of nats: a difference of two losses.",
-                    wrong=lambda start, lengths: {
-                        f"holds: {scheme}": start + max(rises)
-                        <= 1.2 * (start + rises[0])
-                        for scheme, rises in RISES.items()
-                    },
+                    wrong=lambda start, lengths: (
+                        {
+                            f"holds: {scheme}": start + max(rises)
+                            <= 1.2 * (start + rises[0])
+                            for scheme, rises in RISES.items()
+                        }
+                        | {EXACT: True, WIDER: True}
+                    ),
                     read=LENGTHS_READ,
                 ),
                 Mistake(

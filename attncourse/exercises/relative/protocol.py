@@ -165,14 +165,29 @@ PROTOCOL = Check(
             ),
             read=LENGTHS_READ,
         ),
-        Mistake(
-            "one batch over and over",
-            "Every step learns from the same texts. The model will know them "
-            "by heart, and not the rules behind them.",
-            when=lambda seen, expected, inputs: (
-                _number(seen, "different batches") < inputs["steps"]
-            ),
-            read=SIX_MODELS,
+        *(
+            Mistake(
+                name,
+                says,
+                when=lambda seen, expected, inputs, most=most: (
+                    _number(seen, "different batches") < min(most, inputs["steps"])
+                ),
+                read=SIX_MODELS,
+            )
+            for most, name, says in (
+                (
+                    2,
+                    "one batch over and over",
+                    "Every step learns from the same texts. The model will know them "
+                    "by heart, and not the rules behind them.",
+                ),
+                (
+                    math.inf,
+                    "batches that come again",
+                    "Steps learn from texts that other steps have learned from: seeds "
+                    "are used again. Each step has a number that no other has.",
+                ),
+            )
         ),
         Mistake(
             "another number of texts",

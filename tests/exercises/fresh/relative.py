@@ -1385,6 +1385,193 @@ def new_model(scheme, seed=0):
     return LanguageModel(attend, "none", learned)
 """,
     ),
+    Wrong(
+        "buckets",
+        "halved for one side too",
+        (1,),
+        "half of the buckets unused",
+        change=(
+            "    if causal:\n        first, steps = 0, (-distances).clamp(min=0)\n    else:\n        num_buckets = num_buckets // 2",
+            "    num_buckets = num_buckets // 2\n    if causal:\n        first, steps = 0, (-distances).clamp(min=0)\n    else:",
+        ),
+    ),
+    Wrong(
+        "buckets",
+        "exact part to the end",
+        (1, 2),
+        "no logarithm",
+        change=(
+            "    near = num_buckets // 2",
+            "    near = num_buckets - 1",
+        ),
+    ),
+    Wrong(
+        "bias",
+        "hidden scores set to zero",
+        (1,),
+        "mask by multiplication",
+        change=(
+            "masked_fill(~mask, -math.inf)",
+            "masked_fill(~mask, 0.0)",
+        ),
+    ),
+    Wrong(
+        "bias",
+        "mask before the bias, by a number that a bias can beat",
+        (1,),
+        "low, but not hidden",
+        code="""\
+def biased_attention(query, key, value, bias=None, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -100.0)
+    if bias is not None:
+        scores = scores + bias
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+""",
+    ),
+    Wrong(
+        "alibi",
+        "the eight forgotten",
+        (0, 1),
+        "slopes falling at another pace",
+        change=(
+            "-8 * heads / num_heads",
+            "-heads / num_heads",
+        ),
+    ),
+    Wrong(
+        "alibi",
+        "places of the keys for distances",
+        (1,),
+        "right slopes, other distances",
+        code="""\
+def head_slopes(num_heads):
+    return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+
+
+def alibi(num_heads, queries, keys, offset=0):
+    steps = torch.arange(keys).expand(queries, keys)
+    return -head_slopes(num_heads)[:, None, None] * steps
+""",
+    ),
+    Wrong(
+        "rotary",
+        "rates end to end for pairs side by side",
+        (0, 1),
+        "lengths change",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    n, d = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(n)
+    angles = positions[:, None] * base ** (-torch.arange(0, d, 2) / d)
+    angles = torch.cat([angles, angles], dim=-1)
+    partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+    return (x * angles.cos() + partner * angles.sin()).to(x.dtype)
+""",
+    ),
+    Wrong(
+        "schemes",
+        "mask only where there is a scheme",
+        (0,),
+        "mask lost where there is no scheme",
+        change=(
+            "    mask = relative_distances(queries, keys, offset) <= 0",
+            '    mask = relative_distances(queries, keys, offset) <= 0\n    if scheme == "none":\n        mask = torch.ones_like(mask)',
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "one prediction too many at the end",
+        (1,),
+        "another number of predictions",
+        change=(
+            "[-last:]",
+            "[-last - 1 :]",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "the last one left out of the last",
+        (1,),
+        "the last prediction left out",
+        change=(
+            "[-last:]",
+            "[-last - 1 : -1]",
+        ),
+    ),
+    Wrong(
+        "evaluation",
+        "divided by the tokens of the position, not by targets",
+        (0,),
+        "divided by the number of inputs",
+        change=(
+            "(targets != 0).sum(dim=0)",
+            "(tokens[:, :-1] != 0).sum(dim=0)",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "tests drawn with the last step's seed",
+        (0,),
+        "tested on texts of the training",
+        change=(
+            "10**6 + length",
+            "steps - 1",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "ten batches over and over",
+        (0,),
+        "batches that come again",
+        change=(
+            "draw(32, trained, step)",
+            "draw(32, trained, step % 10)",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "exactly the margin is too much",
+        (1,),
+        "exactly the margin is too much",
+        change=(
+            "<= margin",
+            "< margin",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "the loss at 32 written in",
+        (1,),
+        "a length written in",
+        change=(
+            "loss[min(loss)]",
+            "loss[32]",
+        ),
+    ),
+    Wrong(
+        "lengths",
+        "as many predictions as tokens",
+        (0,),
+        "another number of predictions",
+        change=(
+            "    return loss_at_lengths(model, tests, trained - 1)",
+            "    return loss_at_lengths(model, tests, trained)",
+        ),
+    ),
+    Wrong(
+        "finding",
+        "Python's random seeded",
+        (0,),
+        "seed not used",
+        change=(
+            "    seed_everything(seed)",
+            '    __import__("random").seed(seed)',
+        ),
+    ),
 ]
 RIGHT = [
     Right(
@@ -1533,6 +1720,62 @@ def rotate(x, positions=None, base=10000.0):
     turn = torch.polar(torch.ones(()), positions[:, None].float() * theta)
     pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
     return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
+""",
+    ),
+    Right(
+        "table",
+        "kept with heads in front",
+        code="""\
+class LearnedBias(nn.Module):
+    def __init__(self, num_heads, num_buckets, max_distance, scale=10.0):
+        super().__init__()
+        self.num_buckets, self.max_distance = num_buckets, max_distance
+        self.scale = scale
+        self.table = nn.Parameter(torch.zeros(num_heads, num_buckets))
+
+    def forward(self, queries, keys, offset=0):
+        distances = relative_distances(queries, keys, offset)
+        rows = buckets(distances, self.num_buckets, self.max_distance)
+        return self.scale * self.table[:, rows]
+""",
+    ),
+    Right(
+        "rotary",
+        "by complex numbers, in float32",
+        code="""\
+def rotate(x, positions=None, base=10000.0):
+    n, d = x.shape[-2:]
+    p = torch.arange(n) if positions is None else positions
+    rates = base ** (-2.0 * torch.arange(d // 2) / d)
+    turn = torch.polar(torch.ones(len(p), d // 2), p.float()[:, None] * rates)
+    pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
+""",
+    ),
+    Right(
+        "lengths",
+        "tests drawn first, seeds below zero's reach",
+        code="""\
+def train_and_test(model, draw, steps, lengths, trained=32):
+    tests = {}
+    for i, n in enumerate(lengths):
+        tests[n] = draw(64, n, seed=steps + 1000 + i)
+
+    def loss_of(model, texts):
+        guess = model(texts[:, :-1]).flatten(0, 1)
+        return F.cross_entropy(guess, texts[:, 1:].flatten())
+
+    train(model, lambda s: (draw(32, trained, s),), loss_of, steps=steps, learning_rate=5e-3, progress=False)
+    return loss_at_lengths(model, tests, trained - 1)
+
+
+def holds(losses, margin=0.2):
+    kept = set()
+    for name, loss in losses.items():
+        start = loss[sorted(loss)[0]]
+        if all(x - start <= margin for x in loss.values()):
+            kept.add(name)
+    return kept
 """,
     ),
 ]
