@@ -2,11 +2,11 @@
 
 from attncourse.exercises.efficient.cost_mistakes import (
     COST,
-    fused,
     OTHER_BLOCKS,
     TOO_LARGE,
     blocks_case,
     case,
+    fused,
     fused_case,
     largest,
     of_lengths,

@@ -68,6 +68,15 @@ def _sums_so_far(lengths, ours, theirs):
     return found
 
 
+def _longest_run(lengths, ours, theirs):
+    runs, start = {}, None
+    for n, our, their in zip(lengths, ours, theirs, strict=True):
+        start = (start or n) if our < their else None
+        if start:
+            runs[start] = runs.get(start, 0) + 1
+    return max(runs, key=runs.get) if runs else None
+
+
 def _exchanged(answer):
     return lambda lengths, ours, theirs: answer(lengths, theirs, ours)
 
@@ -88,6 +97,12 @@ READINGS = (
         "This is the first length at which ours is faster. At a longer one it is "
         "slower again: the first was luck.",
         _reading(lambda a, b, i: a[i] < b[i]),
+    ),
+    (
+        "the longest run of wins",
+        "This is where the longest run of wins begins, whether it lasts to the end or "
+        "not. Ours has to be faster at *all* longer lengths.",
+        _longest_run,
     ),
     (
         "the place in place of the length",

@@ -198,6 +198,20 @@ PATTERN = Task(
                 read=SPARSE_SECTION,
             ),
             Mistake(
+                "global blocks among themselves",
+                "A global block is linked only with other global ones. One of the two "
+                "is enough: `or`, where there is an `and`.",
+                wrong=_with(
+                    _near_or(
+                        lambda d, num_global, **rule: (
+                            (torch.arange(len(d)) < num_global)[:, None]
+                            & (torch.arange(len(d)) < num_global)
+                        )
+                    )
+                ),
+                read=SPARSE_SECTION,
+            ),
+            Mistake(
                 "the block after the global ones",
                 "The block after the global ones sees everything too. Blocks count "
                 "from 0: the first `num_global` have numbers less than `num_global`.",

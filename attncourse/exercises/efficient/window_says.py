@@ -19,8 +19,9 @@ SAID = {
     "weight lost": (
         "weight that goes to no key",
         "Each query sees the right keys, but where all scores are alike its weights do "
-        "not sum to 1. Something takes part in the softmax that is no key: zeros that "
-        "fill up the blocks or lie beside the sequence.",
+        "not sum to 1. Something else takes part in the softmax: zeros that fill up "
+        "the blocks or lie beside the sequence, or hidden keys whose weights are set "
+        "to 0 after it.",
         FAULTS,
     ),
     "weight won": (
@@ -51,7 +52,7 @@ SAID = {
     "queries that see nothing": (
         "queries that see no key",
         "Some queries see no key at all, not even their own. Where do their windows "
-        "begin and end?",
+        "begin and end, and are queries and keys counted from the same place?",
         FAULTS,
     ),
     "no mask": (
@@ -104,8 +105,9 @@ SAID = {
     ),
     "whole blocks": (
         "whole blocks in place of a window",
-        "All queries of a block see the same keys. The blocks are a way to compute: "
-        "each query still has a window of its own, which moves with it.",
+        "All queries of a block see the same keys. Is there a mask that hides, and "
+        "does not only lower, what lies outside of a window? The blocks are a way to "
+        "compute: each query still has a window of its own, which moves with it.",
         BLOCKS,
     ),
     "last queries": (

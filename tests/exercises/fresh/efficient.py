@@ -1403,6 +1403,229 @@ class LocalLayer(nn.Module):
         return x + self.out(y.transpose(1, 2).flatten(-2))
 """,
     ),
+    Wrong(
+        "mask",
+        "the last row's window for all",
+        (0,),
+        "",
+        code="""\
+def local_mask(tokens, window, causal=False):
+    place = torch.arange(tokens)
+    behind = place[:, None] - place
+    if causal:
+        return (behind >= 0) & (place >= tokens - window)
+    return behind.abs() <= window
+""",
+    ),
+    Wrong(
+        "mask",
+        "blocks cut, then two-sided one longer",
+        (1,),
+        "sides of different length",
+        code="""\
+def local_mask(tokens, window, causal=False):
+    place = torch.arange(tokens)
+    behind = place[:, None] - place
+    if causal:
+        return (behind >= 0) & (behind < window)
+    return (behind < window) & (behind > -window - 1)
+""",
+    ),
+    Wrong(
+        "local",
+        "places counted inside the slice",
+        (0, 1, 2, 3, 4),
+        "queries that see no key",
+        code="""\
+def window_attention(query, key, value, window, causal=False):
+    n, outputs = query.shape[-2], []
+    for start in range(0, n, window):
+        stop = min(start + window, n)
+        low, high = max(start - window, 0), min(stop + (0 if causal else window), n)
+        i = torch.arange(stop - start)[:, None] + window
+        j = torch.arange(high - low)
+        seen = (j <= i) & (j > i - window) if causal else (i - j).abs() <= window
+        part = query[..., start:stop, :], key[..., low:high, :], value[..., low:high, :]
+        outputs.append(scaled_dot_product_attention(*part, seen)[0])
+    return torch.cat(outputs, dim=-2)
+""",
+    ),
+    Wrong(
+        "local",
+        "the block after the last is the first",
+        (0, 1, 2, 3, 4),
+        "first queries see too much",
+        code="""\
+def window_attention(query, key, value, window, causal=False):
+    n = query.shape[-2]
+    size = min(window, n)
+    blocks = math.ceil(n / size)
+    q, k, v = (
+        F.pad(x, (0, 0, 0, blocks * size - n)).unflatten(-2, (blocks, size))
+        for x in (query, key, value)
+    )
+    shifts = (1, 0) if causal else (1, 0, -1)
+    k, v = (torch.cat([x.roll(s, dims=-3) for s in shifts], dim=-2) for x in (k, v))
+    i = torch.arange(size)[:, None] + size
+    j = torch.arange(len(shifts) * size)
+    seen = (j <= i) & (j > i - window) if causal else (i - j).abs() <= window
+    output = scaled_dot_product_attention(q, k, v, seen)[0]
+    return output.flatten(-3, -2)[..., :n, :]
+""",
+    ),
+    Wrong(
+        "local",
+        "the mask as ones and zeros added to the scores",
+        (0, 1, 2, 3, 4),
+        "whole blocks in place of a window",
+        code="""\
+def window_attention(query, key, value, window, causal=False):
+    n, outputs = query.shape[-2], []
+    for start in range(0, n, window):
+        stop = min(start + window, n)
+        low, high = max(start - window, 0), min(stop + (0 if causal else window), n)
+        i, j = torch.arange(start, stop)[:, None], torch.arange(low, high)
+        seen = (j <= i) & (j > i - window) if causal else (i - j).abs() <= window
+        scores = query[..., start:stop, :] @ key[..., low:high, :].mT
+        scores = scores / math.sqrt(query.shape[-1]) + seen
+        outputs.append(scores.softmax(-1) @ value[..., low:high, :])
+    return torch.cat(outputs, dim=-2)
+""",
+    ),
+    Wrong(
+        "local",
+        "hidden weights set to zero after the softmax",
+        (0, 1, 2, 3, 4),
+        "weight that goes to no key",
+        code="""\
+def window_attention(query, key, value, window, causal=False):
+    n, outputs = query.shape[-2], []
+    for start in range(0, n, window):
+        stop = min(start + window, n)
+        low, high = max(start - window, 0), min(stop + (0 if causal else window), n)
+        i, j = torch.arange(start, stop)[:, None], torch.arange(low, high)
+        seen = (j <= i) & (j > i - window) if causal else (i - j).abs() <= window
+        scores = query[..., start:stop, :] @ key[..., low:high, :].mT
+        weights = (scores / math.sqrt(query.shape[-1])).softmax(-1) * seen
+        outputs.append(weights @ value[..., low:high, :])
+    return torch.cat(outputs, dim=-2)
+""",
+    ),
+    Wrong(
+        "pattern",
+        "global only where both are",
+        (2, 3),
+        "global blocks among themselves",
+        code="""\
+def seen_blocks(block, blocks, window, stride, num_global):
+    return [
+        j
+        for j in range(blocks)
+        if abs(block - j) <= window
+        or (stride and (block - j) % stride == 0)
+        or (block < num_global and j < num_global)
+    ]
+
+
+def pattern_mask(tokens, block_size, window, stride, num_global):
+    blocks = math.ceil(tokens / block_size)
+    mask = torch.zeros(blocks, blocks, dtype=torch.bool)
+    for block in range(blocks):
+        mask[block, seen_blocks(block, blocks, window, stride, num_global)] = True
+    stretched = mask.repeat_interleave(block_size, 0).repeat_interleave(block_size, 1)
+    return stretched[:tokens, :tokens]
+""",
+    ),
+    Wrong(
+        "sparse",
+        "blocks met twice",
+        (0, 1, 2),
+        "keys that count more than once",
+        change=(
+            "        seen = seen_blocks(block, blocks, window, stride, num_global)",
+            "        seen = [b for b in range(block - window, block + window + 1) if 0 <= b < blocks]\n        seen += list(range(block % stride, blocks, stride)) if stride else []\n        seen += list(range(num_global))\n        if block < num_global:\n            seen = list(range(blocks))",
+        ),
+    ),
+    Wrong(
+        "sparse",
+        "own block left out of the keys",
+        (0, 1, 2),
+        "own block left out",
+        change=(
+            "        seen = seen_blocks(block, blocks, window, stride, num_global)",
+            "        seen = [b for b in seen_blocks(block, blocks, window, stride, num_global) if b != block or blocks == 1]",
+        ),
+    ),
+    Wrong(
+        "costs",
+        "scores and weights together",
+        (0,),
+        "more than the largest tensor",
+        change=(
+            "max(heads * tokens**2, output)",
+            "max(2 * heads * tokens**2, output)",
+        ),
+    ),
+    Wrong(
+        "costs",
+        "the smaller of window and width",
+        (2,),
+        "the smaller of two",
+        change=(
+            "2 * max(window, width)",
+            "2 * min(window, width)",
+        ),
+    ),
+    Wrong(
+        "costs",
+        "the causal way makes a mask",
+        (1,),
+        "fused attention with n² memory",
+        change=(
+            '        "fused, causal": output,',
+            '        "fused, causal": max(tokens**2, output),',
+        ),
+    ),
+    Wrong(
+        "timing",
+        "the longest run of wins",
+        (3,),
+        "the longest run of wins",
+        code="""\
+def crossover(lengths, ours, theirs):
+    best, start, longest = None, None, 0
+    count = 0
+    for n, a, b in zip(lengths, ours, theirs):
+        if a < b:
+            start = n if count == 0 else start
+            count += 1
+            if count > longest:
+                best, longest = start, count
+        else:
+            count = 0
+    return best
+""",
+    ),
+    Wrong(
+        "quality",
+        "layers times window less one",
+        (0,),
+        "own place counted",
+        change=(
+            "    return layers * (window - 1)",
+            "    return layers * window - 1",
+        ),
+    ),
+    Wrong(
+        "quality",
+        "normed after the residual",
+        (1,),
+        "a layer that is never used",
+        change=(
+            "        parts = self.maps(self.norm(x)).chunk(3, dim=-1)",
+            "        parts = self.maps(x).chunk(3, dim=-1)",
+        ),
+    ),
 ]
 RIGHT = [
     Right(
@@ -1618,6 +1841,60 @@ def crossover(lengths, ours, theirs):
     while k > 0 and ours[k - 1] < theirs[k - 1]:
         k -= 1
     return lengths[k] if k < len(lengths) else None
+""",
+    ),
+    Right(
+        "quality",
+        "queries and keys exchanged",
+        change=(
+            "        split = (p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in parts)",
+            "        split = [p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in parts]\n        split = split[1], split[0], split[2]",
+        ),
+    ),
+    Right(
+        "quality",
+        "normed at the end as well",
+        change=(
+            "        return x + self.out(mixed.transpose(1, 2).flatten(-2))",
+            "        return self.norm(x + self.out(mixed.transpose(1, 2).flatten(-2)))",
+        ),
+    ),
+    Right(
+        "timing",
+        "each second round in the other order",
+        code="""\
+def time_in_turns(jobs, repeats=5, clock=time.process_time):
+    for job in jobs.values():
+        job()
+    seconds = {name: [] for name in jobs}
+    names = list(jobs)
+    for turn in range(repeats):
+        for name in names if turn % 2 == 0 else reversed(names):
+            start = clock()
+            jobs[name]()
+            seconds[name].append(clock() - start)
+    return {name: statistics.median(s) for name, s in seconds.items()}
+
+
+def crossover(lengths, ours, theirs):
+    behind = [i for i in range(len(lengths)) if ours[i] >= theirs[i]]
+    start = behind[-1] + 1 if behind else 0
+    return lengths[start] if start < len(lengths) else None
+""",
+    ),
+    Right(
+        "sparse",
+        "a list of slices joined",
+        code="""\
+def sparse_attention(query, key, value, block_size, window, stride, num_global):
+    blocks = -(-query.shape[-2] // block_size)
+    cut = [x.split(block_size, dim=-2) for x in (query, key, value)]
+    rows = []
+    for b in range(blocks):
+        seen = seen_blocks(b, blocks, window, stride, num_global)
+        k, v = (torch.cat([x[j] for j in seen], dim=-2) for x in cut[1:])
+        rows.append(scaled_dot_product_attention(cut[0][b], k, v)[0])
+    return torch.cat(rows, dim=-2)
 """,
     ),
 ]
