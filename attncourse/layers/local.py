@@ -18,6 +18,10 @@ TILE_SCORES = 2**21
 # long as a query, and computed again where windows are wider.
 KEPT_ROWS = 4
 
+# Sums of keys that two tiles see are made for this many at a time, a multiple of the
+# lengths of blocks.
+SHARED_KEYS = 128
+
 
 def local_attention(query, key, value, *, window, causal=False):
     r"""Let each query attend to the keys near it.
@@ -167,12 +171,14 @@ class _Band(torch.autograd.Function):
             weights = kept[number] if kept else tile.weights(query, key)
             d_output = tile.queries_of(grad)
             tile.add_to_keys(d_value, weights, d_output)
+            d_weights = torch.bmm(d_output, tile.keys_of(value).transpose(1, 2))
             # softmax: d_scores = weights * (d_weights - sum(weights * d_weights))
             d_scores = torch._softmax_backward_data(
-                torch.bmm(d_output, tile.keys_of(value).transpose(1, 2)),
+                d_weights,
                 weights,
                 dim=-1,
                 input_dtype=weights.dtype,
+                grad_input=d_weights,
             )
             d_q = tile.queries_of(d_query)
             d_q.baddbmm_(d_scores, tile.keys_of(key), beta=0, alpha=scale)
@@ -183,38 +189,42 @@ class _Band(torch.autograd.Function):
 class _Tiling:
     """How a band is cut into tiles of whole blocks of queries.
 
-    A block of queries half as long as the window needs 3/2 windows of keys, a third
-    of them for nothing. Shorter blocks waste fewer scores, longer ones make larger and
-    so faster products; the lengths below were the fastest of those tried.
+    A block of queries a quarter as long as the window needs 5/4 windows of keys, a
+    fifth of them for nothing. Shorter blocks waste fewer scores, longer ones make
+    larger and so faster products; the lengths below were the fastest of those tried.
     """
 
     def __init__(self, query, before, after):
         *self.batch, self.tokens, _ = query.shape
-        self.block = 16 if before < 32 else 32 if before < 192 else 64
+        self.rows = 16 if before < 192 else 32
         # whole blocks of keys to each side, so that neighbouring blocks line up
-        self.left = self.block * math.ceil(before / self.block)
-        self.right = self.block * math.ceil(after / self.block)
-        self.span = self.left + self.block + self.right
+        self.left = self.rows * math.ceil(before / self.rows)
+        self.right = self.rows * math.ceil(after / self.rows)
+        self.span = self.left + self.rows + self.right
         # from here to there, each block of queries has all its keys in the sequence
-        inside = max(self.tokens - self.left - self.right, 0) // self.block
-        self.first, self.last = self.left, self.left + inside * self.block
+        inside = max(self.tokens - self.left - self.right, 0) // self.rows
+        self.first, self.last = self.left, self.left + inside * self.rows
+        length = self.rows * max(1, TILE_SCORES // (self.rows * self.span))
+        self.cuts = [
+            slice(start, min(start + length, self.last))
+            for start in range(self.first, self.last, length)
+        ]
+        self._shared_keys = {}  # by the length of a cut
 
-        i = torch.arange(self.block, device=query.device)[:, None]
+        i = torch.arange(self.rows, device=query.device)[:, None]
         j = torch.arange(self.span, device=query.device) - self.left
         hidden = (j < i - before) | (j > i + after)
         self.bias = query.new_zeros(hidden.shape).masked_fill(hidden, -math.inf)
 
     def tiles(self):
         """Yield tiles that cover the band, all queries once."""
-        at_once = self.block * max(1, TILE_SCORES // self.bias.numel())
-        for index in itertools.product(*map(range, self.batch)):
-            for start in range(self.first, self.last, at_once):
-                queries = slice(start, min(start + at_once, self.last))
-                keys = slice(start - self.left, queries.stop + self.right)
-                yield _Inside(index, queries, keys, self.bias)
-        before = range(0, min(self.first, self.tokens), self.block)
-        for start in itertools.chain(before, range(self.last, self.tokens, self.block)):
-            stop = min(start + self.block, self.tokens)
+        for head in itertools.product(*map(range, self.batch)):
+            for queries in self.cuts:
+                keys = slice(queries.start - self.left, queries.stop + self.right)
+                yield _Inside(self, head, queries, keys)
+        before = range(0, min(self.first, self.tokens), self.rows)
+        for start in itertools.chain(before, range(self.last, self.tokens, self.rows)):
+            stop = min(start + self.rows, self.tokens)
             keys = slice(max(start - self.left, 0), min(stop + self.right, self.tokens))
             columns = slice(
                 keys.start + self.left - start, keys.stop + self.left - start
@@ -222,15 +232,45 @@ class _Tiling:
             yield _Edge(slice(start, stop), keys, self.bias[: stop - start, columns])
 
     def sums_over_queries(self, key):
-        """Return a tensor like `key` for the tiles to add to, in their order.
+        """Return a tensor like `key` for the tiles to add to.
 
-        What the first of them to come to a key overwrites is left empty, and so costs
-        nothing; the rest is zero.
+        Keys that have all their queries in one tile are written by that tile alone:
+        they are left empty, and so cost nothing. The rest is zero.
         """
         total = key.new_empty(key.shape)
-        total[..., : self.first + self.right, :] = 0
-        total[..., self.last + self.right :, :] = 0
+        written = 0
+        for queries in self.cuts:
+            total[..., written : queries.start + self.right, :] = 0
+            written = max(queries.start + self.right, queries.stop - self.left)
+        total[..., written:, :] = 0
         return total
+
+    def shared_keys(self, queries):
+        """Return the keys of a tile that other tiles see too, a few at a time.
+
+        Parameters
+        ----------
+        queries : int
+            Number of queries in the tile.
+
+        Returns
+        -------
+        list of (slice, slice, torch.Tensor of bool)
+            Keys, the queries that see some of them, both counted from the first of the
+            tile, and which (queries, keys) lie outside the blocks.
+        """
+        if queries not in self._shared_keys:
+            wing = self.span - self.rows
+            self._shared_keys[queries] = found = []
+            for low, high in ((0, wing), (max(wing, queries), wing + queries)):
+                for first in range(low, high, SHARED_KEYS):
+                    keys = slice(first, min(first + SHARED_KEYS, high))
+                    seeing = slice(max(first - wing, 0), min(keys.stop, queries))
+                    i = torch.arange(seeing.start, seeing.stop)[:, None]
+                    j = torch.arange(keys.start, keys.stop)
+                    block = i // self.rows * self.rows
+                    found.append((keys, seeing, (j < block) | (j >= block + self.span)))
+        return self._shared_keys[queries]
 
 
 class _Tile:
@@ -250,34 +290,47 @@ class _Tile:
 class _Inside(_Tile):
     """Neighbouring blocks of one head, each with all its keys in the sequence."""
 
-    def __init__(self, index, queries, keys, bias):
-        self.index, self.queries, self.keys, self.bias = index, queries, keys, bias
-        self.rows, self.span = bias.shape
+    def __init__(self, tiling, head, queries, keys):
+        self.tiling, self.head, self.queries, self.keys = tiling, head, queries, keys
+        self.bias = tiling.bias
 
     def queries_of(self, x):
-        return x[self.index][self.queries].unflatten(0, (-1, self.rows))
+        return x[self.head][self.queries].unflatten(0, (-1, self.tiling.rows))
 
     def keys_of(self, x):
         # a view: the spans of neighbours overlap
-        return x[self.index][self.keys].unfold(0, self.span, self.rows).transpose(1, 2)
+        spans = x[self.head][self.keys].unfold(0, self.tiling.span, self.tiling.rows)
+        return spans.transpose(1, 2)
 
     def add_to_keys(self, total, weights, x, scale=1):
         """Add scale · weightsᵀ x to the rows of `total` that belong to the keys.
 
-        The spans overlap, so this goes one block of keys at a time, in which no two
-        blocks of queries meet. The newest keys have had no earlier query, so that
-        their rows are overwritten.
+        The weights are copied so that the weight of query i and key j, counted from
+        the first of the tile, lies at i · span + j: the blocks then have `rows` unused
+        numbers between them. So the weights of *all* queries of a block of keys are a
+        matrix whose rows are `span` numbers apart, and take a single product.
         """
-        length = self.queries.stop - self.queries.start
-        newest = self.span - self.rows
-        for column in range(newest, -1, -self.rows):
-            keys = total[self.index][self.keys][column : column + length]
-            keys.unflatten(0, (-1, self.rows)).baddbmm_(
-                weights[:, :, column : column + self.rows].transpose(1, 2),
-                x,
-                beta=0 if column == newest else 1,
+        blocks, rows, span = weights.shape
+        step = rows * (span + 1)  # from block to block
+        skewed = weights.new_empty(blocks * step)
+        skewed.as_strided(weights.shape, (step, span, 1)).copy_(weights)
+        total, x = total[self.head][self.keys], x.flatten(0, 1)
+
+        wing = span - rows  # the keys before the first that no other tile sees
+        whole = (blocks * rows - wing) // rows
+        if whole > 0:
+            seen = skewed.as_strided((whole, span, rows), (step, span, 1), wing)
+            total[wing : wing + whole * rows].unflatten(0, (-1, rows)).baddbmm_(
+                seen.transpose(1, 2),
+                x.unfold(0, span, rows).transpose(1, 2),
+                beta=0,
                 alpha=scale,
             )
+        for keys, seeing, outside in self.tiling.shared_keys(len(x)):
+            at = seeing.start * span + keys.start
+            seen = skewed.as_strided(outside.shape, (span, 1), at)
+            seen = seen.masked_fill(outside, 0)
+            total[keys].addmm_(seen.t(), x[seeing], alpha=scale)
 
 
 class _Edge(_Tile):
