@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dis
 import linecache
 import traceback
 from dataclasses import replace
@@ -13,6 +14,7 @@ import torch
 from attncourse.exercises.seen import Seen, describe, same
 from attncourse.exercises.task import Check
 
+BY_HAND = dis.opmap["RAISE_VARARGS"]  # a `raise` in the code
 UNUSABLE = "CannotBeUsed"  # an error that came up with what an answer had returned
 # Seen beside what was returned; the last two only where they are wrong.
 INPUTS_AFTER = "the inputs after the call"
@@ -75,6 +77,8 @@ def _called(check: Check, answers, seed: int) -> dict[str, Seen]:
         seen = described(value, tensors=check.tensors)
     except Exception as error:
         said = describe(error)
+        if isinstance(error, NotImplementedError) and not _left_open(error):
+            said = replace(said, text=f"RuntimeError: {error}")  # a library's limit
         if not _of_the_answer(error):
             said = replace(said, text=f"{UNUSABLE}: {said.text}")
         return {"result": replace(said, where=_line_of(error))}
@@ -101,6 +105,23 @@ def _narrow(value) -> set[str]:
     }
 
 
+def _left_open(error: Exception) -> bool:
+    """Say whether an error was raised by hand: the task is not done yet.
+
+    PyTorch raises the same kind where it has no kernel for a type of number, or a
+    module has no `forward`.
+    """
+    at = error.__traceback__
+    while at.tb_next:
+        at = at.tb_next
+    library = at.tb_frame.f_globals.get("__name__", "").startswith("torch")
+    return at.tb_frame.f_code.co_code[at.tb_lasti] == BY_HAND and not library
+
+
+def _of_the_notebook(frame) -> bool:
+    return frame.f_globals.get("__name__") == "__main__"
+
+
 def _of_the_answer(error: Exception) -> bool:
     """Say whether an error came up in an answer, and not after it had returned."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -108,7 +129,7 @@ def _of_the_answer(error: Exception) -> bool:
         return True
     if isinstance(error, TypeError) and "argument" in str(error):
         return True  # the call itself did not fit
-    return any(frame.f_globals.get("__name__") == "__main__" for frame in frames)
+    return any(map(_of_the_notebook, frames))
 
 
 def _line_of(error: Exception) -> str:
@@ -116,7 +137,7 @@ def _line_of(error: Exception) -> str:
     lines = [
         linecache.getline(frame.f_code.co_filename, number).strip()
         for frame, number in traceback.walk_tb(error.__traceback__)
-        if frame.f_globals.get("__name__") == "__main__"
+        if _of_the_notebook(frame)
     ]
     return lines[-1] if lines else ""
 

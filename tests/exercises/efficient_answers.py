@@ -2,6 +2,7 @@
 
 from textwrap import dedent
 
+from tests.exercises import uncounted, unforeseen
 from tests.exercises.answers import Right, Wrong
 from tests.exercises.fresh import efficient as fresh
 from tests.exercises.students import efficient as students
@@ -1935,6 +1936,8 @@ WRONG = [
     *students.WRONG,
     *subtle.WRONG,
     *fresh.WRONG,
+    *unforeseen.EFFICIENT,
+    *uncounted.WRONG,
 ]
 RIGHT = [
     *RIGHT_MASK,
@@ -1947,4 +1950,6 @@ RIGHT = [
     *students.RIGHT,
     *subtle.RIGHT,
     *fresh.RIGHT,
+    *unforeseen.EFFICIENT_RIGHT,
+    *uncounted.RIGHT,
 ]

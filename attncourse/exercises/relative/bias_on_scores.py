@@ -123,6 +123,11 @@ OTHER_BIASES = (
         lambda bias: bias.clamp(min=0),
     ),
     (
+        "bias cut off at 0",
+        "Positive numbers of the bias have no effect. They make a key more attractive.",
+        lambda bias: bias.clamp(max=0),
+    ),
+    (
         "heads exchanged",
         "The biases of the heads have changed places.",
         lambda bias: bias.flip(0),

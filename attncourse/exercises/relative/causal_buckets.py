@@ -130,6 +130,14 @@ FAR_OTHERWISE = (
         "The far buckets grow as a root does. It is a logarithm that is asked for.",
         lambda log, exact, most: (log.exp() / (most / exact)).sqrt() * exact,
     ),
+    (
+        "root in place of the logarithm",
+        "The far buckets grow as the root of d − e does. It is a logarithm that is "
+        "asked for.",
+        lambda log, exact, most: (
+            ((log.exp() - 1).clamp(min=0) * exact / (most - exact)).sqrt() * exact
+        ),
+    ),
 )
 
 

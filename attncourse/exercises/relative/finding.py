@@ -7,13 +7,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse.exercises.relative.by_position import LENGTHS_READ
-from attncourse.exercises.relative.language import LEAST_LOSS, draw
+from attncourse.exercises.relative.language import LEAST_LOSS, LanguageModel, draw
 from attncourse.exercises.relative.protocol import SIX_MODELS
 from attncourse.exercises.task import Check, Mistake, Task
 
 BUCKETS_END = "chapters/04_positional_encoding#why-do-the-buckets-have-to-end-early"
 STEPS = 160  # of each training in the check
 FAR = 256
+SIZES = "two layers, four heads, a width of 48"
 
 
 def _weights(model):
@@ -26,7 +27,7 @@ def _ask_models(new_model):
         for scheme in ("none", "sinusoidal", "rotary", "alibi", "table")
     }
     same, other = new_model("alibi", 1), new_model("alibi", 2)
-    first = _weights(models["alibi"])
+    first, usual = _weights(models["alibi"]), _sizes(LanguageModel(None, "none"))
     return {
         "each model knows its scheme": all(
             model.scheme == scheme for scheme, model in models.items()
@@ -37,7 +38,14 @@ def _ask_models(new_model):
         "all distances beyond 30 share a number": _far(models["table"]) or False,
         "each of the four heads has its numbers": _heads(models["table"]) == 4,
         "each call makes a model of its own": same is not models["alibi"],
+        SIZES: all(_sizes(m) == usual and m.num_heads == 4 for m in models.values()),
     }
+
+
+def _sizes(model):
+    """Return the shapes of all that is learned, without a table."""
+    named = model.named_parameters()
+    return sorted(tuple(p.shape) for name, p in named if "learned" not in name)
 
 
 def _heads(model):
@@ -119,6 +127,7 @@ FINDING = Task(
                 "all distances beyond 30 share a number": True,
                 "each of the four heads has its numbers": True,
                 "each call makes a model of its own": True,
+                SIZES: True,
             },
             once=True,
             mistakes=(
@@ -149,6 +158,14 @@ FINDING = Task(
                     "Models of different seeds start from the same weights. Several "
                     "seeds would then show nothing that one does not.",
                     when=_is_false("another seed, other weights"),
+                    read=SIX_MODELS,
+                ),
+                Mistake(
+                    "a model of another size",
+                    "The models have other sizes than two layers, four heads and a "
+                    "width of 48. `LanguageModel` has these by itself; only the scheme "
+                    "may differ between the models that are compared.",
+                    when=_is_false(SIZES),
                     read=SIX_MODELS,
                 ),
                 Mistake(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import torch
 from torch import nn
@@ -42,8 +43,14 @@ class WatchedModel(nn.Module):
         logits[..., 0] = 0.25 * torch.arange(tokens.shape[1])
         logits = logits + _Pull.apply(self.weight)
         if logits.requires_grad:
-            logits.register_hook(lambda gradient: note.update(learned=True))
+            note["logits"] = logits.detach().cpu()
+            logits.register_hook(lambda gradient: _note(note, gradient))
         return logits
+
+
+def _note(note, gradient):
+    note["gradient"] = note.get("gradient", 0) + gradient.detach().cpu()
+    note["learned"] = True
 
 
 def moved_as_asked(watched, steps):
@@ -52,6 +59,14 @@ def moved_as_asked(watched, steps):
     It may rise and fall, as in the course's `train`, or stay as it is, as in a loop of
     one's own.
     """
+    way = -watched.weight.item()
+    ways = _way_of_the_course(steps), RATE * steps
+    return any(math.isclose(way, asked, rel_tol=0.01) for asked in ways)
+
+
+@cache
+def _way_of_the_course(steps):
+    """Return how far the weight of a watched model moves in the course's `train`."""
     model = WatchedModel()
     train(
         model,
@@ -61,6 +76,4 @@ def moved_as_asked(watched, steps):
         learning_rate=RATE,
         progress=False,
     )
-    way = -watched.weight.item()
-    ways = -model.weight.item(), RATE * steps
-    return any(math.isclose(way, asked, rel_tol=0.01) for asked in ways)
+    return -model.weight.item()

@@ -44,6 +44,8 @@ def _error(weights, lengths, gold, *, kind="aer", turned=False, **options):
     if kind in ("first", "last"):
         one = 0 if kind == "first" else -1
         return 1 - 2 * both[one] / (found[one] + wanted[one])
+    if kind == "one more":
+        found = [links + 1 for links in found]
     if kind == "words":
         wanted = [len({t for _, t in links}) for links in gold]
     if kind == "no brackets":
@@ -192,6 +194,12 @@ PARTIAL = (
         "A target word with two gold links has been counted once. |G| is the number of "
         "*links*.",
         kind="words",
+    ),
+    _misread(
+        "a link too many counted",
+        "One link more than there are target words is counted for each sentence. The "
+        "row of <eos> is no word, and has no link.",
+        kind="one more",
     ),
     *(
         _misread(

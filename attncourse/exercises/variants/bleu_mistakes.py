@@ -64,6 +64,12 @@ UNWRAPPED = Mistake(
 )
 
 
+def _without_penalty(written, references, tokens, in_words=""):
+    ours, theirs = sentences(written, tokens), texts_of(references)
+    found = metric_of().corpus_score(ours, [theirs])
+    return found.score / found.bp
+
+
 def _chrf(written, references, tokens, in_words=""):
     from sacrebleu.metrics import CHRF
 
@@ -102,11 +108,18 @@ OTHER_OPTIONS = tuple(
                 "four.",
                 {"max_ngram_order": most},
             )
-            for most in (1, 3, 5)
+            for most in (1, 2, 3, 5)
         ),
     )
 )
 OTHER_TEXTS = (
+    Mistake(
+        "no penalty for short texts",
+        "Translations that are shorter than their references cost nothing: the penalty "
+        "for that has been taken out of the score.",
+        wrong=_without_penalty,
+        read=TRANSLATE,
+    ),
     Mistake(
         "another measure",
         "This is chrF, which counts runs of *characters*. Asked for is BLEU.",

@@ -11,28 +11,34 @@ DIVIDE = "chapters/02_attention_types#why-divide-by-d-k"
 OTHER = "other parameters: "
 
 
-def fill(module, weights):
+def fill(module, weights, named=()):
     """Write weights into the parameters of the same shapes; say if they do not fit.
 
     A parameter may be the transpose of its weight, and a vector may have axes of size 1
-    more: how it is kept is the answer's own affair.
+    more: how it is kept is the answer's own affair. What has a name of the given
+    constructor takes the weight of that name and no other.
 
     Parameters
     ----------
     module : torch.nn.Module
         The answer's module.
     weights : list of torch.Tensor
-        Of different shapes.
+        Taken in turn by parameters of other names.
+    named : dict of str to torch.Tensor, optional
+        Weights of the list and the names of their maps in the given constructor.
 
     Returns
     -------
     str
         "" if every parameter has its weight, else what is wrong.
     """
-    left = list(weights)
-    for parameter in module.parameters():
+    left, named = list(weights), dict(named)
+    for name, parameter in module.named_parameters():
+        meant = named.get(name.split(".")[0])
         shape = _plain(parameter.shape)
         for place, weight in enumerate(left):
+            if meant is not None and weight is not meant:
+                continue
             if shape in (_plain(weight.shape), _plain(weight.shape)[::-1]):
                 turned = weight if shape == _plain(weight.shape) else weight.T
                 parameter.data.copy_(turned.reshape(parameter.shape))
@@ -47,10 +53,10 @@ def _plain(shape):
     return tuple(size for size in shape if size != 1)
 
 
-def filled(make, sizes, weights, *inputs):
+def filled(make, sizes, weights, *inputs, named=()):
     """Return the scores of a module with the given weights, or why there are none."""
     module = make(*sizes)
-    if wrong := fill(module, weights):
+    if wrong := fill(module, weights, named):
         return wrong
     scores = module(*inputs)
     if torch.is_tensor(scores) and not scores.requires_grad:
@@ -114,7 +120,7 @@ def _states(generator, query_dim, key_dim):
 
 def one_width(generator):
     """Draw queries and keys of one width."""
-    width = _whole(generator, 3, 6)
+    width = _whole(generator, 5, 8)
     return _states(generator, width, width)
 
 

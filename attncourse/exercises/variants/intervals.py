@@ -11,6 +11,7 @@ from attncourse.exercises.variants.runs import paired, runs_of_one
 from attncourse.exercises.variants.verdicts import (
     DIFFERENCES,
     LENGTH,
+    OPEN,
     by_mean_outside,
     by_mean_outside_first,
     by_means,
@@ -273,6 +274,7 @@ INTERVAL = Task(
                     ),
                     read=LENGTH,
                 ),
+                *OPEN,
             ),
         ),
     ),

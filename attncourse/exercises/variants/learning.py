@@ -18,6 +18,11 @@ PADDING = "chapters/02_attention_types#three-faults-of-the-usual-code"
 WIDTH, STEPS, ENOUGH = 48, 250, 80
 
 
+SCORE = "the gradient reaches the score"
+WORDS = "memory and states have the right gradients"
+TRANSLATES = "it translates"
+
+
 class Product(nn.Module):
     """A score that is given: dot products, times a number that can be learnt."""
 
@@ -34,21 +39,29 @@ def _learns(Attention):
     """Train a translator with the answer; say what it learnt."""
     torch.manual_seed(0)
     attention = Attention(Product())
-    memory, states = torch.randn(2, 5, 3), torch.randn(2, 4, 3)
+    memory, states = (
+        torch.randn(2, tokens, 3, requires_grad=True) for tokens in (5, 4)
+    )
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
     context = attention(memory, states, mask)[0]
-    expected = right(memory, states, mask)
-    if not torch.allclose(context.float(), expected["context"], atol=1e-4):
-        return {"the gradient reaches the score": True, "it translates": False}
-    found = {"the gradient reaches the score": False, "it translates": False}
+    expected = right(memory, states, mask)["context"]
+    if not torch.allclose(context.float(), expected, atol=1e-4):
+        return {SCORE: True, WORDS: True, TRANSLATES: False}
+    found = {SCORE: False, WORDS: False, TRANSLATES: False}
     if context.requires_grad:
         context.square().sum().backward()
         gradient = attention.score.factor.grad
-        found["the gradient reaches the score"] = bool(
-            gradient is not None and gradient.abs() > 0
+        found[SCORE] = bool(gradient is not None and gradient.abs() > 0)
+        found[WORDS] = all(
+            x.grad is not None and torch.allclose(x.grad, slope, atol=1e-4)
+            for x, slope in zip(
+                (memory, states),
+                torch.autograd.grad(expected.square().sum(), (memory, states)),
+                strict=True,
+            )
         )
-    if found["the gradient reaches the score"]:
-        found["it translates"] = once(_quality, Attention) >= ENOUGH
+    if found[SCORE] and found[WORDS]:
+        found[TRANSLATES] = once(_quality, Attention) >= ENOUGH
     return found
 
 
@@ -67,27 +80,36 @@ def _quality(Attention):
 
 
 def _stopped(seen, expected, inputs):
-    return seen["the gradient reaches the score"].values[0] == 0
+    return seen[SCORE].values[0] == 0
+
+
+def _cut_off(seen, expected, inputs):
+    return seen[SCORE].values[0] == 1 and seen[WORDS].values[0] == 0
 
 
 def _not_trained(seen, expected, inputs):
-    return seen["it translates"].values[0] == 0
+    return seen[TRANSLATES].values[0] == 0
 
 
 LEARNS = Check(
     f"a translator that uses it learns: BLEU of at least {ENOUGH}",
     1,
     ask=_learns,
-    expected=lambda: {
-        "the gradient reaches the score": True,
-        "it translates": True,
-    },
+    expected=lambda: {SCORE: True, WORDS: True, TRANSLATES: True},
     mistakes=(
         Mistake(
             "no gradient",
             "No gradient reaches the score, so it cannot learn. Does the code "
             "use detach, no_grad, .data or a detour through NumPy?",
             when=_stopped,
+            read=SOFTMAX,
+        ),
+        Mistake(
+            "memory or states cut off",
+            "The context is right and the score can learn, but memory or states get "
+            "another gradient than theirs: one of the ways on which they are used is "
+            "cut off. What encoder and decoder should learn does not arrive.",
+            when=_cut_off,
             read=SOFTMAX,
         ),
         Mistake(

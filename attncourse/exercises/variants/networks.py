@@ -6,6 +6,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from attncourse.exercises.task import Check, Mistake, Task
+from attncourse.exercises.variants.additive_maps import MAPS, ask_additive
 from attncourse.exercises.variants.formulas import (
     BETWEEN,
     PARAMETERS,
@@ -56,6 +57,7 @@ def _other_bends(scores_with):
             ("sine", torch.sin),
             ("softmax", lambda hidden: hidden.softmax(dim=-1)),
             ("gelu", torch.nn.functional.gelu),
+            ("hard tanh", torch.nn.functional.hardtanh),
         )
     )
 
@@ -72,16 +74,11 @@ NETWORKS = Task(
             1,
             gradients=True,
             inputs=with_network,
-            ask=lambda Additive, Concat, query, key, w_query, w_key, v: filled(
-                Additive,
-                (query.shape[-1], key.shape[-1], len(v)),
-                [w_query, w_key, v],
-                query,
-                key,
-            ),
+            ask=ask_additive,
             expected=additive,
             pure=True,
             mistakes=(
+                *MAPS,
                 PARAMETERS,
                 *common(additive),
                 Mistake(

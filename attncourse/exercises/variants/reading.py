@@ -191,9 +191,10 @@ ATTEND = Task(
                     read=SOFTMAX,
                 ),
                 Mistake(
-                    "inverted mask",
-                    "Where there is a word, the mask is True. This answer hides what "
-                    "is True; here that is everything.",
+                    "everything hidden",
+                    "The weights are no numbers. Is hidden what is True, which here is "
+                    "everything? Where there is a word, the mask is True. Or is minus "
+                    "infinity multiplied by the mask? Times 0 it is NaN, and not 0.",
                     when=lambda seen, expected, inputs: bool(
                         (seen["weights"].values != seen["weights"].values).all()
                     ),

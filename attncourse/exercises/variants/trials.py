@@ -218,8 +218,8 @@ EXPERIMENT = Task(
                 ),
                 Mistake(
                     "one model for all seeds",
-                    "The model is made once and trained again for every seed. The "
-                    "later seeds go on from trained weights: they are no repeats.",
+                    "The model is made once for all seeds. They start from the same "
+                    "weights, or later ones from trained weights: they are no repeats.",
                     when=lambda seen, expected, inputs: (
                         seen["first weights"].shape[-1] < len(inputs["seeds"])
                     ),

@@ -143,3 +143,39 @@ DIFFERENCES = tuple(
         ),
     )
 )
+
+
+def _without(*lost):
+    """Return a `when`: some verdicts are 0 instead, and the others are right."""
+
+    def when(seen, expected, inputs):
+        ours, right = seen["result"].values, expected["result"].values
+        return bool((ours == np.where(np.isin(right, lost), 0, right)).all())
+
+    return when
+
+
+OPEN = (
+    *(
+        Mistake(
+            f"never for the {which}",
+            f"The verdict is never {side}. Where the runs tell that the {which} is the "
+            "larger, it has to be.",
+            when=_without(side),
+            read=LENGTH,
+        )
+        for side, which in ((1, "first"), (-1, "second"))
+    ),
+    Mistake(
+        "open too often",
+        "The verdict is 0 for pairs whose interval of the differences does not hold 0. "
+        "There the runs do tell: nothing more has to be shown.",
+        when=lambda seen, expected, inputs: all(
+            ours in (0, right)
+            for ours, right in zip(
+                seen["result"].values, expected["result"].values, strict=True
+            )
+        ),
+        read=LENGTH,
+    ),
+)

@@ -792,7 +792,7 @@ def additive_weights(w, query_dim):
         "interval",
         "only the first is tested",
         (1,),
-        "cut off at 0",
+        "never for the second",
         change=(
             "    return -1 if high < 0 else 0",
             "    return 0",
