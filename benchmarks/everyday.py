@@ -11,7 +11,7 @@ import sys
 import warnings
 
 import torch
-from measuring import ratio, record, side_by_side, text_of
+from measuring import add_record_option, ratio, record, side_by_side, text_of
 from torch import nn
 from tqdm.auto import tqdm
 
@@ -227,7 +227,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--record", action="store_true", help="keep the figures")
+    add_record_option(parser)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     warnings.filterwarnings("ignore", message="enable_nested_tensor")
@@ -247,8 +247,9 @@ def main():
     print("\nMilliseconds more than an empty Python")
     print(f"    import attncourse   {text_of(added['package'], ' ms')}")
     print(f"    attncourse --help   {text_of(added['command'], ' ms')}")
-    if args.record:
-        record("benchmark_everyday", {"times": rows, "start_up_ms": added})
+    if args.record is not None:
+        results = {"times": rows, "start_up_ms": added}
+        record("benchmark_everyday", args.record, results)
 
 
 if __name__ == "__main__":

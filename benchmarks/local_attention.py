@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from measuring import keep_freed_memory, seconds, spread
+from measuring import add_record_option, keep_freed_memory, seconds, spread
 from measuring import record as keep
 
 from attncourse.layers.core import scaled_dot_product_attention
@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--memory", type=int, nargs="*", default=MEMORY_LENGTHS)
     parser.add_argument("--naive-up-to", type=int, default=4096, help="tokens")
-    parser.add_argument("--record", action="store_true", help="keep the figures")
+    add_record_option(parser)
     parser.add_argument("--peak", nargs=5, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peak:
@@ -231,8 +231,9 @@ def main():
     result["memory"] = measure_memory(
         args.memory, args.windows[0], args.threads, args.naive_up_to
     )
-    if args.record:
-        keep("benchmark_local", result, freed_memory="kept" if kept else "returned")
+    if args.record is not None:
+        freed = "kept" if kept else "returned"
+        keep("benchmark_local", args.record, result, freed_memory=freed)
 
 
 if __name__ == "__main__":

@@ -60,8 +60,22 @@ def ratio(runs, one, other):
     return spread([run[one] / run[other] for run in runs])
 
 
-def record(name, results, **settings):
-    """Write results where the package keeps them, with how they were made."""
+def add_record_option(parser):
+    """Add ``--record`` to a parser; its value is None where nothing is to be kept."""
+    parser.add_argument(
+        "--record",
+        nargs="?",
+        const="",
+        metavar="MACHINE",
+        help="keep the figures; with a name, beside those of the usual machine",
+    )
+
+
+def record(name, machine, results, **settings):
+    """Write results where the package keeps them, with how they were made.
+
+    Those of the usual machine, "", are kept under the name alone.
+    """
     made = provenance(
         packages=("torch", "numpy"),
         cores=os.cpu_count(),
@@ -69,7 +83,7 @@ def record(name, results, **settings):
         load_at_end=round(os.getloadavg()[0], 1),
         **settings,
     )
-    save(name, {"made": made, **results})
+    save(f"{name}_{machine}" if machine else name, {"made": made, **results})
 
 
 def text_of(values, unit="×"):

@@ -10,7 +10,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from measuring import ratio, record, side_by_side, text_of
+from measuring import add_record_option, ratio, record, side_by_side, text_of
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from tqdm.auto import tqdm
 
@@ -93,7 +93,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--record", action="store_true", help="keep the figures")
+    add_record_option(parser)
     args = parser.parse_args()
     if not torch.cuda.is_available():
         print("There is no GPU here: nothing was measured on one.")
@@ -103,9 +103,10 @@ def main():
     for row in rows:
         for name, found in row["faster_than"].items():
             print(f"n = {row['tokens']:5}  {name:16} {text_of(found)}")
-    if args.record:
+    if args.record is not None:
         gpu = torch.cuda.get_device_name()
-        record("benchmark_gpu", {"gpu": gpu, "window": WINDOW, "times": rows})
+        results = {"gpu": gpu, "window": WINDOW, "times": rows}
+        record("benchmark_gpu", args.record, results)
 
 
 if __name__ == "__main__":
