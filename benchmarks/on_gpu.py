@@ -1,7 +1,8 @@
-"""Local attention on a GPU: against full fused attention and FlexAttention.
+"""Local attention on a GPU: FlexAttention and blocks, against full fused attention.
 
 Every figure is a ratio of two times taken one after the other in the same round of the
-same process, in bfloat16, forward and backward. Without a GPU this says so and ends.
+same process, in bfloat16, forward and backward. `local_attention` takes FlexAttention
+where it suits; the table says whether it did. Without a GPU this says so and ends.
 Run ``python benchmarks/on_gpu.py --help``.
 """
 
@@ -14,7 +15,8 @@ from measuring import add_record_option, ratio, record, side_by_side, text_of
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from tqdm.auto import tqdm
 
-from attncourse.layers.local import local_attention
+from attncourse.layers.flex import suits_flex
+from attncourse.layers.local import local_attention, local_attention_in_blocks
 
 HEADS, D_HEAD, WINDOW = 8, 64, 512
 LENGTHS = [4096, 8192, 16384, 32768]
@@ -25,9 +27,9 @@ BACK_ENDS = {
 }
 
 
-def local(query, key, value):
-    """`local_attention` of the course."""
-    return local_attention(query, key, value, window=WINDOW, causal=True)
+def local(query, key, value, attend=local_attention):
+    """Local attention of the course."""
+    return attend(query, key, value, window=WINDOW, causal=True)
 
 
 def fused(query, key, value, back_end=None):
@@ -37,20 +39,6 @@ def fused(query, key, value, back_end=None):
         return full()
     with sdpa_kernel(back_end):
         return full()
-
-
-def make_flex(tokens):
-    """Return FlexAttention, compiled, with the same window."""
-    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-
-    def near(batch, head, i, j):
-        return (i >= j) & (i - j < WINDOW)
-
-    # Compiled as well, or the rule makes tables of tokens² numbers: 9 GB at 32 768.
-    make_blocks = torch.compile(create_block_mask, dynamic=False)
-    blocks = make_blocks(near, None, None, tokens, tokens, device="cuda")
-    compiled = torch.compile(flex_attention, dynamic=False)
-    return partial(compiled, block_mask=blocks)
 
 
 def step_of(function, inputs):
@@ -79,13 +67,15 @@ def measure(tokens, rounds):
     shape = (3, 1, HEADS, tokens, D_HEAD)
     drawn = torch.randn(shape, generator=generator).to("cuda", torch.bfloat16)
     inputs = [x.clone().requires_grad_() for x in drawn]
-    ways = {"local": local, "fused": fused, "FlexAttention": make_flex(tokens)}
+    in_blocks = partial(local, attend=local_attention_in_blocks)
+    ways = {"local": local, "in blocks": in_blocks, "fused": fused}
     ways |= {name: partial(fused, back_end=end) for name, end in BACK_ENDS.items()}
     steps = {name: step_of(way, inputs) for name, way in ways.items()}
-    steps = {name: step for name, step in steps.items() if works(step)}
+    steps = {k: step for k, step in steps.items() if k not in BACK_ENDS or works(step)}
     runs = side_by_side(steps, rounds=rounds)
     faster = {name: ratio(runs, name, "local") for name in steps if name != "local"}
-    return {"tokens": tokens, "faster_than": faster}
+    by_flex = suits_flex(inputs[0], inputs[2])  # after the first call: did it compile?
+    return {"tokens": tokens, "by FlexAttention": by_flex, "faster_than": faster}
 
 
 def main():
@@ -101,6 +91,8 @@ def main():
     rows = [measure(n, args.rounds) for n in tqdm(args.lengths, desc="on the GPU")]
     print(f"\nTime over that of local attention, window {WINDOW}, forward + backward")
     for row in rows:
+        way = "FlexAttention" if row["by FlexAttention"] else "blocks"
+        print(f"n = {row['tokens']:5}  by {way}")
         for name, found in row["faster_than"].items():
             print(f"n = {row['tokens']:5}  {name:16} {text_of(found)}")
     if args.record is not None:

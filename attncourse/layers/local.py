@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
 from attncourse.layers.core import check_attention_inputs
+from attncourse.layers.flex import flex_local_attention, suits_flex
 
 # Scores are made in tiles of about this many numbers (8 MB in float32): enough that
 # calling PyTorch costs little beside them, and few beside a long sequence's outputs.
@@ -36,8 +37,9 @@ def local_attention(query, key, value, *, window, causal=False):
     :math:`\{j : |i - j| \le \text{window}\}`. Scores outside this band are never
     computed, so time and memory grow as n · window, forward and backward.
 
-    On a CPU this is the band written out (``_Band``, with a backward of its own); on
-    other devices it is `local_attention_in_blocks`, which runs on their fused kernels.
+    On a CPU this is the band written out (``_Band``, with a backward of its own). On
+    other devices it is `local_attention_in_blocks`, which runs on their fused kernels,
+    or FlexAttention where that is faster: see `attncourse.layers.flex.suits_flex`.
 
     Parameters
     ----------
@@ -70,6 +72,10 @@ def local_attention(query, key, value, *, window, causal=False):
     Dao et al. (2022), "FlashAttention", section 3.1.
     """
     query, key, value, before, after = _checked(query, key, value, window, causal)
+    if suits_flex(query, value):
+        output = flex_local_attention(query, key, value, before, after)
+        if output is not None:
+            return output
     if query.device.type != "cpu":
         return local_attention_in_blocks(
             query, key, value, window=window, causal=causal
