@@ -74,7 +74,7 @@ def add_record_option(parser):
 
 
 def _machine(name):
-    if not name.isidentifier():
+    if name and not name.isidentifier():  # "" is the usual machine
         raise argparse.ArgumentTypeError(
             "the name of a machine becomes a part of a file's name: a letter, then "
             f"letters, digits and _, but got {name!r}"
