@@ -14,6 +14,8 @@ All runs together take some twenty minutes on one core.
 
 import argparse
 import time
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import torch
@@ -21,14 +23,11 @@ import torch
 from attncourse import QATransformer, SelfAttentionSummarizer, seed_everything
 from attncourse.data import (
     ENIAC_NAMES,
-    QAExample,
     Vocabulary,
     news_articles,
     qa_examples,
-    reading_passages,
 )
-from attncourse.data.batching import length_batches
-from attncourse.data.facts import MEN, MONTHS, WOMEN
+from attncourse.data.facts import MONTHS
 from attncourse.models.qa import span_loss
 from attncourse.models.summary import salience_loss
 from attncourse.recorded import load, load_model
@@ -43,17 +42,30 @@ from attncourse.training.applications import (
     summary_rouge,
 )
 from attncourse.training.probing import cut, marks, weight_share
+from attncourse.training.pronouns import (
+    PRONOUNS,
+    counterexamples,
+    link_loss,
+    linked_batches,
+    misleading,
+)
 
 NAME = "applications"
-STEPS = {"reader": 850, "shipped": 1800, "summary": 700}
-PRONOUNS = ("he", "she")
-FIRST_NAMES = {*MEN, *WOMEN, *(person[0] for person in ENIAC_NAMES["people"])}
+STEPS = {"reader": 850, "shipped": 1800, "page": 450, "mending": 450, "summary": 700}
 RATES = (0.001, 0.002, 0.004, 0.008)  # for the reader without attention, on seed 0
 SHIPPED = (0, 1)  # the seeds of the readers that the course ships
 FACTS = (2, 3, 4, 5, 6, 7, 8, 9, 10)
 PLAIN = {"attention": False, "num_layers": 0}
 RANDOM = {"random_start": True}  # queries and keys start unlike each other
-TOLD = 0.3  # what the link from name to pronoun counts beside the answer
+TOLD = 0.5  # what the links of names and pronouns count beside the answer
+COUNTERED = 7000  # passages from which counterexamples are taken
+SEEN_AGAIN = 9000  # of the examples that a reader had before it goes on
+RECIPES = {  # told which links there are, shown counterexamples
+    "neither": (False, False),
+    "told": (True, False),
+    "counterexamples": (False, True),
+    "both": (True, True),
+}
 
 
 def drawn(seed):
@@ -66,61 +78,15 @@ def drawn(seed):
     ]
 
 
-def misleading(example):
-    """Return whether another person is named between a pronoun and its name."""
-    if not example.reference or example.context[example.reference[0]] not in PRONOUNS:
-        return False
-    pronoun, name = example.reference
-    return any(word in FIRST_NAMES for word in example.context[name + 1 : pronoun])
-
-
-def counterexamples(seed):
-    """Return questions about pronouns that do not mean the person named last."""
-    passages = reading_passages(
-        7000, 1000 + seed, extra=ENIAC_NAMES, pronouns=0.7, min_facts=3
-    )
-    found = [
-        QAExample(p.tokens, q.tokens, q.kind, q.answer, q.reference)
-        for p in passages
-        for q in p.questions
-        if q.kind in ("who", "what")
-    ]
-    return [example for example in found if misleading(example)]
-
-
 def reading_loss(model, question, context, first, last):
     """Return the loss of the answers."""
     return span_loss(*model(question, context), first, last)
 
 
-def linked_batches(examples, vocabulary, seed):
-    """Return `reading_batches`, each with the names and the pronouns of its examples.
-
-    These are the places of a name's first word and of the "he" or "she" that the answer
-    needs, −1 where it needs none.
-    """
-    links = []
-    for example in examples:
-        pronoun, name = example.reference or (-1, -1)
-        is_link = pronoun >= 0 and example.context[pronoun] in PRONOUNS
-        links.append((name, pronoun) if is_link else (-1, -1))
-    batches = length_batches([len(e.context) for e in examples], 32, seed)
-
-    def batch_of(step):
-        chosen = batches[step % len(batches)]
-        names, pronouns = torch.tensor([links[i] for i in chosen]).unbind(1)
-        tensors = reading_tensors([examples[i] for i in chosen], vocabulary)
-        return *tensors, names, pronouns
-
-    return batch_of
-
-
 def told_loss(model, question, context, first, last, names, pronouns):
-    """Return the loss of the answers and of the link from name to pronoun in head 0."""
+    """Return the loss of the answers, and of the links that two heads are told."""
     start, end, weights = model(question, context, need_weights=True)
-    rows = torch.nonzero(pronouns >= 0)[:, 0]
-    links = weights["layers"][0][rows, 0, names[rows], pronouns[rows]]
-    missed = -torch.log(links + 1e-6).sum() / len(pronouns)
+    missed = link_loss(weights["layers"][0], names, pronouns)
     return span_loss(start, end, first, last) + TOLD * missed
 
 
@@ -130,8 +96,7 @@ def train_reader(
     *,
     random_start=False,
     more=(),
-    told=False,
-    steps=None,
+    steps=STEPS["reader"],
     progress=False,
     **options,
 ):
@@ -146,19 +111,48 @@ def train_reader(
         for linear in (getattr(model, part).query_proj, getattr(model, part).key_proj):
             linear.reset_parameters()
     start = time.process_time()
-    batches, loss = reading_batches(examples, vocabulary, seed=seed), reading_loss
-    if told:
-        batches, loss = linked_batches(examples, vocabulary, seed), told_loss
     train(
         model,
-        batches,
-        loss,
-        steps=steps or STEPS["reader"],
+        reading_batches(examples, vocabulary, seed=seed),
+        reading_loss,
+        steps=steps,
         learning_rate=rate,
         device="cpu",
         progress=progress,
     )
     return model, vocabulary, time.process_time() - start
+
+
+@cache
+def first_half(seed):
+    """Return the reader that the four recipes go on with."""
+    return train_reader(seed, 4e-3, steps=STEPS["page"])
+
+
+def mend_run(seed, *, told, counter):
+    """Go on training a reader by one of four recipes, and return its measures.
+
+    The four have the same number of steps and of examples.
+    """
+    reader, vocabulary, seconds = first_half(seed)
+    extra, plain = counterexamples(COUNTERED, 1000 + seed), drawn(seed)
+    size = SEEN_AGAIN + len(extra)
+    examples = [*plain[:SEEN_AGAIN], *extra] if counter else plain[:size]
+    model = deepcopy(reader)
+    seed_everything(seed)
+    batches = linked_batches if told else reading_batches
+    start = time.process_time()
+    train(
+        model,
+        batches(examples, vocabulary, seed=seed),
+        told_loss if told else reading_loss,
+        steps=STEPS["mending"],
+        learning_rate=4e-3,
+        device="cpu",
+        progress=False,
+    )
+    seconds += time.process_time() - start
+    return reading_measures(model, vocabulary), seconds
 
 
 def reading_measures(model, vocabulary):
@@ -335,10 +329,11 @@ def summary_run(seed, layers):
 def ship(seed):
     """Train a reader and write it as reader_SEED, with its measures."""
     rate = 0.004
+    answered = [e for e in counterexamples(COUNTERED, 1000 + seed) if e.answer]
     model, vocabulary, seconds = train_reader(
         seed,
         rate,
-        more=counterexamples(seed),
+        more=answered,
         steps=STEPS["shipped"],
         progress=True,
     )
@@ -366,17 +361,11 @@ def plan(seeds):
     for seed in seeds:
         yield "reader/random start", seed, lambda s=seed: _reader(s, 4e-3, **RANDOM)
     for seed in seeds:
-        for name, told, mended in (
-            ("told", True, False),
-            ("counterexamples", False, True),
-            ("told, counterexamples", True, True),
-        ):
+        for name, (told, counter) in RECIPES.items():
             yield (
-                f"reader/{name}",
+                f"mending/{name}",
                 seed,
-                lambda s=seed, t=told, m=mended: _reader(
-                    s, 4e-3, told=t, more=counterexamples(s) if m else ()
-                ),
+                lambda s=seed, t=told, c=counter: mend_run(s, told=t, counter=c),
             )
     for seed in seeds:
         for layers, label in ((1, "attention"), (0, "alone")):
