@@ -29,6 +29,7 @@ from attncourse.training import (
     memory,
     metrics,
     probing,
+    pronouns,
     reporting,
     timing,
     train,
@@ -248,6 +249,25 @@ def test_questions_and_articles_are_answered_on_the_gpu(gpu):
         for d in ("cpu", gpu)
     ]
     assert chosen[0] == chosen[1]
+
+
+def test_a_reader_is_told_its_links_on_the_gpu(gpu):
+    examples = qa_examples(40, seed=3, pronouns=0.9)
+    words = Vocabulary.build([e.context + e.question for e in examples])
+
+    def told_loss(model, question, context, first, last, names, places):
+        start, end, weights = model(question, context, need_weights=True)
+        missed = pronouns.link_loss(weights["layers"][0], names, places)
+        return qa.span_loss(start, end, first, last) + missed
+
+    batches = pronouns.linked_batches(examples, words)
+    losses = [
+        learn(
+            built("cpu", qa.QATransformer, len(words), 12, 3), told_loss, batches, **on
+        )
+        for on in ({"device": "cpu"}, {"device": gpu})
+    ]
+    np.testing.assert_allclose(*losses, rtol=1e-4)
 
 
 def test_probes_take_tables_from_the_cpu(gpu):
