@@ -7,6 +7,8 @@
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
+# Ten times what the longest test takes: one that hangs is ended, and says where it was.
+PYTEST := $(PY) -m pytest -q --timeout 600
 READY := .venv/.ready
 JOBS ?= 2
 PORT ?= 8000
@@ -54,12 +56,12 @@ publish: book ## put the site on the branch gh-pages, or in a folder: TO=/path
 test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
 	echo "Tests of the package."
-	$(PY) -m pytest tests --ignore tests/site -q -n $(JOBS) --dist loadfile
+	$(PYTEST) tests --ignore tests/site -n $(JOBS) --dist loadfile
 	echo "The chapters and the solutions print what is stored in them."
-	$(PY) -m pytest --nbval chapters solutions -q -n $(JOBS) --dist loadfile
+	$(PYTEST) --nbval chapters solutions -n $(JOBS) --dist loadfile
 	$(MAKE) book
 	echo "Tests of the site."
-	$(PY) -m pytest tests/site -q
+	$(PYTEST) tests/site
 
 .PHONY: lint
 lint: setup ## check the style of the code and the form of the notebooks
