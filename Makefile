@@ -7,7 +7,7 @@
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
-# Ten times what the longest test takes: one that hangs is ended, and says where it was.
+# Many times what the longest test takes: one that hangs is ended, and says where it was.
 PYTEST := $(PY) -m pytest -q --timeout 600
 READY := .venv/.ready
 JOBS ?= 2
