@@ -75,8 +75,8 @@ def train(
         file stays, and the same call returns at once.
     checkpoint_every : int, default 200
         Steps between two writings of the file.
-    progress : bool, default True
-        Whether to show a progress bar.
+    progress : bool or tqdm.tqdm, default True
+        Whether to show a progress bar; or the bar that is to be moved.
     description : str, default "training"
         The text beside the bar.
 
@@ -104,13 +104,15 @@ def train(
     if checkpoint is not None and Path(checkpoint).exists():
         run = _load(checkpoint, parts, device, steps)
     losses = list(run["losses"])  # tensors on the device: no waiting at each step
-    bar = tqdm(
-        total=steps,
-        initial=run["step"],
-        desc=description,
-        disable=not progress,
-        leave=False,
-    )
+    bar = progress
+    if isinstance(progress, bool):
+        bar = tqdm(
+            total=steps,
+            initial=run["step"],
+            desc=description,
+            disable=not progress,
+            leave=False,
+        )
     while run["step"] < steps and not _stale(run, patience):
         step = run["step"]
         with _precision(mixed_precision, device):
