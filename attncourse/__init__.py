@@ -35,6 +35,7 @@ _NAMES = {
     "models.summary": ["SelfAttentionSummarizer"],
     "models.decoding": ["beam_search", "greedy_search"],
     "training.loop": ["train"],
+    "training.side_by_side": ["train_side_by_side"],
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -33,6 +33,7 @@ from attncourse.training import (
     reporting,
     timing,
     train,
+    train_side_by_side,
 )
 from attncourse.training import translation as translating
 from attncourse.viz import plot_attention, plot_heads, plot_mask
@@ -121,6 +122,16 @@ def test_training_takes_the_gpu_and_ends_where_it_ends_on_a_cpu(gpu):
     )
     assert {p.device.type for p in on_gpu.parameters()} == {"cuda"}
     assert {p.device.type for p in on_cpu.parameters()} == {"cpu"}
+
+
+def test_on_a_gpu_runs_follow_one_another_and_may_have_dropout(gpu):
+    how = {"batch_of": words_of, "loss_of": next_token_loss, "steps": 6}
+    runs = [{"model": language_model(dropout=0.3), **how} for _ in range(2)]
+    losses = train_side_by_side(runs, progress=False)
+    alone = [learn(language_model(dropout=0.3), next_token_loss, words_of)]
+    assert losses[0] == alone[0]  # the second draws what comes next
+    models = [run["model"] for run in runs]
+    assert {p.device.type for m in models for p in m.parameters()} == {"cuda"}
 
 
 def test_a_killed_run_goes_on_with_the_dropout_of_the_gpu(gpu, tmp_path):

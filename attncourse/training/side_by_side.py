@@ -10,6 +10,8 @@ from attncourse import _checks
 from attncourse.devices import best_device
 from attncourse.training.loop import train
 
+NEEDED = ("model", "batch_of", "loss_of", "steps")
+
 
 def train_side_by_side(runs, *, at_once=2, progress=True, description="training"):
     """Train several models, `at_once` at a time; return the losses of each.
@@ -39,56 +41,81 @@ def train_side_by_side(runs, *, at_once=2, progress=True, description="training"
 
     Raises
     ------
-    ValueError
-        If two runs have the same model, or draw from PyTorch's generator on a CPU; and
-        whatever `train` raises. All runs are ended then.
+    TypeError, ValueError
+        If a run lacks one of model, batch_of, loss_of and steps, two have the same
+        model, or one draws from PyTorch's generator on a CPU; and whatever `train`
+        raises. All runs are ended then.
     """
-    at_once = _checks.positive_int("at_once", at_once)
+    runs, at_once = list(runs), _checks.positive_int("at_once", at_once)
+    for place, run in enumerate(runs):
+        lacking = [name for name in NEEDED if name not in run]
+        if lacking:
+            raise TypeError(
+                f"runs[{place}] must hold {', '.join(NEEDED)}, as `train` needs them, "
+                f"but lacks {', '.join(lacking)}."
+            )
     if len({id(run["model"]) for run in runs}) < len(runs):
         raise ValueError("each run must have its own model, but two share one.")
     devices = {torch.device(run.get("device") or best_device()).type for run in runs}
-    if devices != {"cpu"}:
-        at_once = 1
-    threads = torch.get_num_threads()
     steps = sum(run["steps"] for run in runs)
-    with (
-        tqdm(total=steps, desc=description, disable=not progress, leave=False) as bar,
-        ThreadPoolExecutor(at_once) as pool,
-    ):
-        together = _Together(bar, alone=at_once == 1)
-        if at_once > 1:
-            torch.set_num_threads(1)
-        started = [pool.submit(train, **run, progress=together) for run in runs]
+    with tqdm(total=steps, desc=description, disable=not progress, leave=False) as bar:
+        if at_once == 1 or devices != {"cpu"}:
+            return [train(**run, progress=_Share(bar)) for run in runs]
+        return _in_threads(runs, at_once, bar)
+
+
+def _in_threads(runs, at_once, bar):
+    threads = torch.get_num_threads()
+    share = _ShareOfThread(bar)
+    with ThreadPoolExecutor(at_once) as pool:
+        torch.set_num_threads(1)
+        started = [pool.submit(train, **run, progress=share) for run in runs]
         try:
             wait(started, return_when=FIRST_EXCEPTION)
         finally:  # an error, or an interrupt, ends the others at their next step
-            together.ended = True
+            share.ended = True
             for run in started:
                 run.cancel()
             torch.set_num_threads(threads)
-    raised = [run.exception() for run in started if not run.cancelled()]
-    for error in raised:
+    for run in started:
+        error = None if run.cancelled() else run.exception()
         if error is not None and not isinstance(error, _Ended):
             raise error
     return [run.result() for run in started]
+
+
+class _Share:
+    """What one run has of the bar of all."""
+
+    def __init__(self, bar):
+        self.bar = bar
+
+    def update(self):
+        self.bar.update()
+
+    def set_postfix(self, **shown):
+        """Show nothing: each run has another loss."""
+
+    def close(self):
+        """Leave the bar to the other runs."""
 
 
 class _Ended(Exception):
     """Another run has failed."""
 
 
-class _Together:
-    """Stands in for the bars of all runs: one bar, and one end."""
+class _ShareOfThread(_Share):
+    """The same, where runs move the bar at the same time, and end together."""
 
-    def __init__(self, bar, alone):
-        self.bar, self.ended = bar, False
-        self._lock, self._alone = Lock(), alone
+    def __init__(self, bar):
+        super().__init__(bar)
+        self.ended, self._lock = False, Lock()
         self._state = torch.get_rng_state()
 
     def update(self):
         if self.ended:
             raise _Ended
-        if not self._alone and not torch.equal(torch.get_rng_state(), self._state):
+        if not torch.equal(torch.get_rng_state(), self._state):
             raise ValueError(
                 "runs side by side must not draw from PyTorch's generator, which "
                 "their threads share, but one has: the numbers would be others each "
@@ -96,10 +123,4 @@ class _Together:
                 "train the models one after another."
             )
         with self._lock:
-            self.bar.update()
-
-    def set_postfix(self, **shown):
-        """Show nothing: there is one loss for each run."""
-
-    def close(self):
-        """Leave the bar to the other runs."""
+            super().update()

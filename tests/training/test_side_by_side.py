@@ -120,6 +120,15 @@ def test_what_threads_would_share_is_refused():
         train_side_by_side([run_of(0)] * 2, progress=False)
 
 
+def test_a_run_that_lacks_something_is_named():
+    lacking = run_of(1)
+    del lacking["loss_of"], lacking["steps"]
+    said = r"runs\[1\] must hold model, .* lacks loss_of, steps\."
+    with pytest.raises(TypeError, match=said):
+        train_side_by_side([run_of(0), lacking], progress=False)
+    assert train_side_by_side([], progress=False) == []
+
+
 def test_one_at_a_time_may_draw():
     alone = [train(**run, progress=False) for run in dropping()]
     assert train_side_by_side(dropping(), at_once=1, progress=False) == alone
