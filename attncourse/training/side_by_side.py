@@ -1,5 +1,6 @@
 """Several small models trained at a time, each in a thread of its own."""
 
+import os
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Lock
 
@@ -28,7 +29,8 @@ def train_side_by_side(runs, *, at_once=2, progress=True, description="training"
         PyTorch's is shared by all threads. So there can be no dropout, and the models
         have to be made before.
     at_once : int, default 2
-        Number of models that are in training at a time on a CPU.
+        Number of models that are in training at a time on a CPU, and no more than
+        the environment variable ``OMP_NUM_THREADS`` allows, where it is set.
     progress : bool, default True
         Whether to show a progress bar, one for all.
     description : str, default "training"
@@ -66,6 +68,9 @@ def train_side_by_side(runs, *, at_once=2, progress=True, description="training"
 
 def _in_threads(runs, at_once, bar):
     threads = torch.get_num_threads()
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
+    if allowed.isdigit():
+        at_once = max(1, min(at_once, int(allowed)))
     share = _ShareOfThread(bar)
     with ThreadPoolExecutor(at_once) as pool:
         torch.set_num_threads(1)

@@ -9,6 +9,11 @@ from attncourse.models.recurrent import RecurrentSeq2Seq
 from attncourse.training import side_by_side, train, train_side_by_side
 
 
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+
+
 def batches(seed):
     generator = np.random.default_rng(seed)
 
@@ -62,6 +67,25 @@ def test_two_at_a_time_and_no_more_each_on_one_thread():
     finally:
         torch.set_num_threads(1)
     assert set(most) == {(2, 1)}
+
+
+def test_the_limit_of_threads_in_the_environment_holds(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    now, most = [], []
+
+    def watched(model, source):
+        now.append(model)
+        most.append(len(now))
+        loss = loss_of(model, source)
+        now.remove(model)
+        return loss
+
+    together = [run_of(seed, watched, steps=9) for seed in range(3)]
+    losses = train_side_by_side(together, progress=False)
+    assert most == [1] * 27
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    again = [run_of(seed, steps=9) for seed in range(3)]
+    assert train_side_by_side(again, progress=False) == losses
 
 
 def test_one_bar_shows_the_steps_of_all(capsys):
