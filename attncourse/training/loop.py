@@ -105,7 +105,7 @@ def train(
         run = _load(checkpoint, parts, device, steps)
     losses = list(run["losses"])  # tensors on the device: no waiting at each step
     bar = progress
-    if isinstance(progress, bool):
+    if not hasattr(progress, "update"):
         bar = tqdm(
             total=steps,
             initial=run["step"],

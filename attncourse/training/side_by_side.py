@@ -44,12 +44,17 @@ def train_side_by_side(runs, *, at_once=2, progress=True, description="training"
     Raises
     ------
     TypeError, ValueError
-        If a run lacks one of model, batch_of, loss_of and steps, two have the same
-        model, or one draws from PyTorch's generator on a CPU; and whatever `train`
-        raises. All runs are ended then.
+        If a run is no dict or lacks one of model, batch_of, loss_of and steps, two
+        have the same model, or one draws from PyTorch's generator on a CPU; and
+        whatever `train` raises. All runs are ended then.
     """
     runs, at_once = list(runs), _checks.positive_int("at_once", at_once)
     for place, run in enumerate(runs):
+        if not isinstance(run, dict):
+            raise TypeError(
+                f"runs[{place}] must be a dict of the arguments of `train`, but got "
+                f"{type(run).__name__}."
+            )
         lacking = [name for name in NEEDED if name not in run]
         if lacking:
             raise TypeError(
@@ -59,7 +64,7 @@ def train_side_by_side(runs, *, at_once=2, progress=True, description="training"
     if len({id(run["model"]) for run in runs}) < len(runs):
         raise ValueError("each run must have its own model, but two share one.")
     devices = {torch.device(run.get("device") or best_device()).type for run in runs}
-    steps = sum(run["steps"] for run in runs)
+    steps = sum(_checks.positive_int("steps", run["steps"]) for run in runs)
     with tqdm(total=steps, desc=description, disable=not progress, leave=False) as bar:
         if at_once == 1 or devices != {"cpu"}:
             return [train(**run, progress=_Share(bar)) for run in runs]

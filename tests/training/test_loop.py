@@ -175,3 +175,9 @@ def test_a_loss_that_is_not_finite_is_said():
             device="cpu",
             progress=False,
         )
+
+
+@pytest.mark.parametrize("progress", [None, 0, False])
+def test_no_bar_is_shown_where_none_is_wanted(capsys, progress):
+    run(make(), steps=2, progress=progress)
+    assert capsys.readouterr().err == ""

@@ -150,6 +150,10 @@ def test_a_run_that_lacks_something_is_named():
     said = r"runs\[1\] must hold model, .* lacks loss_of, steps\."
     with pytest.raises(TypeError, match=said):
         train_side_by_side([run_of(0), lacking], progress=False)
+    with pytest.raises(TypeError, match=r"runs\[0\] must be a dict .* got Linear"):
+        train_side_by_side([nn.Linear(3, 3)], progress=False)
+    with pytest.raises(ValueError, match="steps must be"):
+        train_side_by_side([run_of(0) | {"steps": 0}], progress=False)
     assert train_side_by_side([], progress=False) == []
 
 
