@@ -24,7 +24,7 @@ help: ## list the verbs
 	echo "make VERB, where VERB is one of"
 	grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
 
-$(READY): requirements.txt pyproject.toml tools/setup.sh
+$(READY): requirements.txt pyproject.toml grader/pyproject.toml tools/setup.sh
 	bash tools/setup.sh
 
 .PHONY: setup
@@ -55,8 +55,8 @@ publish: book ## put the site on the branch gh-pages, or in a folder: TO=/path
 .PHONY: test
 test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
-	echo "Tests of the package."
-	$(PYTEST) tests --ignore tests/site -n $(JOBS) --dist loadfile
+	echo "Tests of the package and of the grader."
+	$(PYTEST) tests grader/tests --ignore tests/site -n $(JOBS) --dist loadfile
 	echo "The chapters and the solutions print what is stored in them."
 	$(PYTEST) --nbval chapters solutions -n $(JOBS) --dist loadfile
 	$(MAKE) book

@@ -75,7 +75,7 @@ def main() -> None:
 def answers() -> list[str]:
     """Return the cells of a notebook with right answers to the five tasks."""
     from attncourse.exercises import exercise_of
-    from attncourse.grading.compose import find_template
+    from attncourse_grader.grade.compose import find_template
 
     exercise = exercise_of(NAME)
     template = find_template(exercise, SOLUTIONS)
@@ -101,8 +101,8 @@ def spent() -> float:
 def baseline(cells: list[str], folder: Path, count: int) -> float:
     """Return the CPU seconds of one nbval with a stock kernel."""
     from attncourse.exercises import exercise_of
-    from attncourse.grading.compose import compose, find_template
-    from attncourse.grading.submission import read_submission
+    from attncourse_grader.grade.compose import compose, find_template
+    from attncourse_grader.hand_in.submission import read_submission
 
     exercise = exercise_of(NAME)
     found = read_submission(write_submission(cells, folder / "ada.ipynb"))
@@ -124,7 +124,7 @@ def baseline(cells: list[str], folder: Path, count: int) -> float:
 
 def nbgrader(folder: Path, count: int) -> float:
     """Return the CPU seconds of nbgrader for each of so many submissions."""
-    from attncourse.grading.course.nbgrader_format import assignment_from
+    from attncourse_grader.hand_in.nbgrader_format import assignment_from
 
     python = environment(ROOT / ".cache" / "nbgrader")
     solution = nbformat.read(SOLUTIONS / f"{NAME}.ipynb", as_version=4)
@@ -216,7 +216,13 @@ def term(folder: Path, students: int) -> dict:
 
 def grade(folder: Path, count: int, *, show: bool = False) -> dict:
     """Grade what lies in a folder; return the cost of each of so many notebooks."""
-    command = [sys.executable, "-m", "attncourse.cli", "grade", str(folder / "in")]
+    command = [
+        sys.executable,
+        "-m",
+        "attncourse_grader.cli",
+        "grade",
+        str(folder / "in"),
+    ]
     command += ["--out", str(folder / "grades"), "--solutions", str(SOLUTIONS)]
     start, begun = spent(), time.monotonic()
     with (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attncourse.exercises import MODULES
-from attncourse.grading.source import statements_of
+from attncourse_grader.hand_in.source import statements_of
 from tools import sample_class
 
 NAME = next(iter(MODULES))

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 from attncourse.exercises import MODULES
-from attncourse.grading.release import solution_of
+from attncourse_grader.hand_in.release import solution_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PEOPLE = """

@@ -7,9 +7,9 @@ stamp=.venv/.ready
 python=.venv/bin/python
 
 find_python() {
-  for name in python3 python3.14 python3.13 python3.12 python3.11 python3.10 python; do
+  for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
     if command -v "$name" >/dev/null 2>&1 && "$name" -c \
-      'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 15))' 2>/dev/null
+      'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' 2>/dev/null
     then
       echo "$name"
       return
@@ -21,7 +21,7 @@ find_python() {
 if ! "$python" -c '' 2>/dev/null; then
   found=$(find_python)
   if [ -z "$found" ]; then
-    echo "No Python from 3.10 to 3.14 was found. Install one, for example with" \
+    echo "No Python from 3.11 to 3.14 was found. Install one, for example with" \
       "'sudo apt install python3 python3-venv' or from https://www.python.org." >&2
     exit 1
   fi
@@ -35,11 +35,11 @@ if ! "$python" -c '' 2>/dev/null; then
 fi
 
 # The stamp holds what was installed: a file that was only touched installs nothing.
-if cat requirements.txt pyproject.toml | cmp -s - "$stamp"; then
+if cat requirements.txt pyproject.toml grader/pyproject.toml | cmp -s - "$stamp"; then
   touch "$stamp"
   exit
 fi
 echo "Installing the packages of requirements.txt in .venv; the first time takes minutes."
 "$python" -m pip install --quiet -r requirements.txt
-"$python" -m pip install --quiet --no-deps --no-build-isolation -e .
-cat requirements.txt pyproject.toml > "$stamp"
+"$python" -m pip install --quiet --no-deps --no-build-isolation -e . -e grader
+cat requirements.txt pyproject.toml grader/pyproject.toml > "$stamp"

@@ -1,0 +1,231 @@
+"""Say what this machine has and what is missing for grading and for building."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import platform
+import shutil
+import sqlite3
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+GRADING = "pip install 'attncourse-grader[grade]'"
+LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes; a grading process takes half of that
+PYTHON = (3, 10)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found out about one thing.
+
+    Attributes
+    ----------
+    name : str
+        The thing.
+    state : str
+        "good"; "missing", if grading needs it; "lacking", if it goes on without.
+    says : str
+        What is there, or what is missing and what to do.
+    """
+
+    name: str
+    state: str
+    says: str
+
+
+def examine(folder: Path = Path()) -> list[Finding]:
+    """Look at everything.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder in which grades are kept.
+    """
+    return [
+        _python(),
+        _torch(),
+        *(_package(*what) for what in PACKAGES),
+        _sqlite(),
+        _disk("room for grades", folder),
+        _disk("room for temporary files", Path(tempfile.gettempdir())),
+        _memory(),
+        _cores(),
+        _solutions(),
+        _browser(),
+        *_walls(),
+    ]
+
+
+# Name, whether grading needs it, what it is for, how to get it.
+PACKAGES = (
+    ("nbval", True, "compares what answers print", GRADING),
+    ("pytest", True, "runs nbval", GRADING),
+    ("ipykernel", True, "runs notebooks", GRADING),
+    ("nbformat", True, "reads notebooks", GRADING),
+    ("tqdm", True, "shows the progress", GRADING),
+    ("psutil", True, "ends what a submission has started", "pip install psutil"),
+    ("matplotlib", True, "for answers that draw", "pip install matplotlib"),
+    ("distributed", False, "--scheduler", "pip install 'attncourse-grader[cluster]'"),
+    ("jupyter-book", False, "builds the site", "pip install -r requirements.txt"),
+)
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < PYTHON:
+        least = ".".join(map(str, PYTHON))
+        return Finding("Python", "missing", f"{version}; {least} or later is needed.")
+    return Finding("Python", "good", f"{version}, {sys.executable}")
+
+
+def _torch() -> Finding:
+    try:
+        import torch
+
+        torch.ones(2) @ torch.ones(2)
+    except Exception as error:
+        said = " ".join(str(error).split())[:100]
+        return Finding(
+            "torch", "missing", f"cannot be used ({said}). Install it: {GRADING}"
+        )
+    return Finding("torch", "good", torch.__version__)
+
+
+def _package(name: str, needed: bool, purpose: str, remedy: str) -> Finding:
+    try:
+        return Finding(name, "good", importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        state = "missing" if needed else "lacking"
+        return Finding(name, state, f"not installed ({purpose}). {remedy}")
+
+
+def _sqlite() -> Finding:
+    version = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info < (3, 24):
+        return Finding("SQLite", "missing", f"{version}; 3.24 or later is needed.")
+    return Finding("SQLite", "good", version)
+
+
+def _disk(name: str, folder: Path) -> Finding:
+    there = folder.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    try:
+        free = shutil.disk_usage(there).free
+        with tempfile.TemporaryFile(dir=there) as file:
+            file.write(b"x")
+    except OSError as error:
+        return Finding(
+            name, "missing", f"{there} cannot be written ({error.strerror})."
+        )
+    says = f"{free / 1e9:.0f} GB free at {there}"
+    if free < LEAST_DISK:
+        return Finding(
+            name, "lacking", f"{says}: make room, {LEAST_DISK / 1e9:.0f} GB."
+        )
+    return Finding(name, "good", says)
+
+
+def _memory() -> Finding:
+    free = memory_free()
+    if free is None:
+        return Finding("memory", "lacking", "cannot be measured without psutil.")
+    says = f"{free / 1e9:.1f} GB free"
+    if free < LEAST_MEMORY:
+        return Finding("memory", "lacking", f"{says}: grade with --jobs 1.")
+    return Finding("memory", "good", says)
+
+
+def memory_free() -> float | None:
+    """Return the bytes of memory that are free, within the limit of a container."""
+    free = []
+    with contextlib.suppress(ImportError):
+        import psutil
+
+        free.append(float(psutil.virtual_memory().available))
+    with contextlib.suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        most = int((group / "memory.max").read_text())
+        free.append(float(most - int((group / "memory.current").read_text())))
+    return min(free) if free else None
+
+
+def _cores() -> Finding:
+    from attncourse_grader.workers import cores
+
+    return Finding(
+        "cores", "good", f"{cores()}; so many notebooks are graded at a time"
+    )
+
+
+def _solutions() -> Finding:
+    from attncourse.exercises import MODULES
+
+    there = [name for name in MODULES if Path("solutions", f"{name}.ipynb").is_file()]
+    if not there:
+        return Finding(
+            "solutions",
+            "lacking",
+            "no folder solutions here. Call the commands in the folder of the course, "
+            "or give --solutions.",
+        )
+    return Finding("solutions", "good", f"{len(there)} of {len(MODULES)}")
+
+
+def _browser() -> Finding:
+    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
+        if found := shutil.which(name):
+            return Finding("browser", "good", found)
+    return Finding(
+        "browser", "lacking", "no Chromium; only the tests of the site need one."
+    )
+
+
+def _walls() -> list[Finding]:
+    try:
+        from attncourse_grader.isolate.sandbox import walls
+    except ImportError:
+        return [
+            Finding(
+                "walls",
+                "lacking",
+                f"none on {platform.system()}. Grade submissions of strangers in a "
+                "container.",
+            )
+        ]
+    return [
+        Finding(f"wall: {wall.name}", "good", "stands")
+        if wall.stands
+        else Finding(
+            f"wall: {wall.name}",
+            "lacking",
+            f"does not stand ({wall.why_not}). Grade submissions of strangers in a "
+            "container.",
+        )
+        for wall in walls()
+    ]
+
+
+def text_of(found: list[Finding]) -> str:
+    """Return what was found as lines.
+
+    Parameters
+    ----------
+    found : list of Finding
+        What `examine` returned.
+    """
+    words = {"good": "good   ", "missing": "MISSING", "lacking": "lacking"}
+    width = max(len(f.name) for f in found)
+    lines = [f"{words[f.state]}  {f.name:<{width}}  {f.says}" for f in found]
+    missing = sum(f.state == "missing" for f in found)
+    lacking = sum(f.state == "lacking" for f in found)
+    if missing:
+        lines.append(f"Grading cannot begin: {missing} missing.")
+    elif lacking:
+        lines.append(f"Grading works. {lacking} lacking, with what follows named.")
+    else:
+        lines.append("All is there.")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Grading of one notebook: compose it, run it with nbval, compare, report."""

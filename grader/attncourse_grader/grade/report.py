@@ -1,0 +1,167 @@
+"""Write a grade down: text for the terminal, plain data, a page of its own.
+
+Pages are made from plain data, where no PyTorch need be.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+
+from attncourse_grader.safe_text import number, one_line, plain, plain_data
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 48rem; margin: 2rem auto;
+  padding: 0 1rem; }
+h2 { border-top: 1px solid #8886; padding-top: 1rem; }
+.points { float: right; font-weight: normal; }
+li.no { list-style: "\\2717\\00a0\\00a0"; } li.yes { list-style: "\\2713\\00a0\\00a0"; }
+pre { overflow-x: auto; padding: 0.5rem; background: #8882; }
+.word { position: absolute; clip-path: inset(50%); width: 1px; overflow: hidden; }
+"""
+
+
+def text_of_grade(grade) -> str:
+    """Return what the terminal shows about one submission."""
+    from attncourse.exercises.feedback import text_of_report
+
+    results = [(t.label, t.task, t.verdicts) for t in grade.tasks]
+    return plain("\n".join([text_of_report(grade.exercise, results), *_notes(grade)]))
+
+
+def _notes(grade) -> list[str]:
+    own = [f"Task {task.label}: {note}" for task in grade.tasks for note in task.notes]
+    return [*grade.notes, *own]
+
+
+def record_of(grade) -> dict:
+    """Return a grade as plain data, from which its page can be written."""
+    return plain_data(
+        {
+            "student": grade.student,
+            "exercise": grade.exercise.notebook,
+            "title": f"Exercise {grade.exercise.number}: {grade.exercise.title}",
+            "points": grade.points,
+            "of": grade.exercise.points,
+            "notes": list(grade.notes),
+            "tasks": [_task_record(task) for task in grade.tasks],
+        }
+    )
+
+
+def _task_record(grade) -> dict:
+    return {
+        "task": grade.label,
+        "name": grade.task.name,
+        "title": grade.task.title,
+        "points": grade.points,
+        "of": grade.task.points,
+        "notes": list(grade.notes),
+        "checks": [_check_record(verdict) for verdict in grade.verdicts],
+    }
+
+
+def _check_record(verdict) -> dict:
+    from attncourse.exercises.feedback import address, example
+
+    shown = example(verdict) if verdict.case is not None and not verdict.holds else []
+    return {
+        "claim": verdict.check.claim,
+        "points": verdict.points,
+        "of": verdict.check.points,
+        "mistake": verdict.mistake,
+        "feedback": verdict.says,
+        "example": list(shown),
+        "read": address(verdict.read) if verdict.read else "",
+    }
+
+
+def json_of_record(record: dict) -> str:
+    """Return the record of a grade as the text of a JSON file."""
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+
+
+def page_of_record(record: dict, standing: tuple[str, ...] = ()) -> str:
+    """Return the record of a grade as a page of HTML that needs no other file.
+
+    Parameters
+    ----------
+    record : dict
+        What `record_of` returned.
+    standing : tuple of str
+        Sentences about what counts in the end: lateness, adjustments.
+    """
+    title = safe(record["title"])
+    points = f"{number(record['points'])} of {number(record['of'])}"
+    body = [
+        f"<h1>{title}</h1>\n<p>{safe(record['student'])}: <strong>{points} points"
+        "</strong></p>",
+        *(f"<p>{safe(line)}</p>" for line in [*standing, *record["notes"]]),
+        *(_section(task) for task in record["tasks"]),
+    ]
+    return html_page(title, body)
+
+
+def html_page(title: str, body: list[str], style: str = "") -> str:
+    """Return a page of HTML that needs no other file and runs nothing.
+
+    Parameters
+    ----------
+    title : str
+        Its title, as HTML.
+    body : list of str
+        Its parts, as HTML.
+    style : str
+        More rules of style.
+    """
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    parts = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}</title>\n<style>{STYLE}{style}</style>\n</head>\n<body>",
+        *body,
+        "</body>\n</html>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _section(task: dict) -> str:
+    points = f"{number(task['points'])} of {number(task['of'])}"
+    lines = [
+        f'<h2>Task {safe(task["task"])}: {safe(task["title"])} <span class="points">'
+        f"{points}</span></h2>",
+        *(f"<p>{safe(note)}</p>" for note in task["notes"]),
+        "<ul>",
+    ]
+    explained = set()
+    for check in task["checks"]:
+        holds = not check["mistake"]
+        said = "yes" if holds else "no"
+        word = "Holds: " if holds else "Not yet: "
+        lines.append(
+            f'<li class="{said}"><span class="word">{word}</span>{safe(check["claim"])}'
+        )
+        if not holds and check["feedback"] not in explained:
+            explained.add(check["feedback"])
+            lines.append(f"<p>{safe(check['feedback'])}</p>")
+            if check["example"]:
+                shown = safe("\n".join(check["example"]))
+                lines.append(f'<pre tabindex="0">{shown}</pre>')
+            if check["read"].startswith(("http://", "https://")):
+                link = safe(check["read"])
+                lines.append(f'<p>Read: <a href="{link}">{link}</a></p>')
+        lines.append("</li>")
+    return "\n".join([*lines, "</ul>"])
+
+
+def safe(text) -> str:
+    """Return a text as HTML, with nothing in it that a browser obeys."""
+    return html.escape(plain(text))
+
+
+def cell(text) -> str:
+    """Return a text for a table that a spreadsheet does not read as a formula."""
+    text = one_line(text, 1000)
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t") else text

@@ -1,0 +1,1 @@
+"""What is handed out and handed in: exercises, archives, class lists, submissions."""

@@ -1,0 +1,128 @@
+"""Make the exercises that students get from the solutions that instructors own."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+
+from attncourse.exercises import exercise_of
+from attncourse_grader.hand_in.submission import Refused, read_notebook, version_of
+
+DEFAULT_SECRET = "attention"  # an instructor takes another
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+MODEL_ANSWER = re.compile(
+    r"<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\n?", re.DOTALL
+)
+
+
+def stub_of(source: str, label: str) -> str:
+    """Return an answer cell without its solution.
+
+    Parameters
+    ----------
+    source : str
+        The cell's source, with the solution between marker lines.
+    label : str
+        The number of the task, which the stub's error names.
+    """
+    lines, inside = [], False
+    for line in source.splitlines():
+        mark = line.strip()
+        if mark == BEGIN:
+            if inside:
+                raise ValueError(f"task {label}: {BEGIN} comes twice without {END}.")
+            inside = True
+            indent = line[: len(line) - len(line.lstrip())]
+            lines.append(f'{indent}raise NotImplementedError("Task {label}")')
+        elif mark == END:
+            if not inside:
+                raise ValueError(f"task {label}: {END} comes without {BEGIN}.")
+            inside = False
+        elif not inside:
+            lines.append(line)
+    if inside:
+        raise ValueError(f"task {label}: {END} is missing.")
+    return "\n".join(lines)
+
+
+def solution_of(source: str) -> str:
+    """Return an answer cell without the marker lines."""
+    return "\n".join(
+        line for line in source.splitlines() if line.strip() not in (BEGIN, END)
+    )
+
+
+def exercise_from(solution, name: str, mark: str = ""):
+    """Return the exercise notebook of a solution notebook.
+
+    Parameters
+    ----------
+    solution : nbformat.NotebookNode
+        The solution; it is not changed.
+    name : str
+        The name of the notebook, without its ending.
+    mark : str
+        Of a student's own copy: what tells it from the others.
+
+    Returns
+    -------
+    nbformat.NotebookNode
+        The same cells without solutions, model answers and outputs.
+    """
+    exercise = exercise_of(name)
+    notebook = copy.deepcopy(solution)
+    notebook.metadata["attncourse"] = {
+        "exercise": name,
+        "version": version_of(exercise),
+    }
+    if mark:
+        notebook.metadata["attncourse"]["variant"] = mark
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = MODEL_ANSWER.sub("", cell.source).rstrip()
+            continue
+        cell.outputs, cell.execution_count = [], None
+        if task := cell.metadata.get("attncourse", {}).get("answer"):
+            cell.source = stub_of(cell.source, exercise.label(exercise.task(task)))
+    return notebook
+
+
+def release(solution: Path, folder: Path, mark: str = "") -> Path:
+    """Write the exercise of one solution file into a folder.
+
+    Parameters
+    ----------
+    solution : Path
+        A notebook of ``solutions/``.
+    folder : Path
+        Where the exercise goes; made if it is not there.
+    mark : str
+        Of a student's own copy: what tells it from the others.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
+    try:
+        notebook = exercise_from(read_notebook(solution), solution.stem, mark)
+    except ValueError as error:
+        raise Refused(f"{solution.name}: {error}") from None
+    path = folder / solution.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(text_of(notebook), encoding="utf8")
+    except OSError as error:
+        raise Refused(f"{path} cannot be written ({error.strerror}).") from None
+    return path
+
+
+def text_of(notebook) -> str:
+    """Return a notebook as the text of its file, the same on every machine."""
+    import json
+
+    import nbformat
+
+    plain = json.loads(nbformat.writes(notebook, version=4))
+    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,254 @@
+"""Read a notebook that was handed in, whatever state it is in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from attncourse.exercises.task import Exercise, Task
+
+from attncourse.exercises import MODULES, exercise_of
+from attncourse_grader.hand_in.source import (
+    BrokenCell,
+    Statement,
+    needed,
+    statements_of,
+)
+
+LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
+NEWEST_FORMAT, NEWEST_MINOR = 4, 5  # of notebooks
+KINDS_OF_CELLS = ("code", "markdown", "raw")
+# How files begin that are often handed in under the name of a notebook.
+OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
+
+
+class Refused(Exception):
+    """A file that cannot be graded; the message says why and what to do."""
+
+
+class Unreadable(ValueError):
+    """The content of a file is not that of a notebook; the message says why."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What was found in a notebook.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    exercise : Exercise
+        The exercise that it answers.
+    statements : list of Statement
+        The code of all cells that can be read.
+    broken : dict of str to BrokenCell
+        Cells that cannot be read, by the task they belong to.
+    renamed : dict of str to str
+        For a task without its names: what the task's own cell defines instead.
+    notes : list of str
+        What the student should know: an older version, an unreadable cell.
+    """
+
+    path: Path
+    exercise: Exercise
+    statements: list[Statement]
+    broken: dict[str, BrokenCell]
+    renamed: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+
+    def answer(self, task: Task) -> list[Statement]:
+        """Return the statements that make up the answer to a task."""
+        return needed(task.names, self.statements)
+
+    def missing(self, task: Task) -> list[str]:
+        """Return the names that the task asks for and nothing defines."""
+        bound = set().union(*(s.binds for s in self.statements), set())
+        return [name for name in task.names if name not in bound]
+
+
+def version_of(exercise: Exercise) -> str:
+    """Return a short text that changes when the tasks of an exercise change."""
+    parts = [
+        (task.name, task.names, [(c.claim, c.points) for c in task.checks])
+        for task in exercise.tasks
+    ]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
+
+
+def read_notebook(path: Path):
+    """Return the notebook in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    Refused
+        If the file is no notebook.
+    """
+    import nbformat
+
+    if not path.is_file():
+        raise Refused(f"{path.name} is not a file. Give the path of a notebook.")
+    size = path.stat().st_size
+    if size == 0:
+        raise Refused(f"{path.name} is empty. Save the notebook and hand it in again.")
+    if size > LARGEST_FILE:
+        raise Refused(
+            f"{path.name} has {size / 1e6:.0f} MB; at most {LARGEST_FILE / 1e6:.0f} MB "
+            "are read. Clear the outputs and save the notebook again."
+        )
+    try:
+        text = json.dumps(_content_of(path.read_bytes()))
+        notebook = nbformat.reads(text, as_version=4)
+        cells = [(c.cell_type, str(c.source)) for c in notebook.cells]
+    except Exception as error:
+        reason = str(error) if isinstance(error, Unreadable) else "it is damaged"
+        raise Refused(
+            f"{path.name} cannot be read as a notebook: {reason}. Download it again "
+            "as .ipynb: in Colab with File, Download; in Jupyter with File, Save."
+        ) from None
+    if not any(kind == "code" and source.strip() for kind, source in cells):
+        raise Refused(f"{path.name} has no code in it. Is it the right file?")
+    return notebook
+
+
+def _content_of(data: bytes) -> dict:
+    """Return what the file of a notebook holds, without outputs, in its proper form."""
+    try:
+        content = json.loads(data)  # UTF-8, or the kind of UTF that it begins with
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    except ValueError:
+        start = data.lstrip()
+        kinds = [what for sign, what in OTHER_FILES.items() if start.startswith(sign)]
+        what = kinds[0] if kinds else "cut off, or no text in JSON"
+        raise Unreadable(f"it is {what}") from None
+    if not isinstance(content, dict) or not content.keys() & {"cells", "worksheets"}:
+        raise Unreadable("it is JSON, but has no cells")
+    version = content.setdefault("nbformat", NEWEST_FORMAT)
+    if version not in range(1, NEWEST_FORMAT + 1):
+        raise Unreadable(
+            f"its format is {str(version)[:20]}; up to {NEWEST_FORMAT} is known"
+        )
+    if version == NEWEST_FORMAT:
+        cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
+        cells = [cell for cell in cells if cell.get("cell_type") in KINDS_OF_CELLS]
+        content["cells"] = cells
+        content["nbformat_minor"] = NEWEST_MINOR
+        for part in (content, *cells):
+            if not isinstance(part.get("metadata"), dict):
+                part["metadata"] = {}
+        for place, cell in enumerate(cells):
+            if not isinstance(cell.get("id"), str):  # which older versions have not
+                cell["id"] = f"cell-{place}"
+            lines = cell.get("source")
+            lines = lines if isinstance(lines, list) else [lines]
+            cell["source"] = "".join(line for line in lines if isinstance(line, str))
+            if cell.get("cell_type") == "code":  # what it printed may be anything
+                cell["outputs"], cell["execution_count"] = [], None
+    return content
+
+
+def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
+    """Find the answers in a notebook.
+
+    Answers are found by the names they define, so cells may be moved, split, copied or
+    stripped of their metadata.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    exercise : Exercise, optional
+        Which exercise it has to be; found out from the content by default.
+
+    Raises
+    ------
+    Refused
+        If the file is no notebook, or not one of this exercise.
+    """
+    notebook = read_notebook(path)
+    statements, broken_cells, marks = [], [], {}
+    for place, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type != "code":
+            continue
+        mark = cell.metadata.get("attncourse")
+        marks[place] = mark.get("answer") if isinstance(mark, dict) else None
+        found = statements_of(str(cell.source), place)
+        if isinstance(found, BrokenCell):
+            broken_cells.append(found)
+        else:
+            statements += found
+    said = notebook.metadata.get("attncourse")
+    said = said if isinstance(said, dict) else {}
+    found = _exercise_in(said, statements, broken_cells, marks, path)
+    if exercise is not None and found is not exercise:
+        raise Refused(
+            f"{path.name} holds exercise {found.number}, {found.title}; exercise "
+            f"{exercise.number}, {exercise.title}, was expected."
+        )
+    broken, notes = {}, []
+    for cell in broken_cells:
+        task = _task_of(cell, marks, found)
+        if task is None:
+            notes.append(f"Cell {cell.cell} is left out: {cell.error}.")
+        else:
+            broken.setdefault(task, cell)
+    if said.get("version", version_of(found)) != version_of(found):
+        notes.append(
+            "This is another version of the exercise than the one in use. What both "
+            "versions ask for is graded."
+        )
+    return Submission(
+        path, found, statements, broken, _renamed(found, statements, marks), notes
+    )
+
+
+def _exercise_in(said, statements, broken, marks, path) -> Exercise:
+    if said.get("exercise") in list(MODULES):  # whatever it is
+        return exercise_of(said["exercise"])
+    bound = set().union(*(s.binds for s in statements), set())
+    bound |= _defined("\n".join(cell.text for cell in broken))
+    best, most = None, 0
+    for notebook in MODULES:
+        exercise = exercise_of(notebook)
+        names = [name for task in exercise.tasks for name in task.names]
+        count = len(bound.intersection(names))
+        count += sum(task.name in marks.values() for task in exercise.tasks)
+        if count > most:
+            best, most = exercise, count
+    if best is None:
+        raise Refused(
+            f"{path.name} has none of the functions that the exercises ask for. Is it "
+            "a notebook of this course?"
+        )
+    return best
+
+
+def _defined(text: str) -> set[str]:
+    return set(re.findall(r"^\s*(?:def|class)\s+(\w+)", text, re.MULTILINE))
+
+
+def _task_of(cell: BrokenCell, marks, exercise: Exercise) -> str | None:
+    for task in exercise.tasks:
+        if _defined(cell.text).intersection(task.names):
+            return task.name
+    names = [task.name for task in exercise.tasks]
+    return marks[cell.cell] if marks[cell.cell] in names else None
+
+
+def _renamed(exercise: Exercise, statements, marks) -> dict[str, str]:
+    found = {}
+    for task in exercise.tasks:
+        own = [s for s in statements if marks[s.cell] == task.name]
+        bound = [name for s in own for name in sorted(s.binds)]
+        if bound and not set(bound) & set(task.names):
+            found[task.name] = bound[0]
+    return found

@@ -1,0 +1,1 @@
+"""Processes that run code which nobody trusts, and the layers that isolate them."""

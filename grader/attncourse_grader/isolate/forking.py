@@ -1,0 +1,245 @@
+"""Ask a process that has imported everything for forks in which to work.
+
+It is started once for a batch. For each notebook two processes are forked: one that
+grades it, with pytest and nbval in it, and one that forks in turn, behind walls, the
+processes in which answers run. So the process that asks need not import PyTorch. When
+it ends, however it ends, all of these end too.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from importlib import import_module
+
+from attncourse_grader.isolate import sandbox
+from attncourse_grader.isolate.channel import Broken, Late, Reader, sender
+from attncourse_grader.isolate.kernel import ForkServer
+
+GRACE = 20  # seconds beside those that a call may take
+LONGEST = 1 << 28  # bytes of a call, and of what it returns
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
+
+
+class Ended(RuntimeError):
+    """The process in which something was called has ended before it was done."""
+
+
+class Here:
+    """What a process has that was forked for a call.
+
+    Parameters
+    ----------
+    asks : socket.socket
+        Leads to the nursery.
+    folder : str
+        In which kernels get folders of their own.
+    """
+
+    def __init__(self, asks, folder: str):
+        self._asks, self._folder, self._nursery = asks, folder, None
+
+    def nursery(self, seconds: float, modules):
+        """Return where kernels come from, one for all notebooks of this process.
+
+        Parameters
+        ----------
+        seconds : float
+            Processor seconds that a kernel may take.
+        modules : list of str
+            What kernels find imported.
+        """
+        if self._nursery is None:
+            wanted, given = socket.socketpair()
+            asked = {"folder": self._folder, "seconds": seconds, "modules": modules}
+            with given:
+                text = json.dumps(asked).encode()
+                socket.send_fds(self._asks, [text], [given.fileno()])
+            self._nursery = ForkServer(wanted)
+        return self._nursery
+
+
+class Forker:
+    """The instructor's side: ask for something to be done in a fork.
+
+    Raises
+    ------
+    OSError
+        If this system has no fork.
+    """
+
+    def __init__(self):
+        if not sandbox.linux:
+            raise OSError("kernels are forked on Linux only")
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with there:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "attncourse_grader.isolate.fork_server",
+                    str(there.fileno()),
+                ],
+                env=_environment(),
+                pass_fds=[there.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self._control, self._lock = here, threading.Lock()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """The number of the forking process."""
+        return self._process.pid
+
+    def call(self, name: str, *arguments, seconds: float):
+        """Call a function in a process that is forked for it, and return what it says.
+
+        Parameters
+        ----------
+        name : str
+            The function, with its module.
+        *arguments
+            What it is called with: plain data.
+        seconds : float
+            After which it is ended.
+
+        Raises
+        ------
+        Ended
+            If the process came to no end, or to none of its own.
+        RuntimeError
+            If the function raised something.
+        """
+        folder = tempfile.mkdtemp(prefix="attncourse-")
+        here, there = socket.socketpair()
+        request = {"call": name, "arguments": arguments}
+        try:
+            os.chmod(folder, 0o711)
+            with there, self._lock:
+                socket.send_fds(self._control, [b"f"], [there.fileno()])
+            sender(here)({**request, "folder": folder, "seconds": seconds})
+            deadline = time.monotonic() + seconds + 2 * GRACE
+            said = Reader(here, longest=LONGEST).read(deadline)
+        except (Broken, Late, OSError) as error:
+            why = str(error) or "it took too long"
+            raise Ended(f"the process that does the work has ended: {why}") from None
+        finally:
+            here.close()
+            shutil.rmtree(folder, ignore_errors=True)
+        if "raised" in said:
+            raise RuntimeError(said["raised"])
+        return said["returned"]
+
+    def close(self) -> None:
+        """End it and all that it has forked."""
+        self._control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(10)
+            return
+        self._process.kill()
+        self._process.wait()
+
+
+_forker: Forker | None = None
+_lock = threading.Lock()
+
+
+here: Here | None = None  # set in a process that was forked for a call
+
+
+def call(name: str, *arguments, seconds: float):
+    """Call a function in a fork; directly, if this process is one.
+
+    Parameters
+    ----------
+    name : str
+        The function, with its module.
+    *arguments
+        What it is called with: plain data.
+    seconds : float
+        After which it is ended.
+    """
+    if here is not None:
+        return called(name, arguments)
+    asked = forker()
+    try:
+        return asked.call(name, *arguments, seconds=seconds)
+    except Ended:
+        time.sleep(0.1)
+        if asked.alive:
+            raise
+    return forker().call(name, *arguments, seconds=seconds)  # somebody has killed it
+
+
+def called(name: str, arguments):
+    """Return what the function of this name returns."""
+    module, _, function = name.rpartition(".")
+    return getattr(import_module(module), function)(*arguments)
+
+
+def forker() -> Forker:
+    """Return the one forking process of this program; start it if need be."""
+    global _forker
+    with _lock:
+        if _forker is None or not _forker.alive:
+            _forker = Forker()
+            atexit.register(_forker.close)
+        return _forker
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {
+        **kept,
+        "MPLBACKEND": "agg",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "PYTHONUTF8": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+
+
+# Plugins of pytest that do nothing for notebooks, but take their time with each cell.
+NOT_USED = ("cacheprovider", "unraisableexception", "threadexception", "logging")
+NOT_USED += ("doctest", "junitxml", "unittest", "faulthandler", "debugging", "recwarn")
+NOT_USED += ("pastebin", "setuponly", "setupplan", "stepwise", "warnings")
+NOT_USED += ("tmpdir", "monkeypatch", "subtests", "python")
+
+
+def arguments(folder) -> list[str]:
+    """Return the options with which pytest runs nbval."""
+    return [
+        *("-c", os.devnull, f"--rootdir={folder}", f"--confcutdir={folder}"),
+        *("-p", "nbval.plugin", *(f"-pno:{name}" for name in NOT_USED)),
+        *("-q", "-s", "--no-header", "--tb=no", "--color=no", "--assert=plain"),
+        *("--nbval", "--nbval-current-env"),
+    ]
+
+
+def walls_there() -> dict[str, str]:
+    """Return which walls can be put up here, as `sandbox.read_walls` takes it."""
+    command = [sys.executable, "-m", "attncourse_grader.isolate.spawn"]
+    with contextlib.suppress(subprocess.SubprocessError, ValueError, OSError):
+        done = subprocess.run(
+            command, env=_environment(), capture_output=True, timeout=60, check=False
+        )
+        return json.loads(done.stdout)
+    return {}

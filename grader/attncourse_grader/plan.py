@@ -1,0 +1,184 @@
+"""What there is to grade: whose each file is, and whether it was graded before."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from attncourse.exercises import MODULES
+from attncourse_grader.hand_in.class_list import ClassList, Student
+from attncourse_grader.hand_in.collect import Found
+from attncourse_grader.hand_in.manifest import fingerprint, secret_for
+from attncourse_grader.safe_text import one_line
+
+
+@dataclass(frozen=True)
+class Job:
+    """Files with the same content, which are graded once.
+
+    Attributes
+    ----------
+    path : Path
+        One of the files.
+    student : str
+        Whose that one is.
+    secret : str
+        What hidden inputs are drawn from.
+    content : str
+        The hash of the files.
+    handins : list of (str, Found)
+        Student and file of each.
+    """
+
+    path: Path
+    student: str
+    secret: str
+    content: str
+    handins: list[tuple[str, Found]] = field(default_factory=list)
+
+
+class Keys:
+    """What a grade depends on, as one text: the same text, the same grade.
+
+    Parameters
+    ----------
+    solutions : Path
+        The folder of the instructor's notebooks.
+    """
+
+    def __init__(self, solutions: Path):
+        self.solutions = solutions
+
+    @functools.cache  # noqa: B019 - one object a run
+    def of_exercise(self, exercise: str) -> str:
+        """Return the hash of an exercise: its solution and the code of its checks."""
+        solution = hash_of(self.solutions / f"{exercise}.ipynb")
+        checks = hash_of_checks((MODULES[exercise],))
+        return hashlib.sha256(f"{solution} {checks}".encode()).hexdigest()
+
+    def key(self, content: str, exercise: str, secret: str) -> str:
+        """Return the key of a grade.
+
+        Parameters
+        ----------
+        content : str
+            The hash of the file.
+        exercise : str
+            The notebook of the exercise.
+        secret : str
+            What hidden inputs are drawn from.
+        """
+        parts = [content, exercise, self.of_exercise(exercise), fingerprint(secret)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def hash_of_checks(modules) -> str:
+    """Return the hash of the code of checks: what they share, and their own modules.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Such as ``from_scratch``.
+    """
+    import attncourse.exercises
+
+    folder = Path(attncourse.exercises.__file__).parent
+    paths = list(folder.glob("*.py"))
+    for module in modules:
+        paths += folder.joinpath(module).rglob("*.py")
+    found = hashlib.sha256()
+    for path in sorted(paths):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def hash_of(path: Path) -> str:
+    """Return the hash of a file's content.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            found.update(part)
+    return found.hexdigest()
+
+
+def whose(found: Found, students: ClassList | None) -> tuple[Student | None, str]:
+    """Return the student of a file, or None and a sentence that says why not.
+
+    Parameters
+    ----------
+    found : Found
+        The file.
+    students : ClassList or None
+        The class list, if there is one.
+    """
+    if students is None:
+        name = found.names[0]
+        return Student(name, name, canvas=found.canvas, moodle=found.moodle), ""
+    student, why = students.find(found)
+    if student is None:
+        return None, f"{found.source}: {why}. It is not graded."
+    return student, ""
+
+
+def plan(files, students, *, book, keys, secret, manifest, again=False):
+    """Say what there is to do.
+
+    Parameters
+    ----------
+    files : list of Found
+        What was handed in.
+    students : ClassList or None
+        The class list.
+    book : Gradebook
+        What was graded before; students are added to it.
+    keys : Keys
+        What grades depend on.
+    secret : str
+        The instructor's word.
+    manifest : dict or None
+        What was released.
+    again : bool
+        Whether to grade what was graded before.
+
+    Returns
+    -------
+    list of Job
+        What has to be graded.
+    list of (str, Found, str, str)
+        What was graded before: student, file, hash and key.
+    list of str
+        A sentence for each file that is left out.
+    """
+    jobs: dict[tuple[str, str], Job] = {}
+    known, problems = [], []
+    for found in files:
+        student, why = whose(found, students)
+        if student is None:
+            problems.append(why)
+            continue
+        name = student.student
+        try:
+            content = hash_of(found.path)
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            problems.append(f"{found.source} cannot be read ({one_line(reason)}).")
+            continue
+        book.add_student(student)
+        own = secret_for(secret, name, manifest)
+        exercise = book.exercise_in(content)
+        key = keys.key(content, exercise, own) if exercise else ""
+        if key and not again and book.has_result(key):
+            known.append((name, found, content, key))
+            continue
+        job = Job(found.path, name, own, content)
+        jobs.setdefault((content, own), job).handins.append((name, found))
+    return list(jobs.values()), known, problems

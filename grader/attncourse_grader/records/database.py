@@ -1,0 +1,241 @@
+"""The file of the gradebook: an SQLite database that is never half written.
+
+Each change is one short transaction, on disk before the next begins; a run that is
+killed leaves all that it had graded. The journal is SQLite's plain one, which works on
+network folders too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+from attncourse_grader.hand_in.submission import Refused
+
+SCHEMA_VERSION = 1
+SCHEMA = """
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE runs (
+    run INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL, secret TEXT NOT NULL
+);
+CREATE TABLE problems (run INTEGER NOT NULL REFERENCES runs, says TEXT NOT NULL);
+CREATE TABLE students (
+    student TEXT PRIMARY KEY, name TEXT NOT NULL, id TEXT NOT NULL,
+    user TEXT NOT NULL, email TEXT NOT NULL, moodle TEXT NOT NULL,
+    canvas TEXT NOT NULL, section TEXT NOT NULL,
+    page TEXT NOT NULL UNIQUE COLLATE NOCASE
+);
+-- What was found out about the content of a file, whoever handed it in.
+CREATE TABLE contents (content TEXT PRIMARY KEY, exercise TEXT NOT NULL);
+CREATE TABLE results (
+    key TEXT PRIMARY KEY, content TEXT NOT NULL, exercise TEXT NOT NULL,
+    points REAL NOT NULL, of REAL NOT NULL, record TEXT NOT NULL,
+    answers TEXT NOT NULL, graded REAL NOT NULL, run INTEGER NOT NULL REFERENCES runs
+);
+CREATE TABLE handins (
+    handin INTEGER PRIMARY KEY, student TEXT NOT NULL REFERENCES students,
+    source TEXT NOT NULL, content TEXT NOT NULL, time REAL NOT NULL,
+    marked_late INTEGER NOT NULL, moodle TEXT NOT NULL, variant TEXT NOT NULL,
+    key TEXT REFERENCES results, refused TEXT NOT NULL,
+    first_run INTEGER NOT NULL REFERENCES runs,
+    last_run INTEGER NOT NULL REFERENCES runs,
+    UNIQUE (student, source, content)
+);
+CREATE TABLE adjustments (
+    adjustment INTEGER PRIMARY KEY, student TEXT NOT NULL REFERENCES students,
+    exercise TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL,
+    made REAL NOT NULL
+);
+CREATE TABLE lateness (
+    student TEXT NOT NULL, exercise TEXT NOT NULL, seconds REAL NOT NULL,
+    PRIMARY KEY (student, exercise)
+);
+"""
+
+
+class Stopped(Exception):
+    """The gradebook cannot be used any further; the message says why."""
+
+
+class Database:
+    """An open gradebook file.
+
+    Parameters
+    ----------
+    path : Path or ":memory:"
+        The file; made if it is not there.
+    must_exist : bool
+        Whether a file that is not there is an error.
+    """
+
+    def __init__(self, path, *, must_exist: bool = False):
+        self.path = path
+        if must_exist and not Path(path).is_file():
+            raise Refused(
+                f"there is no gradebook {path}. `attncourse grade` makes it; give its "
+                "folder."
+            )
+        with self._care():
+            # Autocommit: each statement outside `together` is a transaction.
+            self.db = sqlite3.connect(path, timeout=30, isolation_level=None)
+            self.db.row_factory = sqlite3.Row
+            self.db.execute("PRAGMA foreign_keys = ON")
+            self.db.execute("PRAGMA synchronous = FULL")
+            version = self.db.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            raise Refused(
+                f"{path} was written by a newer version of this package. Update the "
+                "package."
+            )
+        if version == 0:
+            with self.together():  # unless another command has just made them
+                if not self.db.execute("PRAGMA user_version").fetchone()[0]:
+                    for statement in SCHEMA.split(";\n"):
+                        self.db.execute(statement)
+                    self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.db.close()
+
+    @contextlib.contextmanager
+    def _care(self):
+        """Turn the faults of SQLite into sentences."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise Stopped(_sentence(self.path, error)) from error
+
+    @contextlib.contextmanager
+    def together(self):
+        """Do what is inside as a whole or not at all."""
+        with self._care():
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self.db.execute("ROLLBACK")
+                raise
+            self.db.execute("COMMIT")
+
+    def _write(self, statement: str, *values) -> int:
+        with self._care():
+            return self.db.execute(statement, values).lastrowid
+
+    def rows(self, statement: str, *values) -> list[sqlite3.Row]:
+        """Return the rows that a query gives.
+
+        Parameters
+        ----------
+        statement : str
+            The query, in SQL.
+        *values
+            What stands for its question marks.
+        """
+        with self._care():
+            return self.db.execute(statement, values).fetchall()
+
+    def back_up(self) -> None:
+        """Copy the file beside itself."""
+        copy = copy_of(self.path)
+        part = copy.with_name(copy.name + ".part")
+        with self._care(), contextlib.closing(sqlite3.connect(part)) as opened:
+            self.db.backup(opened)
+        try:
+            part.replace(copy)
+        except OSError as error:
+            raise Stopped(
+                f"{copy} cannot be written ({error.strerror}). Remove what is there; "
+                "nothing was graded yet."
+            ) from None
+
+
+def copy_of(path) -> Path:
+    """Return where the copy of a gradebook lies that each run begins with.
+
+    Parameters
+    ----------
+    path : Path
+        The gradebook.
+    """
+    return Path(path).with_suffix(".backup.sqlite")
+
+
+def is_there(path: Path) -> bool:
+    """Say whether there is a gradebook; one that has vanished is not begun anew.
+
+    Parameters
+    ----------
+    path : Path
+        The gradebook.
+
+    Raises
+    ------
+    Refused
+        If only its copy is left: the next run would replace that.
+    """
+    there = path.is_file() and path.stat().st_size > 0
+    if not there and copy_of(path).is_file():
+        state = "empty" if path.is_file() else "gone"
+        raise Refused(
+            f"{path} is {state}, but its copy is there. Put {copy_of(path).name} in "
+            "its place: it is from the start of the last run. To begin anew, remove "
+            "the copy, too."
+        )
+    return there
+
+
+def _sentence(path, error) -> str:
+    text = str(error).lower()
+    if "full" in text or "i/o" in text:
+        return (
+            f"The disk of {path} is full or fails ({error}). What was graded before is "
+            "kept. Make room and give the same command again."
+        )
+    if "locked" in text or "busy" in text:
+        return f"{path} is being written by another command. Try again when it is done."
+    if "not a database" in text or "malformed" in text:
+        return (
+            f"{path} is damaged ({error}). Put the copy beside it, gradebook.backup."
+            "sqlite, in its place: it is from the start of the last run."
+        )
+    if "readonly" in text or "unable to open" in text:
+        return f"{path} cannot be opened for writing ({error}). Check the folder."
+    return f"{path} cannot be used ({error})."
+
+
+@contextlib.contextmanager
+def only_run(folder: Path):
+    """Hold the lock of a folder of grades; it ends with the process, however it ends.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+
+    Raises
+    ------
+    Refused
+        If another run holds it.
+    """
+    lock = None
+    try:
+        lock = sqlite3.connect(folder / "run.lock", timeout=0, isolation_level=None)
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if lock is not None:
+            lock.close()
+        if "locked" in str(error):
+            raise Refused(
+                f"another run is grading into {folder}. Wait until it has ended; "
+                "nothing was changed."
+            ) from None
+        raise Refused(f"{folder} cannot be written ({error}).") from None
+    try:
+        yield
+    finally:
+        lock.close()

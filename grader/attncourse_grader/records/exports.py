@@ -1,0 +1,144 @@
+"""Tables of grades as CSV: a plain one, and one with tasks; exports of all forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attncourse_grader.grade.report import cell
+from attncourse_grader.records.effective import (
+    EffectiveGrade,
+    exercises_in,
+    record_of_standing,
+    refusals,
+    standings,
+)
+from attncourse_grader.records.lms import (
+    by_student,
+    canvas_table,
+    csv_text,
+    moodle_feedback,
+    moodle_gradebook,
+    moodle_worksheet,
+    points_text,
+)
+from attncourse_grader.records.outputs import write
+from attncourse_grader.safe_text import number
+
+
+def export(book, form: str, out: Path, columns: dict[str, str] | None = None):
+    """Write the tables of one form.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    form : {"plain", "tasks", "moodle", "canvas"}
+        Which.
+    out : Path
+        The folder that they go to.
+    columns : dict of str to str, optional
+        What Canvas and Moodle call exercises, by notebook.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+    list of str
+        Sentences about students who are not in the tables.
+    """
+    found = standings(book)
+    columns = columns or {}
+    if form in ("plain", "tasks"):
+        text = (plain_table if form == "plain" else tasks_table)(book, found)
+        path = out / ("grades.csv" if form == "plain" else "tasks.csv")
+        write(path, text)
+        return [path], []
+    if form == "canvas":
+        text, missing = canvas_table(book, found, columns)
+        write(out / "canvas.csv", text)
+        return [out / "canvas.csv"], missing
+    paths, missing = [], []
+    for exercise in exercises_in(found):
+        place = exercise.partition("_")[0]
+        text, absent = moodle_worksheet(book, found, exercise)
+        missing += absent
+        if text:
+            write(out / f"moodle-{place}.csv", text)
+            paths.append(out / f"moodle-{place}.csv")
+            pages = out / f"moodle-{place}-feedback.zip"
+            moodle_feedback(book, found, exercise, pages)
+            paths.append(pages)
+    write(out / "moodle-gradebook.csv", moodle_gradebook(book, found, columns))
+    return [*paths, out / "moodle-gradebook.csv"], missing
+
+
+def plain_table(book, found: list[EffectiveGrade]) -> str:
+    """Return one row a student, with what stands in the end for each exercise.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    found : list of EffectiveGrade
+        What `standings` returned.
+    """
+    exercises, table = exercises_in(found), by_student(found)
+    of = sum({standing.exercise: standing.of for standing in found}.values())
+    remarks: dict[str, list[str]] = {}
+    for refused in refusals(book):
+        says = f"{refused['source']}: {refused['refused']}"
+        remarks.setdefault(refused["student"], []).append(says)
+    rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]
+    for name, student in book.students().items():
+        own = table.get(name, {})
+        totals = [own[e].total if e in own else None for e in exercises]
+        known = [t for t in totals if t is not None]
+        for standing in own.values():
+            if standing.late > 0:
+                text = f"{standing.exercise}: {standing.sentences()[0]}"
+                remarks.setdefault(name, []).append(text)
+        rows.append(
+            [
+                *(cell(student[c]) for c in ("student", "id", "email", "section")),
+                *map(points_text, totals),
+                points_text(sum(known) if known else None),
+                number(of),
+                cell(" ".join(remarks.get(name, []))),
+            ]
+        )
+    return csv_text(rows)
+
+
+def tasks_table(book, found: list[EffectiveGrade]) -> str:
+    """Return one row for each student and exercise, with the points of its tasks.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    found : list of EffectiveGrade
+        What `standings` returned.
+    """
+    records = {id(s): record_of_standing(book, s) for s in found}
+    labels = sorted({t["task"] for r in records.values() if r for t in r["tasks"]})
+    head = ["student", "exercise", "points", "of", "late", "penalty", "by hand"]
+    rows = [[*head, "total", *labels]]
+    for standing in found:
+        record = records[id(standing)] or {"tasks": []}
+        points = {t["task"]: number(t["points"]) for t in record["tasks"]}
+        rows.append(
+            [
+                cell(standing.student),
+                standing.exercise,
+                points_text(standing.points),
+                number(standing.of),
+                f"{standing.late / 3600:.1f} h" if standing.late else "",
+                number(standing.penalty) if standing.penalty else "",
+                number(sum(p for p, _ in standing.adjustments))
+                if standing.adjustments
+                else "",
+                points_text(standing.total),
+                *(points.get(label, "") for label in labels),
+            ]
+        )
+    return csv_text(rows)

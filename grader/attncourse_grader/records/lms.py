@@ -1,0 +1,201 @@
+"""Tables of grades in the column forms that Moodle and Canvas import."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from pathlib import Path
+
+from attncourse_grader.grade.report import cell, page_of_record
+from attncourse_grader.records.effective import (
+    EffectiveGrade,
+    exercises_in,
+    points_of,
+    record_of_standing,
+)
+from attncourse_grader.safe_text import number, one_line
+
+
+def csv_text(rows) -> str:
+    """Return rows as CSV."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def points_text(value: float | None) -> str:
+    """Return points as text, "" where there are none."""
+    return "" if value is None else number(value)
+
+
+def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrade]]:
+    """Return {student: {exercise: EffectiveGrade}}."""
+    table: dict = {}
+    for standing in found:
+        table.setdefault(standing.student, {})[standing.exercise] = standing
+    return table
+
+
+def title_of(exercise: str, columns: dict[str, str]) -> str:
+    """Return the heading of an exercise's column.
+
+    Parameters
+    ----------
+    exercise : str
+        Its notebook.
+    columns : dict of str to str
+        Headings that the instructor has given.
+    """
+    from attncourse.exercises import exercise_of
+
+    own = exercise_of(exercise)
+    return columns.get(exercise) or f"Exercise {own.number}: {own.title}"
+
+
+def canvas_table(book, found, columns) -> tuple[str, list[str]]:
+    """Return the table that the gradebook of Canvas imports.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    found : list of EffectiveGrade
+        What `standings` returned.
+    columns : dict of str to str
+        The names of the assignments in Canvas, with their numbers in brackets.
+    """
+    exercises, table = exercises_in(found), by_student(found)
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    possible = [number(points_of(e)) for e in exercises]
+    rows = [
+        [*head, *(cell(title_of(e, columns)) for e in exercises)],
+        ["    Points Possible", "", "", "", "", *possible],
+    ]
+    missing = []
+    for name, student in book.students().items():
+        if name not in table:
+            continue
+        if not (student["canvas"] or student["id"] or student["user"]):
+            missing.append(name)
+            continue
+        own = table[name]
+        who = ("name", "canvas", "id", "user", "section")
+        totals = [own[e].total if e in own else None for e in exercises]
+        rows.append([*(cell(student[c]) for c in who), *map(points_text, totals)])
+    says = (
+        f"Left out, since Canvas needs an ID: {', '.join(missing)}. Give a class list "
+        "exported from the gradebook of Canvas with --students when grading."
+    )
+    return csv_text(rows), [says] if missing else []
+
+
+def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
+    """Return the grading worksheet of one assignment in Moodle, "" if nobody is in it.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    found : list of EffectiveGrade
+        What `standings` returned.
+    exercise : str
+        The notebook of the exercise.
+    """
+    students = book.students()
+    head = ["Identifier", "Full name", "Email address", "Status", "Grade"]
+    head += ["Maximum Grade", "Grade can be changed", "Last modified (grade)"]
+    rows, missing = [[*head, "Feedback comments"]], []
+    for standing in (s for s in found if s.exercise == exercise):
+        student = students[standing.student]
+        participant = moodle_number(student, standing)
+        if not participant:
+            missing.append(standing.student)
+            continue
+        rows.append(
+            [
+                f"Participant {participant}",
+                cell(student["name"] or standing.student),
+                cell(student["email"]),
+                "Submitted for grading" if standing.handin else "No submission",
+                points_text(standing.total),
+                number(standing.of),
+                "Yes",
+                "-",
+                cell(" ".join(standing.sentences())),
+            ]
+        )
+    says = (
+        f"{exercise}: not in the worksheet, since their number in Moodle is not known: "
+        f"{', '.join(missing)}. moodle-gradebook.csv has them."
+    )
+    return (csv_text(rows) if len(rows) > 1 else ""), [says] if missing else []
+
+
+def moodle_number(student, standing: EffectiveGrade) -> str:
+    """Return the number of a submission in Moodle, "" if none is known.
+
+    Parameters
+    ----------
+    student : sqlite3.Row
+        The row of the student.
+    standing : EffectiveGrade
+        Where the student stands.
+    """
+    own = standing.handin["moodle"] if standing.handin else ""
+    return own or student["moodle"]
+
+
+def moodle_feedback(book, found, exercise: str, path: Path) -> None:
+    """Write the zip file of feedback pages that an assignment in Moodle takes.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    found : list of EffectiveGrade
+        What `standings` returned.
+    exercise : str
+        The notebook of the exercise.
+    path : Path
+        The zip file.
+    """
+    students = book.students()
+    part = path.with_name(path.name + ".part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        for standing in (s for s in found if s.exercise == exercise and s.handin):
+            student = students[standing.student]
+            if participant := moodle_number(student, standing):
+                name = one_line(student["name"] or standing.student)
+                name = "".join(" " if c in '_/\\:*?"<>|' else c for c in name)
+                record = record_of_standing(book, standing)
+                archive.writestr(
+                    f"{name}_{participant}_assignfeedback_file_/feedback.html",
+                    page_of_record(record, standing.sentences()),
+                )
+    part.replace(path)
+
+
+def moodle_gradebook(book, found, columns) -> str:
+    """Return the table that the gradebook of Moodle imports: all exercises.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    found : list of EffectiveGrade
+        What `standings` returned.
+    columns : dict of str to str
+        The names of the assignments in Moodle.
+    """
+    exercises, table = exercises_in(found), by_student(found)
+    head = ["Full name", "Username", "ID number", "Email address"]
+    rows = [[*head, *(cell(title_of(e, columns)) for e in exercises)]]
+    for name, student in book.students().items():
+        own = table.get(name, {})
+        totals = [own[e].total if e in own else None for e in exercises]
+        who = (student["name"] or name, student["user"], student["id"])
+        rows.append(
+            [*map(cell, who), cell(student["email"]), *map(points_text, totals)],
+        )
+    return csv_text(rows)

@@ -1,0 +1,99 @@
+"""Write down what stands in the gradebook: pages, tables, the page about the class."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attncourse_grader.grade.report import json_of_record, page_of_record
+from attncourse_grader.records.effective import record_of_standing, standings
+from attncourse_grader.safe_text import one_line
+
+FEEDBACK = "feedback"
+
+
+def write_outputs(book, out: Path) -> list[str]:
+    """Write everything that follows from the gradebook.
+
+    Files that say the same already are left alone.
+
+    Parameters
+    ----------
+    book : Gradebook
+        The gradebook.
+    out : Path
+        The folder.
+
+    Returns
+    -------
+    list of str
+        A sentence for each file that could not be written.
+    """
+    from attncourse_grader.records.class_page import class_page
+    from attncourse_grader.records.exports import plain_table
+
+    found = standings(book)
+    students = book.students()
+    problems: list[str] = []
+    for standing in found:
+        record = record_of_standing(book, standing)
+        if record is None:
+            continue
+        stem = page_stem(students[standing.student], standing)
+        total = {"total": standing.total, "standing": list(standing.sentences())}
+        _try(
+            out / FEEDBACK / f"{stem}.html",
+            page_of_record(record, standing.sentences()),
+            problems,
+        )
+        _try(
+            out / FEEDBACK / f"{stem}.json",
+            json_of_record({**record, **total}),
+            problems,
+        )
+    _try(out / "grades.csv", plain_table(book, found), problems)
+    _try(out / "class.html", class_page(book, found), problems)
+    return problems
+
+
+def page_stem(student, standing) -> str:
+    """Return the name of a student's page about an exercise, without its ending.
+
+    Parameters
+    ----------
+    student : sqlite3.Row
+        The row of the student.
+    standing : EffectiveGrade
+        Where the student stands in the exercise.
+    """
+    return f"{student['page']}-{standing.exercise.partition('_')[0]}"
+
+
+def _try(path: Path, text: str, problems: list[str]) -> None:
+    try:
+        write(path, text)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        problems.append(
+            f"{one_line(path)} cannot be written ({reason}). The grade is in the "
+            "gradebook; the next run writes the file."
+        )
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    text : str
+        What it shall hold.
+    """
+    data = text.encode("utf8", "replace")
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    os.replace(part, path)

@@ -1,0 +1,192 @@
+"""How alike answers are, whatever their names, comments and layout.
+
+An answer is parsed, its variables are numbered in the order in which they appear, and
+short runs of what is left are compared. Runs that the reference answer has too, or that
+many students have, say nothing about a pair and count little.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from attncourse_grader.hand_in.source import LONGEST_CELL
+from attncourse_grader.hand_in.submission import Refused, read_notebook
+
+RUN = 6  # nodes of the syntax tree that are looked at together
+OTHER = ""  # the name under which helpers are kept
+ALIKE = 0.75  # one changed line in ten
+FEWEST_SHARED = 25  # runs that two answers share and hardly anybody else has
+DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx")
+
+
+def fingerprints(path: Path, exercise) -> tuple[dict[str, list[int]], str]:
+    """Return what is compared of a notebook, and the mark of its release.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+    exercise : Exercise
+        Its exercise.
+
+    Returns
+    -------
+    dict of str to list of int
+        For each task the runs of its answer, and for "" those of helpers.
+    str
+        The mark that `attncourse release` has set for a student, "" if none.
+    """
+    found: dict[str, set[int]] = {}
+    names = {name: task.name for task in exercise.tasks for name in task.names}
+    try:
+        notebook = read_notebook(path)
+    except Refused:
+        return {}, ""
+    mark = notebook.metadata.get("attncourse")
+    variant = mark.get("variant", "") if isinstance(mark, dict) else ""
+    sources = [c.source for c in notebook.cells if c.cell_type == "code"]
+    for source in sources:
+        for node in _statements(source):
+            for task in {names.get(name, OTHER) for name in _defined(node)}:
+                found.setdefault(task, set()).update(runs_of(node))
+    return {task: sorted(runs) for task, runs in found.items()}, str(variant)[:64]
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    if len(source) > LONGEST_CELL:
+        return []
+    plain = re.sub(r"(?m)^(\s*)[%!?].*$", r"\1pass", source)
+    try:
+        return ast.parse(plain).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def runs_of(node: ast.AST) -> set[int]:
+    """Return the runs of a statement as numbers.
+
+    Parameters
+    ----------
+    node : ast.AST
+        The statement.
+    """
+    words: list[str] = []
+    numbers: dict[str, int] = {}
+    waiting = [node]
+    while waiting:  # a loop, not recursion: a hostile tree may be deep
+        part = waiting.pop()
+        words.append(_word(part, numbers))
+        children = [
+            child
+            for field, value in ast.iter_fields(part)
+            if field not in DROPPED
+            for child in (value if isinstance(value, list) else [value])
+            if isinstance(child, ast.AST) and not _is_text_alone(child)
+        ]
+        waiting += reversed(children)
+    if any("NotImplementedError" in word for word in words):
+        return set()  # nothing was written yet
+    return {
+        zlib.crc32(" ".join(words[k : k + RUN]).encode("utf8", "replace"))
+        for k in range(max(1, len(words) - RUN + 1))
+    }
+
+
+def _word(node: ast.AST, numbers: dict[str, int]) -> str:
+    kind = type(node).__name__
+    if isinstance(node, ast.Name):
+        if node.id == "NotImplementedError":
+            return node.id
+        return f"v{numbers.setdefault(node.id, len(numbers))}"
+    if isinstance(node, ast.arg):
+        return f"v{numbers.setdefault(node.arg, len(numbers))}"
+    if isinstance(node, ast.Attribute):
+        return f".{node.attr}"
+    if isinstance(node, ast.Constant):
+        return repr(node.value)[:40]
+    return kind
+
+
+def _is_text_alone(node: ast.AST) -> bool:
+    """Say whether a node is a docstring or another text that does nothing."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions that are much alike.
+
+    Attributes
+    ----------
+    one, other : str
+        The students.
+    likeness : float
+        From 0 to 1.
+    tasks : tuple of str
+        The tasks that are the same but for names and layout.
+    """
+
+    one: str
+    other: str
+    likeness: float
+    tasks: tuple[str, ...]
+
+
+def pairs_alike(
+    answers: dict[str, dict[str, list[int]]], reference: dict[str, list[int]]
+) -> list[Pair]:
+    """Return the pairs of students whose answers are nearly the same.
+
+    Parameters
+    ----------
+    answers : dict of str to dict
+        What `fingerprints` returned for each student.
+    reference : dict
+        The same for the reference solution.
+    """
+    known = set().union(*map(set, reference.values()), set())
+    parts = {
+        student: {task: set(runs) - known for task, runs in tasks.items()}
+        for student, tasks in answers.items()
+    }
+    whole = {s: set().union(*tasks.values(), set()) for s, tasks in parts.items()}
+    held = Counter(run for runs in whole.values() for run in runs)
+    rare = max(2, len(whole) // 20)
+    weight = {run: math.log((1 + len(whole)) / n) for run, n in held.items()}
+    sums = {s: sum(weight[run] for run in runs) for s, runs in whole.items()}
+    found = []
+    for one, other in combinations(sorted(whole), 2):
+        both = sums[one] + sums[other]
+        if 2 * min(sums[one], sums[other]) < ALIKE * both or not both:
+            continue  # too unlike in size to be alike
+        shared = whole[one] & whole[other]
+        if sum(held[run] <= rare for run in shared) < FEWEST_SHARED:
+            continue
+        likeness = 2 * sum(weight[run] for run in shared) / both
+        if likeness >= ALIKE:
+            same = tuple(
+                task
+                for task, runs in parts[one].items()
+                if task and runs and runs == parts[other].get(task)
+            )
+            found.append(Pair(one, other, likeness, same))
+    return sorted(found, key=lambda pair: (-pair.likeness, pair.one, pair.other))

@@ -1,0 +1,193 @@
+"""Grade one file, and many at a time on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from attncourse_grader.grade.run import TOTAL_SECONDS, default_runner
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.isolate import forking
+from attncourse_grader.safe_text import one_line
+
+BESIDE = 1800  # seconds for what is not the submission's: right answers, once
+
+
+HEAD_START = 10  # seconds
+
+
+def grade_one(
+    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
+) -> dict:
+    """Grade one notebook.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+    solutions : Path
+        The folder of the instructor's notebooks.
+    secret : str
+        What hidden inputs are drawn from.
+    student : str
+        Who handed it in.
+    seconds : float
+        That all its cells together may take.
+
+    Returns
+    -------
+    dict
+        ``record``, ``text``, ``answers`` and ``variant`` of a grade; or ``refused``:
+        why the file cannot be graded; or ``failed``: what went wrong in the grader.
+    """
+    from attncourse_grader.grade import grading
+    from attncourse_grader.grade.report import record_of, text_of_grade
+    from attncourse_grader.records.similarity import fingerprints
+
+    path, solutions = Path(path), Path(solutions)
+    try:
+        grade = grading.grade_file(
+            path,
+            solutions=solutions,
+            secret=secret,
+            student=student,
+            seconds=seconds,
+        )
+        record, text = record_of(grade), text_of_grade(grade)
+    except Refused as refused:
+        return {"refused": one_line(refused, 400)}
+    except Exception as error:  # a fault of ours must not cost the others their grades
+        said = one_line(f"{type(error).__name__}: {error}", 200)
+        return {"failed": f"The grader failed on this file ({said}). Report it."}
+    answers, variant = fingerprints(path, grade.exercise)
+    return {"record": record, "text": text, "answers": answers, "variant": variant}
+
+
+def grade_apart(
+    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
+) -> dict:
+    """Do what `grade_one` does, in a fork of a process that has imported PyTorch.
+
+    Parameters
+    ----------
+    path, solutions, secret, student, seconds
+        As those of `grade_one`.
+    """
+    arguments = (path, solutions, secret, student, seconds)
+    return apart(grade_one, *arguments, seconds=seconds + BESIDE)
+
+
+def apart(function, *arguments, seconds: float = BESIDE):
+    """Call a function of a module in a fork that has PyTorch, where there are forks.
+
+    Parameters
+    ----------
+    function : callable
+        Takes and returns plain data.
+    *arguments
+        What it is called with; a path goes as text.
+    seconds : float
+        After which it is ended.
+    """
+    if default_runner() != "fork":
+        return function(*arguments)
+    name = f"{function.__module__}.{function.__name__}"
+    plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
+    return forking.call(name, *plain, seconds=seconds)
+
+
+def answers_in(path: Path, exercise: str) -> dict:
+    """Return the fingerprints of the answers in a notebook.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+    exercise : str
+        Whose tasks it answers.
+    """
+    from attncourse.exercises import exercise_of
+    from attncourse_grader.records.similarity import fingerprints
+
+    return fingerprints(Path(path), exercise_of(exercise))[0]
+
+
+def local_results(jobs, *, solutions, grade, at: int):
+    """Yield each job with what came of it, `at` at a time, on this machine.
+
+    An interrupt lets what runs come to its end and keeps it; a second does not wait.
+
+    Parameters
+    ----------
+    jobs : list of Job
+        What has to be graded.
+    solutions : Path
+        The folder of the instructor's notebooks.
+    grade : callable
+        What grades one file.
+    at : int
+        How many at a time.
+    """
+    pool = ThreadPoolExecutor(max(1, at))
+    work, waiting, stopping = {}, list(jobs), False
+
+    def submit(some):
+        for job in some:
+            call = (grade, job.path, solutions, job.secret, job.student)
+            work[pool.submit(*call)] = job
+
+    try:
+        # The first alone: what it works out of right answers, the others find there.
+        submit([waiting.pop(0)] if waiting else [])
+        while work:
+            try:
+                limit = HEAD_START if waiting else None
+                finished, _ = wait(work, limit, return_when=FIRST_COMPLETED)
+                submit(waiting)
+                waiting.clear()
+            except KeyboardInterrupt:
+                if stopping:
+                    raise
+                stopping = True
+                waiting.clear()
+                print("\nStopping when what runs now is graded.", file=sys.stderr)
+                work = {f: job for f, job in work.items() if not f.cancel()}
+                continue
+            for done in [future for future in work if future in finished]:
+                yield work.pop(done), outcome_of(done)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    if stopping:
+        raise KeyboardInterrupt
+
+
+def outcome_of(done) -> dict:
+    """Return what a grader returned, or what it raised as a sentence."""
+    try:
+        return done.result()
+    except Exception as error:
+        said = one_line(f"{type(error).__name__}: {error}", 200)
+        return {"failed": f"The grader failed on this file ({said}). Report it."}
+
+
+def walls_missing() -> list[str]:
+    """Return a sentence for each wall that this machine does not offer."""
+    try:
+        from attncourse_grader.isolate.sandbox import walls
+    except ImportError:
+        return []
+    return [
+        f"Answers run without this wall: {wall.name} ({wall.why_not})."
+        for wall in walls()
+        if not wall.stands
+    ]
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    with contextlib.suppress(AttributeError, OSError):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

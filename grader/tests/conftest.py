@@ -1,0 +1,76 @@
+"""A stand-in for the grader, so that tests of what is around it take no time."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from attncourse.exercises.judge import Verdict
+from attncourse_grader.grade.grading import Grade, TaskGrade
+from attncourse_grader.hand_in.submission import read_submission
+from attncourse_grader.workers import grade_one
+from nbformat.v4 import new_code_cell, new_notebook
+
+SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+
+
+def stand_in(path, *, solutions, secret="", student="", seconds=0):
+    """Give points for each task whose answer holds the word ``right``."""
+    found = read_submission(path)
+    tasks = []
+    for task in found.exercise.tasks:
+        text = "\n".join(statement.text for statement in found.answer(task))
+        mistake = "" if "right" in text else "softmax over the queries"
+        says = f"The grader saw {text[:60]!r}." if mistake else ""
+        verdicts = [Verdict(c, not mistake, mistake, says) for c in task.checks]
+        tasks.append(TaskGrade(found.exercise.label(task), task, verdicts))
+    return Grade(student, found.exercise, tasks, found.notes)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Grade with the stand-in; return the list of what it was called with."""
+    made = []
+
+    def grade_file(path, **options):
+        made.append((Path(path), options))
+        return stand_in(path, **options)
+
+    monkeypatch.setattr("attncourse_grader.grade.grading.grade_file", grade_file)
+    batch = "attncourse_grader.batch"
+    monkeypatch.setattr(f"{batch}.walls_missing", lambda: [])
+    # In this process, where the stand-in is.
+    monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
+    monkeypatch.setattr(f"{batch}.apart", lambda function, *rest: function(*rest))
+    return made
+
+
+ANSWERS = {
+    "scores": "def attention_scores(query, key):\n    return '{scores}'",
+    "weights": "def attention_weights(scores):\n    return '{weights}'",
+}
+
+
+@pytest.fixture
+def notebook():
+    """Return a function that writes a notebook of exercise 1 with given answers."""
+
+    def write(path, scores="right", weights="wrong", metadata=None, extra=""):
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        words = {"scores": scores, "weights": weights}
+        cells = [text.format(**words) for text in ANSWERS.values()]
+        cells += [extra] if extra else []
+        made = new_notebook(cells=[new_code_cell(text) for text in cells])
+        for cell, place in zip(made.cells, range(9), strict=False):
+            cell.id = f"cell-{place}"  # the same notebook is the same file
+        made.metadata.update(metadata or {})
+        nbformat.write(made, path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def solutions():
+    """Return the folder of the course's own solutions."""
+    return SOLUTIONS

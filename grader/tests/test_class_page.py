@@ -1,0 +1,190 @@
+"""The page about the class, and what the answers of two students have in common."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from attncourse_grader.cli import main
+from attncourse_grader.records.class_page import histogram
+from attncourse_grader.records.similarity import fingerprints, pairs_alike
+from nbformat.v4 import new_code_cell, new_notebook
+
+from attncourse.exercises import exercise_of
+
+FIRST = "1_attention_from_scratch"
+ANSWER = """
+def attention_weights(scores, mask=None):
+    '''Return weights.'''
+    total = []
+    for row in scores:
+        top = max(row) + 0.25
+        shifted = [value - top for value in row]
+        grown = [2.718 ** value for value in shifted]
+        whole = sum(grown)
+        total.append([value / whole if whole else 0 for value in grown])
+    print('done', len(total))
+    return total
+"""
+RENAMED = """
+def attention_weights(s, m=None):
+    # all my own work
+    result = []
+    for line in s:
+        biggest = max(line) + 0.25
+        moved = [x - biggest for x in line]
+
+        up = [2.718 ** x for x in moved]
+        summed = sum(up)
+        result.append([x / summed if summed else 0 for x in up])
+    print('done', len(result))
+    return result
+"""
+OTHER = """
+def attention_weights(scores, mask=None):
+    import torch
+    scores = torch.as_tensor(scores)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    best = scores.amax(-1, keepdim=True)
+    weights = (scores - best).exp()
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
+"""
+
+
+@pytest.fixture
+def runs(tmp_path):
+    def of(*sources):
+        path = tmp_path / "x.ipynb"
+        made = new_notebook(cells=[new_code_cell(source) for source in sources])
+        path.write_text(json.dumps(made))
+        return fingerprints(path, exercise_of(FIRST))[0]
+
+    return of
+
+
+def test_names_comments_and_layout_do_not_matter(runs):
+    assert runs(ANSWER) == runs(RENAMED) != runs(OTHER)
+
+
+def test_a_renamed_copy_is_found_and_an_answer_of_ones_own_is_not(runs):
+    answers = {"ada": runs(ANSWER), "bob": runs(RENAMED), "eve": runs(OTHER)}
+    (pair,) = pairs_alike(answers, {})
+    assert (pair.one, pair.other, pair.likeness) == ("ada", "bob", 1)
+    assert pair.tasks == ("weights",)
+
+
+def test_what_the_reference_has_or_all_have_says_nothing(runs):
+    two = {"ada": runs(ANSWER), "bob": runs(RENAMED)}
+    assert pairs_alike(two, runs(ANSWER)) == []
+    many = {f"s{k}": runs(ANSWER) for k in range(60)}
+    assert pairs_alike(many, {}) == []
+
+
+def test_untouched_tasks_and_broken_cells_are_not_compared(runs):
+    stub = "def attention_scores(q, k):\n    raise NotImplementedError('Task 1.1')"
+    assert runs(stub)["scores"] == []
+    assert runs("def attention_scores(:", "%matplotlib inline\nx = 1").keys() == {""}
+    deep = "attention_scores = " + "(" * 5000 + ")" * 5000
+    assert runs(deep) == {}
+
+
+def test_a_changed_line_still_leaves_a_pair_alike(runs):
+    changed = RENAMED.replace("print('done', len(result))", "result = list(result)")
+    answers = {"ada": runs(ANSWER), "bob": runs(changed), "eve": runs(OTHER)}
+    (pair,) = pairs_alike(answers, {})
+    assert 0.75 < pair.likeness < 1
+
+
+class Reader(HTMLParser):
+    """Collect tags and the attributes that make a browser fetch or run something."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.risky = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name.startswith("on") or name in ("src", "srcset", "action"):
+                self.risky.append((tag, name, value))
+
+
+@pytest.fixture
+def page(tmp_path, solutions, calls):
+    def make():
+        words = [str(tmp_path / "in"), "--solutions", str(solutions)]
+        main(["grade", *words, "--out", str(tmp_path / "grades")])
+        return (tmp_path / "grades" / "class.html").read_text()
+
+    return make
+
+
+def test_the_page_tells_distribution_tasks_mistakes_and_likeness(
+    tmp_path, notebook, page
+):
+    notebook(tmp_path / "in" / "ada.ipynb", weights="wrong", extra=ANSWER)
+    notebook(tmp_path / "in" / "bob.ipynb", weights="wrong", extra=RENAMED)
+    notebook(tmp_path / "in" / "eve.ipynb", scores="no", weights="no", extra=OTHER)
+    (tmp_path / "in" / "joan.ipynb").write_text("{")
+    text = page()
+    assert "3 graded; on average 1.3 of 20 points, median 2." in text
+    assert "0 to 2 points: 1; 2 to 4 points: 2" in text
+    row = re.search(r"<tr><td>1.1</td>.*?</tr>", text)[0]
+    assert "67%" in row
+    mistakes = re.search(r"The commonest misconceptions.*?</table>", text, re.DOTALL)[0]
+    assert '<td class="n">3</td><td>1.2</td><td>softmax over the queries' in mistakes
+    assert "ada and bob: 100%" in text
+    assert "joan.ipynb" in text
+
+
+def test_nothing_that_students_write_is_obeyed_by_a_browser(tmp_path, notebook, page):
+    rude = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    name = "<img src=x onerror=alert(1)>"
+    notebook(tmp_path / "in" / name / "x.ipynb", scores=rude)
+    notebook(tmp_path / "in" / "\x1b[31mbob\x07" / "x.ipynb", scores=rude + "2")
+    pages = [page()]
+    folder = tmp_path / "grades" / "feedback"
+    pages += [path.read_text() for path in folder.glob("*.html")]
+    assert len(pages) == 3
+    for text in pages:
+        reader = Reader()
+        reader.feed(text)
+        assert "script" not in reader.tags
+        assert "img" not in reader.tags
+        assert reader.risky == []
+        assert "default-src 'none'" in text
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+
+
+def test_the_drawing_counts_everybody_once():
+    drawn = histogram([0, 1.9, 2, 19.9, 20, 25], 20)
+    assert sum(map(int, re.findall(r'text-anchor="middle">(\d+)</text>', drawn))) == 6
+
+
+def test_a_notebook_that_was_released_to_somebody_else_is_named(
+    tmp_path, notebook, solutions, calls, monkeypatch
+):
+    import shutil
+
+    own = tmp_path / "solutions"
+    shutil.copytree(solutions, own)
+    (tmp_path / "class.csv").write_text("name\nAda\nBob\n")
+    common = ["--solutions", str(own), "--secret", "word"]
+    options = ["--out", str(tmp_path / "out")]
+    options += ["--variant-per-student", str(tmp_path / "class.csv")]
+    assert main(["release", "1", *common, *options]) == 0
+    copies = tmp_path / "in"
+    for student in ("Ada", "Bob"):
+        (copies / student).mkdir(parents=True)
+        source = tmp_path / "out" / "Ada" / f"{FIRST}.ipynb"
+        shutil.copy(source, copies / student)
+    out = ["--out", str(tmp_path / "grades")]
+    main(["grade", str(copies), *common, *out])
+    assert sorted(options["secret"] for _, options in calls) == [
+        "word\nAda",
+        "word\nBob",
+    ]
+    text = (tmp_path / "grades" / "class.html").read_text()
+    assert "The notebook of Bob was released to Ada." in text
+    assert "The notebook of Ada was" not in text

@@ -1,0 +1,307 @@
+"""The command as an instructor uses it: words, exit status, sentences, no traceback."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from attncourse_grader.batch import BOOK
+from attncourse_grader.cli import LIMIT, main
+from attncourse_grader.grade.run import TOTAL_SECONDS, default_runner
+from attncourse_grader.hand_in.manifest import fingerprint, mark_of
+from attncourse_grader.records.gradebook import Gradebook
+from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
+
+from attncourse.exercises import MODULES
+
+FIRST = "1_attention_from_scratch"
+
+
+@pytest.fixture
+def own_solutions(tmp_path, solutions):
+    """Return a copy of the solutions, in which a release may be noted."""
+    return shutil.copytree(solutions, tmp_path / "own")
+
+
+@pytest.fixture
+def grade(tmp_path, own_solutions, calls, capsys):
+    def run(*more):
+        words = ["grade", str(tmp_path / "in"), "--solutions", str(own_solutions)]
+        status = main([*words, "--out", str(tmp_path / "grades"), *more])
+        return status, capsys.readouterr().err
+
+    return run
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom attncourse_grader.cli import build_parser\nbuild_parser()\n"
+        "print({'torch', 'numpy', 'nbformat', 'IPython'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, text=True).strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    "command", ["grade", "release", "adjust", "export", "history", "doctor"]
+)
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([command, "--help"])
+    assert stop.value.code == 0
+    assert "usage: " in capsys.readouterr().out
+
+
+def test_without_a_folder_the_reports_are_printed(
+    tmp_path, notebook, solutions, calls, capsys
+):
+    path = notebook(tmp_path / "ada.ipynb")
+    assert main(["grade", str(path), "--solutions", str(solutions)]) == 0
+    assert "Task 1.1: Scores" in capsys.readouterr().out
+    assert os.listdir(tmp_path) == ["ada.ipynb"]
+    assert main(["grade", str(path), "--deadline", "2026-01-01"]) == 1
+    assert "--out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--penalty", "lots"], "10%/day"),
+        (["--deadline", "soon"], "2026-12-01T23:59"),
+        (["--deadline", "7=2026-12-01"], "no exercise '7'"),
+        (["--students", "none.csv"], "cannot be read"),
+        (["--late", "none.csv"], "cannot be read"),
+        (["--solutions", "none"], "--solutions"),
+    ],
+)
+def test_options_that_mean_nothing_are_a_sentence(
+    words, said, notebook, tmp_path, grade
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    status, error = grade(*words)
+    assert status == 1
+    assert said in error
+    assert "Traceback" not in error
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(
+    tmp_path, notebook, solutions, calls, capsys
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    (tmp_path / "file").write_text("")
+    words = ["grade", str(tmp_path / "in"), "--solutions", str(solutions)]
+    assert main([*words, "--out", str(tmp_path / "file" / "grades")]) == 1
+    assert "cannot be made" in capsys.readouterr().err
+
+
+def test_an_unforeseen_fault_is_a_sentence(tmp_path, notebook, grade, monkeypatch):
+    notebook(tmp_path / "in" / "ada.ipynb")
+
+    def broken(*arguments, **options):
+        raise RuntimeError("bang\x1b[31m")
+
+    monkeypatch.setattr("attncourse_grader.batch.collect", broken)
+    status, error = grade()
+    assert status == 1
+    assert "The command failed (RuntimeError: bang)." in error
+    assert "Traceback" not in error
+
+
+def test_a_fault_of_the_grader_costs_one_file(tmp_path, notebook, grade, monkeypatch):
+    for name in ("ada", "grace"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
+    from attncourse_grader.grade import grading
+
+    works = grading.grade_file
+
+    def sometimes(path, **options):
+        if path.stem == "ada":
+            raise ZeroDivisionError("never")
+        return works(path, **options)
+
+    monkeypatch.setattr(grading, "grade_file", sometimes)
+    status, error = grade()
+    assert status == 1
+    assert (
+        "ada.ipynb: not graded. The grader failed on this file (ZeroDivision" in error
+    )
+    monkeypatch.setattr(grading, "grade_file", works)
+    assert grade()[0] == 0  # it was not given up
+
+
+def test_a_release_notes_its_secret_and_grading_compares(
+    tmp_path, notebook, own_solutions, grade, capsys
+):
+    out = ["--out", str(tmp_path / "out"), "--solutions", str(own_solutions)]
+    assert main(["release", "1", "3_attention_variants", *out, "--secret", "one"]) == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [f"{FIRST}.ipynb", "3_attention_variants.ipynb"]
+    text = (own_solutions / "release.json").read_text()
+    manifest = json.loads(text)
+    assert manifest["secret"] == fingerprint("one")
+    assert '"one"' not in text
+    assert sorted(manifest["exercises"]) == [FIRST, "3_attention_variants"]
+    main(["release", "2", *out, "--secret", "one"])
+    again = json.loads((own_solutions / "release.json").read_text())
+    assert len(again["exercises"]) == 3
+    capsys.readouterr()
+
+    notebook(tmp_path / "in" / "ada.ipynb")
+    status, error = grade("--secret", "one")
+    assert (status, "secret" in error) == (0, False)
+    status, error = grade("--secret", "two")
+    assert status == 0
+    assert "with another secret" in error
+    status, error = grade()
+    assert "none is given" in error
+    (own_solutions / "release.json").write_text("{")
+    assert "cannot be read" in grade("--secret", "one")[1]
+    (own_solutions / "release.json").unlink()
+    assert "The run before used another secret" in grade("--secret", "one")[1]
+
+
+def test_the_secret_may_come_from_the_environment(
+    tmp_path, notebook, grade, calls, monkeypatch
+):
+    monkeypatch.setenv("ATTNCOURSE_SECRET", "xyzzy")
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    assert calls[0][1]["secret"] == "xyzzy"
+    with Gradebook(tmp_path / "grades" / BOOK) as book:
+        dump = "\n".join(book.db.iterdump())
+    assert "xyzzy" not in dump
+    assert fingerprint("xyzzy") in dump
+
+
+def test_variants_are_marked_and_draw_hidden_inputs_of_their_own(
+    tmp_path, own_solutions, capsys
+):
+    (tmp_path / "class.csv").write_text("name\nAda Lovelace\nGrace\n")
+    words = ["release", "1", "--out", str(tmp_path / "out")]
+    words += ["--solutions", str(own_solutions)]
+    words += ["--variant-per-student", str(tmp_path / "class.csv")]
+    assert main(words) == 1
+    assert "needs a secret" in capsys.readouterr().err
+    assert main([*words, "--secret", "w"]) == 0
+    made = {}
+    for folder, student in (("Ada_Lovelace", "Ada Lovelace"), ("Grace", "Grace")):
+        path = tmp_path / "out" / folder / f"{FIRST}.ipynb"
+        made[student] = nbformat.read(path, 4)
+        mark = made[student].metadata["attncourse"]["variant"]
+        assert mark == mark_of("w", student)
+    ada, grace = made.values()
+    assert ada.cells == grace.cells  # what students see is the same for all
+    manifest = json.loads((own_solutions / "release.json").read_text())
+    assert manifest["variants"] is True
+    assert "Ada" not in json.dumps(manifest)
+
+
+def test_a_release_of_what_is_not_there_is_a_sentence(tmp_path, capsys):
+    assert main(["release", "9", "--out", str(tmp_path)]) == 1
+    assert "There is no exercise '9'" in capsys.readouterr().err
+    assert main(["release", "1", "--solutions", str(tmp_path)]) == 1
+    assert "is not a file" in capsys.readouterr().err
+
+
+def test_all_exercises_are_released_where_none_is_named(tmp_path, own_solutions):
+    out = ["--out", str(tmp_path / "out"), "--solutions", str(own_solutions)]
+    assert main(["release", *out]) == 0
+    assert sorted(p.stem for p in (tmp_path / "out").iterdir()) == list(MODULES)
+    assert not (own_solutions / "release.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\x1b[31mred\x1b[0m", "ared"),
+        ("\x1b]0;title\x07x", "x"),
+        ("\x9b31mx", "x"),
+        ("\u202eabc\u202c", "abc"),
+        ("a\r\nb\rc\x00", "a\nbc"),
+        ("half \ud800", "half ?"),
+        ("Zoë 李 ﷺ", "Zoë 李 ﷺ"),
+    ],
+)
+def test_text_is_made_plain(text, expected):
+    assert plain(text) == expected
+    assert plain_data({"k": [text, 3, None]}) == {"k": [expected, 3, None]}
+
+
+def test_names_fit_on_a_line_and_on_a_disk():
+    assert one_line("a\nb\t c" + "x" * 200) == "a b c" + "x" * 112 + "..."
+    assert file_name("Ada Lovelace") == "Ada_Lovelace"
+    assert file_name("../../etc/passwd") == "etc_passwd"
+    assert file_name("\x1b[31m?") == "unnamed"
+    assert file_name("con") == "_con"
+    assert len(file_name("x" * 999)) <= 80
+
+
+def test_a_reader_that_goes_away_is_no_traceback(tmp_path, notebook, solutions):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    script = (
+        f"{sys.executable} -m attncourse_grader.cli grade --help | head -1; "
+        f"{sys.executable} -m attncourse_grader.cli doctor | head -1"
+    )
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_a_course_from_release_to_export_with_the_real_grader(
+    tmp_path, own_solutions, capsys
+):
+    common = ["--solutions", str(own_solutions), "--secret", "word"]
+    assert main(["release", "1", "--out", str(tmp_path / "out"), *common]) == 0
+    handed_out = nbformat.read(tmp_path / "out" / f"{FIRST}.ipynb", 4)
+    right = "def attention_scores(query, key):\n    "
+    right += "return query @ key.mT / key.shape[-1] ** 0.5"
+    marks = [cell.metadata.get("attncourse", {}) for cell in handed_out.cells]
+    handed_out.cells = [
+        cell
+        for cell, mark in zip(handed_out.cells, marks, strict=True)
+        if mark.get("answer", "scores") == "scores"
+    ]
+    (answer,) = [c for c in handed_out.cells if 'Task 1.1")' in c.source]
+    answer.source = right
+    folder = tmp_path / "in" / "Ada_7_assignsubmission_file_"
+    folder.mkdir(parents=True)
+    nbformat.write(handed_out, folder / "x.ipynb")
+    (tmp_path / "in" / "bob.ipynb").write_text("{")
+    out = ["--out", str(tmp_path / "grades")]
+    assert main(["grade", str(tmp_path / "in"), *common, *out]) == 1
+    grades = ["--grades", str(tmp_path / "grades")]
+    assert main(["adjust", "Ada", "1", "+1", "--reason", "asked well", *grades]) == 0
+    assert main(["export", "--form", "moodle", *grades]) == 0
+    text = (tmp_path / "grades" / "moodle-1.csv").read_text()
+    assert "Participant 7,Ada,,Submitted for grading,3,20,Yes" in text
+    page = (tmp_path / "grades" / "feedback" / "Ada-1.html").read_text()
+    assert "2 of 20" in page
+    assert "In the end: 3 of 20." in page
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.out + printed.err
+    assert "bob.ipynb: not graded." in printed.err
+
+
+@pytest.mark.skipif(default_runner() != "fork", reason="where forks are")
+def test_the_command_itself_imports_no_torch(tmp_path, notebook):
+    path = notebook(tmp_path / "ada.ipynb")
+    words = ["grade", str(path), "--out", str(tmp_path / "grades")]
+    code = f"import sys; from attncourse_grader.cli import main; print(main({words}))\n"
+    code += "print(sorted({'torch', 'matplotlib', 'nbformat'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-2:] == ["0", "[]"], done.stderr
+    assert "Exercise 1" in (tmp_path / "grades" / "class.html").read_text("utf8")
+
+
+def test_the_limit_of_the_command_is_that_of_the_grader():
+    assert LIMIT == TOTAL_SECONDS
+
+
+def test_a_limit_that_is_no_time_is_refused(tmp_path, notebook, capsys):
+    path = notebook(tmp_path / "ada.ipynb")
+    assert main(["grade", str(path), "--limit", "0"]) == 1
+    assert "--limit takes seconds" in capsys.readouterr().err

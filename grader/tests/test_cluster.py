@@ -1,0 +1,179 @@
+"""Grading on a cluster: the same grades, and a lost worker loses nothing."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+from attncourse_grader.batch import BOOK, Course, grade_course
+from attncourse_grader.cli import main
+from attncourse_grader.course import cluster
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.records.database import Stopped
+from attncourse_grader.records.effective import standings
+from attncourse_grader.records.gradebook import Gradebook
+
+dask = pytest.importorskip("dask", reason="the extra `cluster`")
+# Workers are forks of a process that has imported Dask, so that one is back at once.
+dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask are not ours
+
+
+def grader(seconds=0.0, deadly=""):
+    """Return a grader for the workers: by value, since they cannot import a test."""
+
+    def grade(path, solutions, secret, student):
+        import os
+        import time
+
+        time.sleep(seconds)
+        if deadly and deadly in path.read_text():
+            os._exit(1)  # the worker dies as it would of a lack of memory
+        record = {"student": student, "exercise": "1_attention_from_scratch"}
+        record |= {"title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": []}
+        record["tasks"] = []
+        record["notes"] = [f"{len(list(solutions.iterdir()))} solutions"]
+        return {"record": record, "text": "", "answers": {}, "variant": ""}
+
+    return grade
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    with dask.config.set(
+        {
+            "distributed.scheduler.allowed-failures": 1,
+            "distributed.worker.daemon": False,
+            "distributed.admin.tick.limit": "60s",
+        }
+    ):
+        local = distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=50,
+        )
+        with local:
+            yield local
+
+
+@pytest.fixture
+def course(tmp_path, solutions, scheduler):
+    return Course(
+        solutions=solutions,
+        out=tmp_path / "grades",
+        scheduler=scheduler.scheduler_address,
+    )
+
+
+def students_in(out):
+    with Gradebook(out / BOOK, must_exist=True) as book:
+        return {s.student: s.points for s in standings(book)}
+
+
+def when_some_are_kept(out, do):
+    """Call `do` in a thread as soon as two grades are in the gradebook."""
+
+    def watch():
+        for _ in range(600):
+            time.sleep(0.1)
+            if (out / BOOK).is_file() and len(students_in(out)) > 1:
+                return do()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread
+
+
+def workers_of(scheduler):
+    return [w.process.pid for w in scheduler.workers.values() if w.process]
+
+
+def test_workers_grade_as_this_machine_does(
+    tmp_path, notebook, course, solutions, calls
+):
+    """The real grader, on a worker: one notebook with two answers."""
+    path = notebook(tmp_path / "in" / "ada.ipynb")
+    right = "def attention_scores(query, key):\n    "
+    right += "return query @ key.mT / key.shape[-1] ** 0.5"
+    notebook(path, extra=right)
+    assert grade_course([path], course) == 0
+    assert calls == []  # not in this process
+    assert students_in(course.out) == {"ada": 2}
+
+
+def test_no_scheduler_is_a_sentence(tmp_path, notebook, solutions, capsys, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECTING", 1)
+    notebook(tmp_path / "ada.ipynb")
+    words = [str(tmp_path / "ada.ipynb"), "--solutions", str(solutions)]
+    status = main(["grade", *words, "--scheduler", "tcp://127.0.0.1:9"])
+    assert status == 1
+    assert "no scheduler answers" in capsys.readouterr().err.lower()
+
+
+def test_workers_with_another_version_are_named(
+    tmp_path, notebook, course, monkeypatch
+):
+    notebook(tmp_path / "ada.ipynb")
+    monkeypatch.setattr(cluster, "version_here", os.getpid)  # differs by process
+    with pytest.raises(Refused, match="another version"):
+        grade_course([tmp_path / "ada.ipynb"], course, grade=grader())
+
+
+def test_a_lost_worker_loses_nothing(tmp_path, notebook, scheduler, course):
+    for place in range(12):
+        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
+    killed = []
+
+    def kill_one():
+        pid = workers_of(scheduler)[0]
+        os.kill(pid, signal.SIGKILL)
+        killed.append(pid)
+
+    thread = when_some_are_kept(course.out, kill_one)
+    status = grade_course([tmp_path / "in"], course, grade=grader(seconds=0.4))
+    thread.join()
+    assert status == 0
+    assert killed
+    assert students_in(course.out) == {f"s{place:02}": 7 for place in range(12)}
+
+
+def test_a_notebook_that_ends_workers_costs_itself_only(
+    tmp_path, notebook, course, capsys
+):
+    for name in ("ada", "grace", "mallory"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
+    status = grade_course([tmp_path / "in"], course, grade=grader(deadly="mallory"))
+    assert status == 1
+    assert students_in(course.out) == {"ada": 7, "grace": 7}
+    said = capsys.readouterr().err
+    assert "mallory.ipynb: it has ended workers" in said
+    assert "mallory.ipynb: not graded." in said
+    assert grade_course([tmp_path / "in"], course, grade=grader()) == 0
+    assert students_in(course.out)["mallory"] == 7
+
+
+def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
+    tmp_path, notebook, solutions, monkeypatch
+):
+    monkeypatch.setattr(cluster, "PATIENCE", 3)
+    for place in range(6):
+        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=str(place))
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as local:
+        course = Course(
+            solutions, out=tmp_path / "grades", scheduler=local.scheduler_address
+        )
+
+        thread = when_some_are_kept(course.out, lambda: local.scale(0))
+        with pytest.raises(Stopped, match="no worker left"):
+            grade_course([tmp_path / "in"], course, grade=grader(seconds=0.5))
+        thread.join()
+    assert 0 < len(students_in(course.out)) < 6
+    here = Course(solutions, out=tmp_path / "grades")
+    assert grade_course([tmp_path / "in"], here, grade=grader()) == 0
+    assert len(students_in(course.out)) == 6

@@ -1,0 +1,135 @@
+"""What happens to grades when files are damaged, are gone, or a run is killed."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from attncourse_grader.batch import BOOK
+from attncourse_grader.cli import main
+
+KILLED = """
+import os, random, signal, sys, threading, time
+from pathlib import Path
+from tqdm import tqdm
+sys.path.insert(0, sys.argv[4])
+from conftest import stand_in
+from attncourse_grader.course import batch
+from attncourse_grader.records.similarity import fingerprints
+from attncourse_grader.grade.report import record_of
+
+def grade(path, solutions, secret, student):
+    time.sleep(0.01)
+    found = stand_in(path, solutions=solutions, student=student)
+    return {"record": record_of(found), "text": "", "answers": {}, "variant": ""}
+
+# The lock of the bars is one that forks share: whoever is killed with it keeps it.
+tqdm.set_lock(threading.RLock())
+tqdm.monitor_interval = 0
+batch.walls_missing = lambda: []
+batch.apart = lambda function, *rest: function(*rest)
+course = batch.Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]))
+batch.grade_course([Path(sys.argv[1])], course, grade=grade)  # imports all
+book = course.out / batch.BOOK
+for path in course.out.glob("gradebook*"):
+    path.unlink()
+rng = random.Random(7)
+for moment in range(20):
+    child = os.fork()
+    if not child:
+        try:
+            batch.grade_course([Path(sys.argv[1])], course, grade=grade)
+        finally:
+            os._exit(0)
+    time.sleep(rng.uniform(0.01, 0.15))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+sys.exit(batch.grade_course([Path(sys.argv[1])], course, grade=grade))
+"""
+
+
+@pytest.fixture
+def grade(tmp_path, solutions, calls):
+    """Grade what lies in tmp_path/in into tmp_path/grades."""
+
+    def run(*more):
+        calls.clear()
+        words = ["grade", str(tmp_path / "in"), "--solutions", str(solutions)]
+        return main([*words, "--out", str(tmp_path / "grades"), *more])
+
+    return run
+
+
+def test_killed_at_many_moments_every_grade_is_there_once_and_right(
+    tmp_path, notebook, solutions
+):
+    for place in range(12):
+        scores = "right" if place % 2 else "wrong"
+        notebook(
+            tmp_path / "in" / f"s{place:02}.ipynb", scores=scores, extra=f"#{place}"
+        )
+    out = tmp_path / "grades"
+    places = [tmp_path / "in", solutions, out, os.path.dirname(__file__)]
+    command = [sys.executable, "-c", KILLED, *map(str, places)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    book = sqlite3.connect(out / BOOK)
+    query = "SELECT student, points FROM handins JOIN results USING (key) ORDER BY 1"
+    expected = [(f"s{place:02}", 2.0 * (place % 2)) for place in range(12)]
+    assert book.execute(query).fetchall() == expected
+    assert book.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    book.close()
+    assert len((out / "grades.csv").read_text().splitlines()) == 13
+
+
+@pytest.mark.parametrize("state", ["gone", "empty"])
+def test_a_gradebook_that_has_vanished_is_not_begun_anew(
+    tmp_path, notebook, grade, capsys, state
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    grade()
+    book = tmp_path / "grades" / BOOK
+    copy = book.with_suffix(".backup.sqlite")
+    kept = copy.read_bytes()
+    book.unlink() if state == "gone" else book.write_bytes(b"")
+    assert grade() == 1
+    said = capsys.readouterr().err
+    assert f"is {state}, but its copy is there" in said
+    assert "To begin anew, remove the copy" in said
+    assert copy.read_bytes() == kept
+    copy.unlink()
+    assert grade() == 0
+
+
+def test_what_stands_where_files_have_to_go_is_named(tmp_path, notebook, grade, capsys):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    (tmp_path / "grades" / "gradebook.backup.sqlite").mkdir()
+    assert grade() == 1
+    said = capsys.readouterr().err
+    assert "gradebook.backup.sqlite cannot be written" in said
+    assert "Remove what is there" in said
+
+
+@pytest.mark.parametrize("kind", ["a file", "a link"])
+def test_the_place_for_unpacking_is_cleared(tmp_path, notebook, grade, kind):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    scratch, elsewhere = tmp_path / "grades" / ".unpacked", tmp_path / "elsewhere"
+    notebook(elsewhere / "keep.ipynb")
+    scratch.write_text("x") if kind == "a file" else scratch.symlink_to(elsewhere)
+    assert grade() == 0
+    assert not scratch.exists()
+    assert (elsewhere / "keep.ipynb").is_file()
+
+
+@pytest.mark.parametrize("late", ["nan", "1e400", "-inf", "5000", "soon"])
+def test_lateness_that_is_no_time_is_refused(tmp_path, notebook, grade, capsys, late):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    table = tmp_path / "late.csv"
+    table.write_text(f"student,days\nada,{late}\n")
+    assert grade("--late", str(table)) == 1
+    assert f"line 2: '{late}' is no number of days" in capsys.readouterr().err
+    assert grade() == 0

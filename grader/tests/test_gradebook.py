@@ -1,0 +1,458 @@
+"""A gradebook loses nothing: changes, lateness, kills, full disks, two at once."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from attncourse_grader.batch import BOOK
+from attncourse_grader.cli import main
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.records.effective import standings
+from attncourse_grader.records.gradebook import Gradebook
+from attncourse_grader.records.late import Penalty, in_words, read_penalty, read_time
+
+FIRST = "1_attention_from_scratch"
+
+
+@pytest.fixture
+def grade(tmp_path, solutions, calls):
+    """Grade what lies in tmp_path/in into tmp_path/grades."""
+
+    def run(*more, places=(tmp_path / "in",)):
+        calls.clear()
+        words = ["grade", *map(str, places), "--solutions", str(solutions)]
+        return main([*words, "--out", str(tmp_path / "grades"), *more])
+
+    return run
+
+
+def standing(tmp_path, student="ada"):
+    with Gradebook(tmp_path / "grades" / BOOK, must_exist=True) as book:
+        (found,) = [s for s in standings(book) if s.student == student]
+    return found
+
+
+def test_a_second_run_grades_only_what_changed(tmp_path, notebook, grade, calls):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    notebook(tmp_path / "in" / "grace.ipynb", scores="wrong")
+    assert grade() == 0
+    assert len(calls) == 2
+    assert grade() == 0
+    assert len(calls) == 0
+    notebook(tmp_path / "in" / "grace.ipynb", scores="right now")
+    assert grade() == 0
+    assert [path.name for path, _ in calls] == ["grace.ipynb"]
+    assert standing(tmp_path, "grace").points == 2
+    assert grade("--again") == 0
+    assert len(calls) == 2
+
+
+def test_what_was_graded_before_stays_in_the_history(tmp_path, notebook, grade, capsys):
+    notebook(tmp_path / "in" / "ada.ipynb", scores="wrong")
+    grade()
+    notebook(tmp_path / "in" / "ada.ipynb", scores="right")
+    grade()
+    capsys.readouterr()
+    assert main(["history", "ADA", "--grades", str(tmp_path / "grades")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("0 points" in line for line in lines) == 1
+    assert sum("2 points" in line for line in lines) == 1
+
+
+def test_a_changed_solution_or_secret_is_graded_anew_and_the_old_grade_kept(
+    tmp_path, notebook, grade, calls, monkeypatch
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade("--secret", "one")
+    grade("--secret", "two")
+    assert len(calls) == 1
+    assert calls[0][1]["secret"] == "two"
+    grade("--secret", "one")  # its grades are still there
+    assert calls == []
+    monkeypatch.setattr("attncourse_grader.plan.hash_of", lambda path: f"new {path}")
+    grade("--secret", "one")
+    assert len(calls) == 1
+
+
+def test_the_same_file_of_two_students_is_graded_once_and_counts_twice(
+    tmp_path, notebook, grade, calls
+):
+    for name in ("ada", "grace"):
+        notebook(tmp_path / "in" / f"{name}.ipynb")
+    assert grade() == 0
+    assert len(calls) == 1
+    assert standing(tmp_path, "ada").points == standing(tmp_path, "grace").points == 2
+    page = (tmp_path / "grades" / "feedback" / "grace-1.html").read_text()
+    assert "grace" in page
+    assert "ada" not in page
+    assert "The same file: ada, grace." in (tmp_path / "grades/class.html").read_text()
+
+
+def test_of_several_files_the_latest_counts(tmp_path, notebook, grade, capsys):
+    old = notebook(tmp_path / "in" / "ada" / "a.ipynb", scores="right")
+    new = notebook(tmp_path / "in" / "ada" / "b.ipynb", scores="wrong")
+    os.utime(old, (2e9, 2e9))
+    os.utime(new, (1e9, 1e9))
+    assert grade() == 0
+    said = (
+        f"ada, {FIRST}: 2 files. The one that was changed last counts, in/ada/a.ipynb"
+    )
+    assert said in capsys.readouterr().err
+    found = standing(tmp_path)
+    assert found.points == 2
+    assert found.others == 1
+    notebook(new, scores="else")
+    os.utime(new, (3e9, 3e9))
+    grade()
+    assert standing(tmp_path).points == 0
+
+
+def test_copying_a_file_does_not_make_it_late(tmp_path, notebook, grade):
+    path = notebook(tmp_path / "in" / "ada.ipynb")
+    due = read_time("2026-12-01T23:00")
+    for place, change in (("in", -60), ("in", 9000), ("moved", 9000)):
+        copy = tmp_path / place / "ada.ipynb"
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+        os.utime(copy, (due + change, due + change))
+        options = ["--deadline", "2026-12-01T23:00", "--penalty", "50%"]
+        grade(*options, places=(tmp_path / place,))
+        assert standing(tmp_path).late == 0
+
+
+def test_a_file_that_is_gone_keeps_its_grade(tmp_path, notebook, grade):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    (tmp_path / "in" / "ada.ipynb").unlink()
+    notebook(tmp_path / "in" / "grace.ipynb", weights="right")
+    grade()
+    assert standing(tmp_path).points == 2
+
+
+def test_a_file_that_became_unreadable_does_not_take_the_grade_away(
+    tmp_path, notebook, grade, capsys
+):
+    path = notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    path.write_text("{")
+    assert grade() == 1
+    assert "cannot be read as a notebook" in capsys.readouterr().err
+    assert standing(tmp_path).points == 2
+    table = (tmp_path / "grades" / "grades.csv").read_text()
+    assert "ada.ipynb" in table
+
+
+@pytest.mark.parametrize(
+    ("text", "late", "points"),
+    [
+        ("10%/day", 1, 2),
+        ("10%/day", 86400, 2),
+        ("10%/day", 86401, 4),
+        ("10%/day", 0, 0),
+        ("10 % / day", 86400 * 50, 20),
+        ("1/hour", 3601, 2),
+        ("20%", 10**6, 4),
+        ("0.5/week", 1, 0.5),
+    ],
+)
+def test_what_lateness_costs(text, late, points):
+    assert read_penalty(text).points(late, 20) == points
+
+
+@pytest.mark.parametrize("text", ["10%/month", "ten", "-1/day", ""])
+def test_penalties_that_mean_nothing_are_refused(text):
+    with pytest.raises(Refused, match="10%/day"):
+        read_penalty(text)
+
+
+def test_times_are_read_and_lengths_are_said():
+    assert read_time("2026-12-01T23:59Z") == 1796169540
+    assert read_time("2026-12-01") == read_time("2026-12-01T23:59:59")
+    with pytest.raises(Refused, match="2026-12-01T23:59"):
+        read_time("tomorrow")
+    assert in_words(90000) == "1 day 1 hour"
+    assert in_words(61) == "2 minutes"
+    assert Penalty(10, True, "day").points(-5, 20) == 0
+
+
+def test_deadlines_go_by_the_time_of_the_file(tmp_path, notebook, grade):
+    path = notebook(tmp_path / "in" / "ada.ipynb", weights="right")
+    late = read_time("2026-12-02T01:00")
+    os.utime(path, (late, late))
+    grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day")
+    found = standing(tmp_path)
+    assert (found.points, found.late, found.penalty, found.total) == (4, 7200, 1, 3)
+    page = (tmp_path / "grades" / "feedback" / "ada-1.html").read_text()
+    assert "Handed in 2 hours after the deadline: 1 point less." in page
+    grade()  # deadline and penalty stay in force
+    assert standing(tmp_path).total == 3
+    grade("--deadline", "2026-12-03", "--deadline", "2=2020-01-01")
+    assert standing(tmp_path).total == 4
+
+
+def test_a_table_of_lateness_goes_before_the_time_of_the_file(
+    tmp_path, notebook, grade, capsys
+):
+    notebook(tmp_path / "in" / "ada.ipynb", weights="right")
+    table = tmp_path / "late.csv"
+    table.write_text("student;exercise;days\nADA;1;1,5\nnobody;1;2\n")
+    status = grade("--penalty", "1/day", "--late", str(table))
+    assert status == 1
+    assert "no one student 'nobody'" in capsys.readouterr().err
+    assert standing(tmp_path).penalty == 2
+    table.write_text("student,handed_in\nada,2026-12-01T10:00\n")
+    grade("--deadline", "2026-12-01T09:00", "--late", str(table))
+    assert standing(tmp_path).late == pytest.approx(3600)
+
+
+def test_points_are_changed_by_hand_with_a_reason(tmp_path, notebook, grade, capsys):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    grades = ["--grades", str(tmp_path / "grades")]
+    assert main(["adjust", "ada", "1", "+2", "--reason", "oral <b>", *grades]) == 0
+    assert main(["adjust", "ada", "1", "-0.5", "--reason", "typo", *grades]) == 0
+    found = standing(tmp_path)
+    assert found.total == 3.5
+    page = (tmp_path / "grades" / "feedback" / "ada-1.html").read_text()
+    assert "Changed by hand: +2 points. oral &lt;b&gt;" in page
+    grade()
+    grade("--again")
+    assert standing(tmp_path).total == 3.5
+    for words, said in [
+        (["adda", "1", "+1"], "Did you mean 'ada'"),
+        (["ada", "9", "+1"], "no exercise '9'"),
+        (["ada", "1", "many"], "no number of points"),
+        (["ada", "1", "nan"], "no number of points"),
+    ]:
+        assert main(["adjust", *words, "--reason", "why", *grades]) == 1
+        assert said in capsys.readouterr().err
+
+
+def test_unknown_students_are_named_and_the_rest_is_graded(
+    tmp_path, notebook, grade, calls, capsys
+):
+    notebook(tmp_path / "in" / "Lovelace, Ada" / "x.ipynb")
+    notebook(tmp_path / "in" / "mallory.ipynb", scores="else")
+    table = tmp_path / "class.csv"
+    table.write_text("id,first_name,last_name,email,lms_user_id\nal1,Ada,Lovelace,,\n")
+    assert grade("--students", str(table)) == 1
+    assert len(calls) == 1
+    assert "'mallory' is not on the class list" in capsys.readouterr().err
+    assert standing(tmp_path, "al1").points == 2
+    table.write_text("student\nmallory\nAda Lovelace\n")
+    assert grade("--students", str(table)) == 0
+
+
+def test_two_runs_at_once_the_second_says_so(tmp_path, notebook, grade, capsys):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    code = (
+        "import sys, time\nfrom pathlib import Path\n"
+        "from attncourse_grader.records.database import only_run\n"
+        f"with only_run(Path({str(tmp_path / 'grades')!r})):\n"
+        "    print('held', flush=True)\n    time.sleep(60)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout.readline() == "held\n"
+        notebook(tmp_path / "in" / "grace.ipynb", scores="else")
+        assert grade() == 1
+        assert "another run is grading" in capsys.readouterr().err.lower()
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert grade() == 0  # the lock went with the process
+
+
+def test_two_commands_may_open_a_new_gradebook_at_once(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def opened(place):
+        with Gradebook(tmp_path / BOOK) as book:
+            return len(book.students())
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(opened, range(16))) == [0] * 16
+
+
+def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(
+    tmp_path, notebook, grade, calls, capsys, monkeypatch
+):
+    for place in range(9):
+        extra = f"NOISE = {os.urandom(3000).hex()!r}"
+        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=f"{place}", extra=extra)
+    connect = sqlite3.connect
+
+    def small(path, **options):
+        found = connect(path, **options)
+        if str(path).endswith(BOOK):
+            found.execute("PRAGMA max_page_count = 24")
+        return found
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    assert grade("--jobs", "1") == 1
+    error = capsys.readouterr().err
+    assert "is full" in error
+    assert "Traceback" not in error
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with Gradebook(tmp_path / "grades" / BOOK) as book:
+        kept = len(book.rows("SELECT * FROM handins"))
+    assert 0 < kept < 9
+    assert grade() == 0
+    assert len(calls) in (9 - kept, 8 - kept)  # the disk may fill between two writes
+
+
+def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
+    tmp_path, notebook, grade, calls, capsys, monkeypatch
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    replace = os.replace
+
+    def full(one, other):
+        if str(other).endswith(".html"):
+            raise OSError(28, "No space left on device")
+        return replace(one, other)
+
+    monkeypatch.setattr("attncourse_grader.records.outputs.os.replace", full)
+    assert grade() == 1
+    assert "no space left on device" in capsys.readouterr().err
+    monkeypatch.setattr("attncourse_grader.records.outputs.os.replace", replace)
+    assert grade() == 0
+    assert calls == []
+    assert (tmp_path / "grades" / "feedback" / "ada-1.html").is_file()
+
+
+def test_a_damaged_gradebook_is_a_sentence_and_its_copy_is_there(
+    tmp_path, notebook, grade, capsys
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    grade()
+    book = tmp_path / "grades" / BOOK
+    whole = book.read_bytes()
+    book.write_bytes(b"not a database" * 1000)
+    assert grade() == 1
+    assert "gradebook.backup.sqlite" in capsys.readouterr().err
+    copy = book.with_suffix(".backup.sqlite")
+    book.write_bytes(copy.read_bytes())
+    assert grade() == 0
+    assert standing(tmp_path).points == 2
+    assert len(whole) > 0
+
+
+def test_a_newer_gradebook_is_not_touched(tmp_path, notebook, grade, capsys):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    book = sqlite3.connect(tmp_path / "grades" / BOOK)
+    book.execute("PRAGMA user_version = 99")
+    book.close()
+    assert grade() == 1
+    assert "newer version" in capsys.readouterr().err
+
+
+def test_an_interrupt_keeps_what_was_graded(
+    tmp_path, notebook, grade, capsys, monkeypatch
+):
+    for name in ("ada", "grace", "joan"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
+    import attncourse_grader.batch as batch
+
+    keep, kept = batch._Run._keep, []
+
+    def interrupted(self, job, outcome):
+        if kept:
+            raise KeyboardInterrupt
+        kept.append(job.student)
+        return keep(self, job, outcome)
+
+    monkeypatch.setattr(batch._Run, "_keep", interrupted)
+    assert grade("--jobs", "1") == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    monkeypatch.setattr(batch._Run, "_keep", keep)
+    assert grade() == 0
+    for name in ("ada", "grace", "joan"):
+        assert standing(tmp_path, name).points == 0
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from attncourse_grader.batch import Course, grade_course
+
+def slow(path, solutions, secret, student):
+    time.sleep(0.15)
+    record = {"student": student, "exercise": "1_attention_from_scratch",
+              "title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": [],
+              "tasks": []}
+    return {"record": record, "text": "", "answers": {}, "variant": ""}
+
+course = Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]), jobs=1)
+sys.exit(grade_course([Path(sys.argv[1])], course, grade=slow))
+"""
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, notebook, solutions):
+    for place in range(12):
+        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
+    out = tmp_path / "grades"
+    command = [sys.executable, "-c", SLOW, str(tmp_path / "in"), str(solutions)]
+    run = subprocess.Popen([*command, str(out)], stdout=subprocess.PIPE, text=True)
+    printed = [run.stdout.readline() for _ in range(4)]
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    assert all("7 of 20 points" in line for line in printed)
+    with Gradebook(out / BOOK, must_exist=True) as book:
+        kept = len(book.rows("SELECT * FROM results"))
+    assert 4 <= kept < 12  # what was printed was kept first
+    again = subprocess.run([*command, str(out)], capture_output=True, text=True)
+    assert again.returncode == 0
+    assert f"{12 - kept} graded, {kept} as before" in again.stderr
+    assert len((out / "grades.csv").read_text().splitlines()) == 13
+    assert not (out / ".unpacked").exists()
+
+
+def test_every_change_of_the_schema_counts_up_its_version():
+    """If this fails: write a migration, raise SCHEMA_VERSION, then this number."""
+    import hashlib
+
+    from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
+
+    digest = hashlib.sha256(SCHEMA.encode()).hexdigest()[:8]
+    assert (SCHEMA_VERSION, digest) == (1, "f5371f60")
+
+
+def test_json_beside_the_page_says_what_counts(tmp_path, notebook, grade):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    text = (tmp_path / "grades" / "feedback" / "ada-1.json").read_text()
+    record = json.loads(text)
+    assert (record["student"], record["points"], record["total"]) == ("ada", 2, 2)
+
+
+def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
+    names = ["a b", "a_b", "A_B", "a?b"]
+    for place, name in enumerate(names):
+        notebook(tmp_path / "in" / name / "x.ipynb", scores=f"right {place}")
+    assert grade() == 0
+    pages = list((tmp_path / "grades" / "feedback").glob("*.html"))
+    assert len({page.name.lower() for page in pages}) == 4
+    texts = [page.with_suffix(".json").read_text() for page in pages]
+    assert sorted(json.loads(text)["student"] for text in texts) == sorted(names)
+
+
+def test_the_time_of_a_run_is_not_spent_on_what_is_known(tmp_path, notebook, grade):
+    for place in range(100):
+        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=f"right {place}")
+    grade()
+    start = time.process_time()
+    grade()
+    assert time.process_time() - start < 5
+    assert Path(tmp_path / "grades" / "class.html").stat().st_size < 1e6

@@ -1,0 +1,456 @@
+"""Submissions of a student with a weekend and a grudge.
+
+In each notebook some tasks are honest and some are not. The honest ones get all their
+points, the others none; it ends in time; and outside nothing has happened.
+"""
+
+import contextlib
+import os
+import socket
+import textwrap
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from attncourse_grader.grade.compose import find_template
+from attncourse_grader.grade.grading import grade_file
+from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
+from attncourse_grader.grade.run import default_runner
+from attncourse_grader.isolate import forking
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from attncourse.exercises import exercise_of
+
+pytestmark = pytest.mark.skipif(
+    default_runner() != "fork", reason="kernels are forked on Linux only"
+)
+ROOT = Path(__file__).resolve().parents[2]
+SOLUTIONS = ROOT / "solutions"
+EXERCISE = exercise_of("1_attention_from_scratch")
+TASKS = ["scores", "weights", "attention", "masks", "masked", "gradient"]
+HONEST = "weights"
+LONGEST = 300  # seconds for a notebook, where many others use the processors
+
+
+@pytest.fixture(scope="module", autouse=True)
+def template():
+    """Take the forking process down with the tests, with all that it forked."""
+    yield find_template(EXERCISE, SOLUTIONS)
+    forking.forker().close()
+
+
+@pytest.fixture(autouse=True)
+def short_deadlines(monkeypatch):
+    monkeypatch.setattr("attncourse_grader.grade.compose.QUICK", 3)
+    monkeypatch.setattr("attncourse_grader.grade.compose.SLOW", 6)
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """Watch what lies outside: a file, a listening socket, the processes."""
+    book = tmp_path / "gradebook.sqlite"
+    book.write_text("20 points")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        files = set(os.listdir("/tmp")) | set(os.listdir(Path.home()))
+        yield {"BOOK": str(book), "PORT": server.getsockname()[1]}
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert book.read_text() == "20 points"
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix != ".ipynb") == [
+        book.name
+    ]
+    left = set(os.listdir("/tmp")) | set(os.listdir(Path.home()))
+    assert not {name for name in left - files if "STRAY" in name}
+    assert left_over() == []
+
+
+def left_over():
+    """Return the processes that are left when those that are ending have ended."""
+    forker = psutil.Process(forking.forker().pid)
+    stays = min(forker.children(), key=lambda p: p.create_time(), default=None)
+    for _ in range(50):
+        left = [p for p in forker.children(recursive=True) if is_alive(p)]
+        left = [p for p in left if p != stays]  # the nursery
+        if not left:
+            break
+        time.sleep(0.1)
+    return left
+
+
+def is_alive(process):
+    with contextlib.suppress(psutil.Error):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def define(task, body):
+    """Return code that defines all names of a task, with the same body."""
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return "\n".join(
+        f"def {name}(*arguments, **options):\n{lines}"
+        for name in EXERCISE.task(task).names
+    )
+
+
+def right_answer(template, name):
+    """Return the reference's answer to one task only."""
+    own = EXERCISE.task(name).names
+    others = {n for task in EXERCISE.tasks for n in task.names} - set(own)
+    return "\n".join(s.text for s in template.reference if not s.binds & others)
+
+
+def grade(template, tmp_path, bad, before="", **places):
+    """Grade a notebook with some bad answers and the right ones for the other tasks."""
+    cells = [before] if before else []
+    for name in TASKS:
+        body = bad.get(name)
+        code = right_answer(template, name)
+        if body is not None:
+            for key, value in places.items():
+                body = body.replace(key, str(value))
+            code = body if body.startswith("#!") else define(name, body)
+        cells.append(code)
+    path = tmp_path / "mallory.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(c) for c in cells]), path)
+    start = time.monotonic()
+    found = grade_file(path, solutions=SOLUTIONS)
+    assert time.monotonic() - start < LONGEST
+    return {task.task.name: task for task in found.tasks}, found
+
+
+def test_all_cells_of_a_submission_together_have_a_limit(tmp_path):
+    loops = [
+        f"for _ in iter(int, 1): pass\n{define(t, 'while True: pass')}" for t in TASKS
+    ]
+    path = tmp_path / "mallory.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(c) for c in loops]), path)
+    start = time.monotonic()
+    found = grade_file(path, solutions=SOLUTIONS, seconds=5)
+    assert time.monotonic() - start < 60  # the first time right answers are worked out
+    assert found.points == 0
+    assert "All cells together may take 5 seconds." in found.notes[-1]
+    assert left_over() == []
+
+
+def assert_fair(tasks, bad):
+    for name in TASKS:
+        said = [v.says for v in tasks[name].verdicts]
+        if name in bad:
+            assert tasks[name].points == 0, (name, bad[name], said)
+        else:
+            assert tasks[name].points == tasks[name].task.points, (name, said)
+
+
+NEVER_ENDING = {
+    "scores": "while True: pass",
+    "attention": """
+        while True:
+            try:
+                while True: print('x' * 1000)
+            except BaseException: pass
+        """,
+    "masked": "import time\nwhile True: time.sleep(1000)",
+}
+ENDING = {
+    "scores": "import sys; sys.exit(0)",
+    "attention": "import os; os._exit(0)",
+    "masks": "import ctypes; ctypes.string_at(0)",
+    "masked": "import os, signal; os.kill(os.getpid(), 9); os.kill(-1, 9)",
+    "gradient": "return globals()['gradient_' + 'recursion'](*arguments)",
+}
+GREEDY = {
+    "scores": "kept = []\nwhile True: kept.append(bytearray(1 << 26))",
+    "attention": "import torch; return torch.zeros(1 << 40)",
+    "masks": "print('x' * 50_000_000); return 'x' * 50_000_000",
+    "masked": """
+        import os, tempfile
+        while True:
+            with open(os.path.join(tempfile.mkdtemp(), 'STRAY'), 'wb') as file:
+                file.write(b'x' * (1 << 24))
+        """,
+    "gradient": "import os\nwhile True: os.fork()",
+}
+OUTWARD = {
+    "scores": """
+        import socket
+        socket.create_connection(('127.0.0.1', PORT), timeout=2).sendall(b'x')
+        """,
+    "attention": """
+        import os
+        for name in ('BOOK', '/tmp/STRAY', os.path.expanduser('~/STRAY'), 'STRAY'):
+            try:
+                open(name, 'w').write('100 points')
+            except OSError: pass
+        """,
+    "masks": """
+        import os
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                import time
+                while True: time.sleep(1)
+        """,
+    "masked": """
+        import os
+        for target in ('BOOK', '/etc/passwd', '/'):
+            os.symlink(target, 'STRAY' + str(len(target)))
+        open('STRAY' + str(len('BOOK')), 'w').write('100 points')
+        """,
+    "gradient": """
+        import subprocess, threading, atexit
+        atexit.register(lambda: open('BOOK', 'w').write('100 points'))
+        subprocess.Popen(['sh', '-c', 'sleep 1000; echo 100 > BOOK'])
+        threading.Thread(target=lambda: open('BOOK', 'a').write('1')).start()
+        """,
+}
+PRYING = {
+    "scores": """
+        import json, glob
+        names = ['SOLUTIONS/1_attention_from_scratch.ipynb']
+        names += glob.glob('/**/1_attention*.ipynb', recursive=True)
+        for cell in json.load(open(names[0]))['cells']:
+            if 'def attention_scores' in ''.join(cell['source']):
+                space = {}
+                exec(''.join(cell['source']), space)
+                return space['attention_scores'](*arguments)
+        """,
+    "attention": """
+        import gc
+        for thing in gc.get_objects():
+            if type(thing).__name__ == 'Check' and thing.expected:
+                try: return thing.expected(*arguments)
+                except Exception: pass
+        """,
+    "masks": """
+        import sys
+        frame = sys._getframe()
+        while frame:
+            check = frame.f_locals.get('check')
+            if check is not None:
+                return check.expected(**frame.f_locals['inputs'])
+            frame = frame.f_back
+        """,
+    "masked": """
+        try:
+            raise ValueError
+        except ValueError as error:
+            frame = error.__traceback__.tb_frame
+        while frame:
+            if 'check' in frame.f_locals:
+                return frame.f_locals['check'].expected(**options)
+            frame = frame.f_back
+        """,
+    "gradient": """
+        from attncourse.exercises import from_scratch
+        task = from_scratch.EXERCISE.task('gradient')
+        for check in task.checks:
+            try: return check.expected(*arguments)
+            except Exception: pass
+        """,
+}
+PATCHING = {
+    "scores": """
+        import torch
+        torch.allclose = torch.equal = lambda *a, **k: True
+        torch.Tensor.__eq__ = torch.Tensor.softmax = lambda *a, **k: a[0]
+        return arguments[0]
+        """,
+    "attention": """
+        from attncourse.exercises import judge, seen, task
+        judge.run_cases = judge.lines_of_case = seen.line_of = lambda *a, **k: ['']
+        task.Exercise.probe = lambda *a: print('all right')
+        """,
+    "masks": """
+        import builtins, sys, json
+        builtins.print = builtins.round = builtins.isinstance = lambda *a, **k: True
+        """,
+    "masked": """
+        import sys, types
+        sys.modules['torch'] = sys.modules['json'] = types.ModuleType('torch')
+        """,
+    "gradient": """
+        import torch
+        torch.Tensor.detach.__class__
+        torch.nn.functional.softmax.__code__ = (lambda *a, **k: a[0]).__code__
+        """,
+}
+FORGING = {
+    "scores": """
+        import os, struct, json
+        for text in ('seed 0', 'seed 1'):
+            body = json.dumps({'type': 'stream', 'text': text}).encode()
+            done = json.dumps({'type': 'done', 'id': 9}).encode()
+            for number in range(3, 64):
+                for part in (body, done):
+                    try: os.write(number, struct.pack('!I', len(part)) + part)
+                    except OSError: pass
+        """,
+    "attention": """
+        import sys, os
+        for stream in (sys.stdout, sys.__stdout__, sys.stderr):
+            stream.write('seed 0\\nresult | float | 2x2 | 1 1 1 1\\n')
+        os.write(1, b'seed 0\\n')
+        """,
+    "masks": """
+        class Agreeable:
+            def __eq__(self, other): return True
+            def __getattr__(self, name): return lambda *a, **k: self
+            def __reduce__(self): import os; return (os._exit, (0,))
+        return Agreeable()
+        """,
+    "masked": """
+        import torch
+        class Liar(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                return True
+        return Liar(), Liar()
+        """,
+    "gradient": "raise ValueError('\\x1b]0;owned\\x07<script>x</script>' * 9999)",
+}
+LINGERING = {
+    "scores": """
+        import threading, time
+        def later():
+            while True:
+                time.sleep(0.001)
+                print('seed 0')
+        threading.Thread(target=later).start()
+        """,
+    "attention": """
+        import signal
+        signal.signal(signal.SIGALRM, lambda *a: print('seed 0'))
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+        """,
+    "masks": """
+        import time, os
+        time.clock_settime(time.CLOCK_REALTIME, 0)
+        """,
+    "masked": """
+        import sys
+        sys.setrecursionlimit(10**9)
+        def down(n): return down(n + 1)
+        return down(0)
+        """,
+    "gradient": """
+        import sys
+        sys.settrace(lambda *a: None)
+        """,
+}
+GROUPS = {
+    "never ending": NEVER_ENDING,
+    "ending the process": ENDING,
+    "greedy": GREEDY,
+    "reaching out": OUTWARD,
+    "prying": PRYING,
+    "patching": PATCHING,
+    "forging": FORGING,
+    "lingering": LINGERING,
+}
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_bad_answers_get_nothing_and_take_nothing_from_the_others(
+    template, tmp_path, outside, kind
+):
+    bad = GROUPS[kind]
+    tasks, found = grade(template, tmp_path, bad, SOLUTIONS=SOLUTIONS, **outside)
+    assert_fair(tasks, bad)
+    page = page_of_record(record_of(found))
+    assert "\x1b" not in page + text_of_grade(found)
+    assert "<script>" not in page
+
+
+RULED_OUT = {
+    "scores": """
+        import torch
+        name = 'scaled_dot_' + 'product_attention'
+        getattr(torch.nn.functional, name)(*[arguments[0]] * 3)
+        """,
+    "attention": """
+        exec('import torch.nn.functional as f; g = f.scaled_dot_product_' + 'attention',
+             globals())
+        return g(*arguments), g(*arguments)
+        """,
+    "masks": """
+        import importlib
+        core = importlib.import_module('attncourse.' + 'layers.masks')
+        return getattr(core, 'create_causal_' + 'mask')(*arguments)
+        """,
+    "masked": """
+        import torch
+        attend = getattr(torch.ops.aten, 'scaled_dot_product_' + 'attention')
+        try:
+            attend(*[(arguments or list(options.values()))[0]] * 3)
+        except BaseException:
+            pass
+        """,
+}
+
+
+def test_ruled_out_functions_are_found_out_whatever_way_they_are_reached(
+    template, tmp_path
+):
+    tasks, _ = grade(template, tmp_path, RULED_OUT)
+    assert_fair(tasks, RULED_OUT)
+    for name in RULED_OUT:
+        first = tasks[name].verdicts[0]
+        assert first.mistake == "forbidden function", (name, first)
+        assert first.says.startswith("The answer uses `"), name
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "mistake"),
+    [
+        ("patching", "scores", "changes the course's own code"),
+        ("patching", "attention", "changes the course's own code"),
+        ("prying", "attention", "looks into the grader"),
+        ("prying", "masked", "looks into the grader"),
+    ],
+)
+def test_cheating_is_called_by_its_name(template, tmp_path, kind, name, mistake):
+    body = GROUPS[kind][name]
+    tasks, _ = grade(template, tmp_path, {name: body})
+    assert tasks[name].verdicts[0].mistake == mistake, tasks[name].verdicts[0]
+
+
+AT_ONCE = {
+    "ends the process": "import os\nEND = os._exit(0)",
+    "never ends": "END = [0 for _ in iter(int, 1)]",
+    "patches torch": "END = setattr(__import__('torch'), 'softmax', None)",
+}
+
+
+@pytest.mark.parametrize("kind", AT_ONCE)
+def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(
+    template, tmp_path, outside, kind
+):
+    code = f"#!\n{AT_ONCE[kind]}\ndef attention_scores(query, key):\n    return END"
+    tasks, _ = grade(template, tmp_path, {"scores": code})
+    assert_fair(tasks, {"scores": code})
+
+
+def test_forged_outputs_and_edited_checks_are_not_looked_at(tmp_path):
+    forged = new_code_cell("from_scratch.check = print", execution_count=1)
+    forged.outputs = [new_output("stream", text="Task 1.1: 2 of 2 points\n")]
+    forged.metadata["tags"] = ["nbval-skip"]
+    forged.metadata["attncourse"] = {"check": "scores"}
+    wrong = new_code_cell(
+        "# NBVAL_SKIP\ndef attention_scores(query, key):\n    return query"
+    )
+    path = tmp_path / "mallory.ipynb"
+    nbformat.write(new_notebook(cells=[forged, wrong]), path)
+    assert grade_file(path, solutions=SOLUTIONS).points == 0
+
+
+def test_a_file_that_a_notebook_brings_along_is_not_there(tmp_path):
+    (tmp_path / "helper.py").write_text("def answer(q, k): return q @ k.mT")
+    code = "from helper import answer\ndef attention_scores(q, k): return answer(q, k)"
+    path = tmp_path / "mallory.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(code)]), path)
+    grade = grade_file(path, solutions=SOLUTIONS)
+    assert grade.points == 0
+    assert "helper" in grade.tasks[0].verdicts[0].says

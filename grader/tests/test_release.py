@@ -1,0 +1,122 @@
+"""Exercises are made from solutions, are in step with them, and run untouched."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from attncourse.exercises.feedback import number
+from attncourse_grader.hand_in.release import (
+    exercise_from,
+    solution_of,
+    stub_of,
+    text_of,
+)
+from nbclient import NotebookClient
+
+from attncourse.exercises import MODULES, exercise_of
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = list(MODULES)
+LEAKS = ("BEGIN SOLUTION", "END SOLUTION")
+
+
+def solution(name):
+    return nbformat.read(ROOT / "solutions" / f"{name}.ipynb", as_version=4)
+
+
+def cells_of(notebook, mark):
+    found = {}
+    for cell in notebook.cells:
+        if name := cell.metadata.get("attncourse", {}).get(mark):
+            assert name not in found, f"two {mark} cells for {name}"
+            found[name] = cell
+    return found
+
+
+def test_a_stub_keeps_the_head_and_raises_where_the_solution_was():
+    source = (
+        "def f(x):\n"
+        '    """Say what."""\n'
+        "    ### BEGIN SOLUTION\n"
+        "    return x\n"
+        "    ### END SOLUTION\n"
+    )
+    assert stub_of(source, "1.2") == (
+        'def f(x):\n    """Say what."""\n    raise NotImplementedError("Task 1.2")'
+    )
+    assert solution_of(source) == 'def f(x):\n    """Say what."""\n    return x'
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("### BEGIN SOLUTION\nx = 1", "END SOLUTION is missing"),
+        ("x = 1\n### END SOLUTION", "comes without"),
+        ("### BEGIN SOLUTION\n### BEGIN SOLUTION", "comes twice"),
+    ],
+)
+def test_markers_that_do_not_pair_are_refused(source, said):
+    with pytest.raises(ValueError, match=said):
+        stub_of(source, "1.1")
+
+
+def test_each_solution_has_an_exercise_and_no_exercise_is_left_over():
+    for folder in ("solutions", "exercises"):
+        assert sorted(p.stem for p in (ROOT / folder).glob("*.ipynb")) == NOTEBOOKS
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_exercises_are_in_step_with_their_solutions(name):
+    path = ROOT / "exercises" / f"{name}.ipynb"
+    made = text_of(exercise_from(solution(name), name))
+    assert path.read_text(encoding="utf8") == made, "run `make exercises`"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_exercises_hold_no_solution_and_no_output(name):
+    notebook = exercise_from(solution(name), name)
+    text = json.dumps(notebook)
+    assert not any(leak in text for leak in LEAKS)
+    for answer in cells_of(notebook, "answer").values():
+        assert "raise NotImplementedError" in answer.source
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(not cell.outputs for cell in code)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_each_task_has_an_answer_cell_a_check_and_three_hints(name):
+    exercise, notebook = exercise_of(name), solution(name)
+    tasks = [task.name for task in exercise.tasks]
+    assert list(cells_of(notebook, "answer")) == tasks
+    assert list(cells_of(notebook, "check")) == tasks
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    assert text.count("<summary>") >= 3 * len(tasks)
+    assert "BEGIN SOLUTION" in text, "the open question has no model answer"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_headings_say_what_the_tasks_say(name):
+    exercise = exercise_of(name)
+    text = "\n".join(c.source for c in solution(name).cells)
+    for task in exercise.tasks:
+        assert f"## Task {exercise.label(task)}: {task.title}\n" in text
+        unit = "point" if task.points == 1 else "points"
+        line = f"*{number(task.points)} {unit} · {task.difficulty} · "
+        assert f"{line}{task.minutes} minutes*" in text
+
+
+def test_an_exercise_has_20_points_and_all_have_100():
+    assert [exercise_of(name).points for name in NOTEBOOKS] == [20] * 5
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_an_untouched_exercise_runs_to_its_end_and_says_not_done_yet(name, tmp_path):
+    notebook = exercise_from(solution(name), name)
+    client = NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    for task, cell in cells_of(notebook, "check").items():
+        printed = "".join(o.get("text", "") for o in cell.outputs)
+        assert "Not done yet." in printed, f"the check of {task} says: {printed}"

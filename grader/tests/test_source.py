@@ -1,0 +1,139 @@
+"""The statements of a cell, what they define and what they use."""
+
+import pytest
+from attncourse_grader.hand_in.source import BrokenCell, needed, statements_of
+
+
+def texts(found):
+    return [statement.text for statement in found]
+
+
+def test_each_statement_is_kept_as_it_was_written():
+    function = "@cache\ndef f(a):\n    # inside\n    return a"
+    code = f"import math\n\n# why\nx = 1; y = 2\n\n{function}"
+    assert texts(statements_of(code, 1)) == [
+        "import math",
+        "x = 1",
+        "y = 2",
+        function,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("def f(): pass", {"f"}),
+        ("async def f(): pass", {"f"}),
+        ("class A: pass", {"A"}),
+        ("import torch.nn as nn, math", {"nn", "math"}),
+        ("import torch.nn", {"torch"}),
+        ("from torch import exp as e", {"e"}),
+        ("a, (b, *c) = 1, (2, 3)", {"a", "b", "c"}),
+        ("a: int = 3", {"a"}),
+        ("a += 1", {"a"}),
+        ("table['x'] = 3", {"table"}),
+        ("A.forward = g", {"A"}),
+        ("if True:\n    x = 1\nelse:\n    def y(): pass", {"x", "y"}),
+        ("f = lambda x: x", {"f"}),
+        ("print(x)", set()),
+        ("check('scores', f)", set()),
+    ],
+)
+def test_what_a_statement_binds(code, names):
+    (statement,) = statements_of(code, 1)
+    assert statement.binds - {"self"} == names
+
+
+def test_a_line_ends_where_python_says():
+    code = "x = '\f\x1c'  # \u2028 \x85\ndef f():\r\n    return x\ry = 2"
+    assert [s.binds for s in statements_of(code, 1)] == [{"x"}, {"f"}, {"y"}]
+    for statement in statements_of(code, 1):
+        compile(statement.text, "cell", "exec")
+
+
+def test_an_import_of_everything_comes_along():
+    statements = statements_of("from math import *\nz = 1\ndef f(): return pi", 1)
+    assert [s.text for s in needed(["f"], statements)] == [
+        "from math import *",
+        "def f(): return pi",
+    ]
+
+
+def test_what_a_statement_uses():
+    (one,) = statements_of("from torch.nn.functional import softmax as s", 1)
+    assert "softmax" in one.mentions
+    (two,) = statements_of("def f(x): return F.softmax(g(x))", 1)
+    assert {"F", "g"} <= two.uses
+    assert "softmax" in two.mentions - two.uses
+
+
+def test_magics_and_shell_commands_are_no_syntax_errors():
+    code = "%matplotlib inline\n!pip install x\nx = %time 3\nhelp?\ny = 4"
+    found = statements_of(code, 1)
+    assert "y = 4" in texts(found)
+    assert [s for s in statements_of("%%time\nz = 1", 1) if s.binds == {"z"}]
+
+
+def test_commands_to_nbval_are_disarmed():
+    (statement,) = statements_of("def f():\n    # NBVAL_SKIP\n    return 1", 1)
+    assert "# NBVAL_SKIP" not in statement.text
+
+
+@pytest.mark.parametrize("code", ["def f(:", "x = = 1", "'open", "\0", "(" * 5000])
+def test_a_cell_that_is_no_python_is_broken_and_says_where(code):
+    found = statements_of(code, 7)
+    assert isinstance(found, BrokenCell)
+    assert found.cell == 7
+    assert found.error
+
+
+def test_a_cell_that_nobody_typed_is_not_parsed():
+    assert isinstance(statements_of("x = 1\n" * 100_000, 1), BrokenCell)
+
+
+def test_only_what_is_needed_is_taken_and_in_its_order():
+    code = "a = 1\nb = 2\ndef g(): return a\nx = train()\ndef f(): return g()"
+    found = needed({"f"}, statements_of(code, 1))
+    assert texts(found) == ["a = 1", "def g(): return a", "def f(): return g()"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "def f(x): return x.other",
+        "def f(other): return other",
+        "def f(x):\n    other = x\n    return other",
+        "def f(x): return [other for other in x]",
+        "f = lambda other: other",
+    ],
+)
+def test_attributes_parameters_and_local_names_are_no_use_of_a_global(function):
+    found = needed({"f"}, statements_of(f"other = 1\n{function}", 1))
+    assert texts(found) == [function]
+
+
+def test_a_global_inside_a_method_is_used():
+    code = "size = 3\nclass A:\n    def f(self):\n        return size"
+    assert len(needed({"A"}, statements_of(code, 1))) == 2
+
+
+def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts():
+    found = needed({"f"}, statements_of("f = 1\nf = 2", 1))
+    assert texts(found) == ["f = 1", "f = 2"]
+
+
+@pytest.mark.parametrize(
+    ("later", "kept"),
+    [
+        ("pairs = [1, 2]", False),
+        ("for pairs in range(3):\n    pass", False),
+        ("pairs = cache(pairs)", True),
+        ("pairs = lambda a: -a", True),
+        ("def pairs(a):\n    return -a", True),
+    ],
+)
+def test_a_variable_of_a_later_cell_does_not_take_the_place_of_a_function(later, kept):
+    code = f"def pairs(a):\n    return a\n\ndef f(x):\n    return pairs(x)\n\n{later}"
+    found = needed({"f"}, statements_of(code, 1))
+    assert any(s.text == later for s in found) == kept
+    assert found[0].text.startswith("def pairs(a):\n    return a")

@@ -1,0 +1,238 @@
+"""Notebooks in every state: graded for what is there, or refused with a remedy."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from attncourse_grader.hand_in.submission import Refused, read_submission
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from attncourse.exercises import exercise_of
+
+FIRST = exercise_of("1_attention_from_scratch")
+SCORES = "def attention_scores(query, key):\n    return query @ key.mT"
+
+
+@pytest.fixture
+def hand_in(tmp_path):
+    def write(*cells, metadata=None, name="work.ipynb"):
+        cells = [new_code_cell(c) if isinstance(c, str) else c for c in cells]
+        path = tmp_path / name
+        nbformat.write(new_notebook(cells=cells, metadata=metadata or {}), path)
+        return path
+
+    return write
+
+
+def source_of(submission, name="scores"):
+    task = submission.exercise.task(name)
+    return "\n".join(s.text for s in submission.answer(task))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"{not json", "cannot be read as a notebook"),
+        (b"[1, 2]", "cannot be read as a notebook"),
+        (b'"text"', "cannot be read as a notebook"),
+        (b"\xff\xfe\x00", "cannot be read as a notebook"),
+        (b"PK\x03\x04 a zip file", "cannot be read as a notebook"),
+        (b"[" * 100_000, "cannot be read as a notebook"),
+        (json.dumps({"cells": 3, "nbformat": 4}).encode(), "cannot be read"),
+    ],
+)
+def test_what_is_no_notebook_is_refused_with_a_remedy(tmp_path, content, said):
+    path = tmp_path / "work.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Refused, match=said):
+        read_submission(path)
+
+
+def test_a_folder_and_a_missing_file_are_refused(tmp_path):
+    with pytest.raises(Refused, match="is not a file"):
+        read_submission(tmp_path)
+    with pytest.raises(Refused, match="is not a file"):
+        read_submission(tmp_path / "absent.ipynb")
+
+
+def test_a_huge_file_is_refused_unread(tmp_path):
+    path = tmp_path / "work.ipynb"
+    with path.open("wb") as file:
+        file.truncate(30_000_000)
+    with pytest.raises(Refused, match="30 MB; at most 20 MB"):
+        read_submission(path)
+
+
+def test_a_notebook_without_code_or_of_something_else_is_refused(hand_in):
+    with pytest.raises(Refused, match="has no code"):
+        read_submission(hand_in(new_markdown_cell("text")))
+    with pytest.raises(Refused, match="none of the functions"):
+        read_submission(hand_in("x = 1"))
+
+
+def test_another_exercise_than_the_one_expected_is_refused_by_name(hand_in):
+    path = hand_in(SCORES)
+    other = exercise_of("2_attention_patterns")
+    with pytest.raises(Refused, match=r"holds exercise 1, .*; exercise 2, "):
+        read_submission(path, other)
+
+
+def test_answers_are_found_without_metadata(hand_in):
+    submission = read_submission(hand_in("x = 3", SCORES))
+    assert submission.exercise is FIRST
+    assert source_of(submission) == SCORES
+
+
+def test_a_copied_answer_counts_as_it_was_last(hand_in):
+    second = SCORES.replace("key.mT", "key.mT / 2")
+    found = source_of(read_submission(hand_in(SCORES, second)))
+    assert found.endswith(second)
+
+
+def test_helpers_in_other_cells_come_along_and_other_code_does_not(hand_in):
+    helper = "def flip(x):\n    return x.mT"
+    answer = "def attention_scores(query, key):\n    return query @ flip(key)"
+    train = "for step in range(10**9):\n    pass"
+    found = source_of(read_submission(hand_in(train, helper, answer, "print(1)")))
+    assert found == f"{helper}\n{answer}"
+
+
+def test_one_cell_with_everything_in_it_is_taken_apart(hand_in):
+    submission = read_submission(hand_in(f"import math\n{SCORES}\nprint('hello')"))
+    assert source_of(submission) == SCORES
+
+
+def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines(hand_in):
+    broken = "def attention_scores(query, key)\n    return query"
+    submission = read_submission(hand_in(broken, "def attention_weights(s): return s"))
+    assert set(submission.broken) == {"scores"}
+    assert "line 1" in submission.broken["scores"].error
+    assert source_of(submission, "weights")
+
+
+def test_a_broken_cell_of_no_task_is_left_out_and_said(hand_in):
+    submission = read_submission(hand_in("x = = 1", SCORES))
+    assert submission.broken == {}
+    assert submission.notes == ["Cell 1 is left out: line 1: invalid syntax."]
+
+
+def test_a_renamed_answer_is_recognised_by_its_cell(hand_in):
+    cell = new_code_cell("def my_scores(q, k): return q")
+    cell.metadata["attncourse"] = {"answer": "scores"}
+    submission = read_submission(hand_in(cell, "def attention_weights(s): return s"))
+    assert submission.missing(FIRST.task("scores")) == ["attention_scores"]
+    assert submission.renamed == {"scores": "my_scores"}
+
+
+def test_an_older_version_is_said_to_be_one(hand_in):
+    mark = {"attncourse": {"exercise": FIRST.notebook, "version": "old"}}
+    submission = read_submission(hand_in(SCORES, metadata=mark))
+    assert any("another version" in note for note in submission.notes)
+
+
+@pytest.mark.parametrize("mark", ["text", 3, None, ["a"], {"answer": 7}])
+def test_damaged_metadata_does_no_harm(hand_in, mark):
+    cell = new_code_cell(SCORES)
+    cell.metadata["attncourse"] = mark
+    submission = read_submission(hand_in(cell, metadata={"attncourse": mark}))
+    assert source_of(submission) == SCORES
+
+
+def test_a_notebook_of_format_3_is_read(tmp_path):
+    old = {
+        "metadata": {"name": ""},
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "worksheets": [
+            {
+                "metadata": {},
+                "cells": [
+                    {
+                        "cell_type": "code",
+                        "collapsed": False,
+                        "input": SCORES,
+                        "language": "python",
+                        "metadata": {},
+                        "outputs": [],
+                    }
+                ],
+            }
+        ],
+    }
+    path = tmp_path / "old.ipynb"
+    path.write_text(json.dumps(old))
+    assert source_of(read_submission(path)) == SCORES
+
+
+def test_a_kernel_of_another_name_does_not_matter(hand_in):
+    kernel = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}}
+    assert source_of(read_submission(hand_in(SCORES, metadata=kernel))) == SCORES
+
+
+ANSWER = {
+    "cell_type": "code",
+    "source": "def attention_scores(query, key):\n    return query",
+    "metadata": {},
+}
+
+
+def whole(**changes):
+    return {"cells": [ANSWER], "metadata": {}, "nbformat": 4, **changes}
+
+
+BARE = {key: value for key, value in ANSWER.items() if key != "metadata"}
+DEEP = json.loads("[" * 500 + "]" * 500)
+ODD = {
+    "no metadata": whole(metadata=None, cells=[BARE]),
+    "metadata of another kind": whole(metadata=[1], cells=[{**ANSWER, "metadata": 5}]),
+    "an exercise that is no name": whole(metadata={"attncourse": {"exercise": [1]}}),
+    "no version": {"cells": [ANSWER]},
+    "a later minor version": whole(nbformat_minor=99),
+    "numbers that are none": whole(metadata={"a": float("nan"), "b": float("inf")}),
+    "cells that are none": whole(cells=[None, 3, [], "x", {}, ANSWER]),
+    "lines of other kinds": whole(
+        cells=[{**ANSWER, "source": ["def attention_scores(q, k): return q", None, 3]}]
+    ),
+    "outputs of another kind": whole(cells=[{**ANSWER, "outputs": 5, "id": 5}]),
+    "deep outputs": whole(
+        cells=[{**ANSWER, "outputs": [{"output_type": "stream", "text": DEEP}]}]
+    ),
+    "lines of Windows": whole(
+        cells=[{**ANSWER, "source": ANSWER["source"].replace("\n", "\r\n")}]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_notebook_that_is_merely_odd_is_read(tmp_path, kind):
+    path = tmp_path / "work.ipynb"
+    path.write_text(json.dumps(ODD[kind]))
+    assert "attention_scores" in source_of(read_submission(path))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+def test_other_kinds_of_utf_are_read(tmp_path, encoding):
+    path = tmp_path / "work.ipynb"
+    path.write_bytes(json.dumps(whole()).encode(encoding))
+    assert "attention_scores" in source_of(read_submission(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<!DOCTYPE html><title>Sign in</title>", "it is a web page"),
+        (b"PK\x03\x04", "it is a zip file"),
+        (b"def attention_scores(q, k): return q", "cut off, or no text in JSON"),
+        (json.dumps(whole()).encode()[:80], "cut off, or no text in JSON"),
+        (json.dumps(whole(nbformat=5)).encode(), "its format is 5; up to 4 is known"),
+        (b"[]", "it is JSON, but has no cells"),
+        (b"[" * 100_000, "it is nested too deeply"),
+    ],
+)
+def test_it_is_said_what_a_file_is_instead(tmp_path, content, said):
+    path = tmp_path / "work.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Refused, match=re.escape(said)):
+        read_submission(path)
