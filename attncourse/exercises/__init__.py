@@ -1,52 +1,20 @@
-"""The checks of the five exercises: what they ask, and what they say to wrong answers.
+"""The exercises: their probes, and the checks that the notebooks call.
 
-A notebook of the course imports the exercise that it is about::
+    from attncourse.exercises import attempt, open_exercise
 
-    from attncourse.exercises import from_scratch
+    exercise = open_exercise("attention_from_scratch")
+    exercise.check("scores", attention_scores)
 
-    from_scratch.check("scores", attention_scores)
+There is a module of probes for each exercise, named after its notebook without the
+number. `probe` has the records, `run` calls an answer, `compare` and `relations` say
+what is wrong with it, `recorded` knows what the solutions give, `forbidden` has the
+rule for what may be used, and `notebook` prints.
 """
 
-from contextlib import contextmanager
-from importlib import import_module
 
-# The module of each exercise, by the name of its notebook.
-MODULES = {
-    "1_attention_from_scratch": "from_scratch",
-    "2_attention_patterns": "patterns",
-    "3_attention_variants": "variants",
-    "4_relative_positions": "relative",
-    "5_efficient_attention": "efficient",
-}
+def __getattr__(name):
+    if name in ("attempt", "open_exercise"):
+        from attncourse.exercises import notebook
 
-__all__ = ["MODULES", "attempt", "exercise_of", *MODULES.values()]
-
-
-def exercise_of(notebook):
-    """Return the exercise of a notebook.
-
-    Parameters
-    ----------
-    notebook : str
-        The name of the file without its ending.
-
-    Raises
-    ------
-    ValueError
-        If the course has no such exercise.
-    """
-    if notebook not in MODULES:
-        raise ValueError(
-            f"there is no exercise {notebook!r}. The exercises are: "
-            f"{', '.join(MODULES)}."
-        )
-    return import_module(f"{__name__}.{MODULES[notebook]}").EXERCISE
-
-
-@contextmanager
-def attempt():
-    """Run a block that uses an answer; say so quietly where it is not done yet."""
-    try:
-        yield
-    except NotImplementedError as error:
-        print(f"Not done yet: {error}" if str(error) else "Not done yet.")
+        return getattr(notebook, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,445 @@
+"""Say whether what came is right, and what is wrong with it.
+
+Nothing here runs beside a student's code when an exercise is graded.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass
+
+import numpy as np
+
+from attncourse.exercises.probe import Probe, Task
+from attncourse.exercises.recorded import Recorded
+from attncourse.exercises.relations import relation, swapped_axes
+from attncourse.exercises.run import Observation, Value
+
+MOST_ROWS, MOST_COLUMNS = 4, 5  # of a matrix that is shown
+MOST_SHOWN = 16  # elements of an input whose numbers are shown
+NOT_DONE = "Not done yet."
+NUMERIC = ("tensor", "array", "number", "list")
+HIDDEN = (
+    "It holds for the inputs of the notebook's own check, but not for other inputs "
+    "that are drawn in the same way."
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input of a probe: what was put in, expected and seen."""
+
+    seed: int
+    inputs: dict
+    expected: Observation
+    came: Observation
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said about one probe.
+
+    Attributes
+    ----------
+    probe : Probe
+        The probe.
+    holds : bool
+        Whether its claim holds.
+    kind : str
+        "" if it holds; else "undone", "error", "form", "in place", "values" or the
+        reason why the answer was not run.
+    sentences : tuple of str
+        What the student reads; code stands between backticks.
+    example : tuple of str
+        Lines that show an input on which it fails: code, to be set as it is.
+    """
+
+    probe: Probe
+    holds: bool
+    kind: str = ""
+    sentences: tuple[str, ...] = ()
+    example: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> str:
+        """Where the book explains it."""
+        return self.probe.read
+
+
+def refused(task: Task, kind: str, sentence: str) -> list[Verdict]:
+    """Return verdicts on an answer that was not run."""
+    return [Verdict(probe, False, kind, (sentence,)) for probe in task.probes]
+
+
+def points(task: Task, verdicts: list[Verdict]) -> float:
+    """Return the points of a task: the share that holds, rounded down to halves."""
+    if all(verdict.holds for verdict in verdicts):
+        return task.points
+    whole = sum(verdict.probe.weight for verdict in verdicts)
+    held = sum(verdict.probe.weight for verdict in verdicts if verdict.holds)
+    share = math.floor(2 * task.points * held / whole + 1e-9) / 2
+    return max(0.0, min(share, task.points - 0.5))
+
+
+def holds(probe: Probe, case: Case) -> bool:
+    """Say whether what came is what is expected."""
+    came, expected = case.came, case.expected
+    if came.error or set(came.changed) - set(expected.changed):
+        return False
+    if came.values.keys() != expected.values.keys():
+        return False
+    if probe.between is not None:
+        number = measured(probe, case)
+        return number is not None and probe.between[0] <= number <= probe.between[1]
+    return all(
+        alike(probe, came.values[name], value)
+        for name, value in expected.values.items()
+    )
+
+
+def measured(probe: Probe, case: Case) -> float | None:
+    """Return the number that a probe measures, or None if it cannot be measured."""
+    values = {name: v.data for name, v in case.came.values.items()}
+    try:
+        number = float(probe.measure(values, case.inputs))
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def alike(probe: Probe, came: Value, expected: Value) -> bool:
+    """Say whether one value is what is expected."""
+    if _form(probe, came, expected):
+        return False
+    if expected.data is None:
+        return came.text == expected.text
+    wanted, got = expected.data.astype(float), came.data.astype(float)
+    near = {"atol": probe.tolerance, "rtol": probe.tolerance}
+    return bool(np.allclose(wanted, got, equal_nan=True, **near))
+
+
+def _form(probe: Probe, came: Value, wanted: Value) -> str:
+    """Say why a value has not the form that is expected, in words after its name."""
+    kinds = {"tensor": "a tensor", "number": "a number", "list": "a list"}
+    kinds |= {"array": "a NumPy array", "text": "a text", "nothing": "None"}
+    if came.kind != wanted.kind:
+        is_one = came.kind == "tensor" and not came.shape
+        what = "a tensor with one element" if is_one else kinds.get(came.kind)
+        return f"should be {kinds.get(wanted.kind, wanted.text)}; it is " + (
+            what or came.text
+        )
+    if wanted.kind not in NUMERIC or wanted.data is None:
+        return (
+            ""
+            if wanted.kind != "other" or came.type == wanted.type
+            else (f"should be {wanted.text}; it is {came.text}")
+        )
+    if came.shape != wanted.shape:
+        if wanted.kind == "list" and len(wanted.shape) == len(came.shape) == 1:
+            return f"should have {wanted.shape[0]} entries; it has {came.shape[0]}"
+        return f"should have the shape {wanted.shape}; it has {came.shape}"
+    if came.data is None:
+        return f"holds something other than numbers: `{came.text[:80]}`"
+    if probe.exact_type and came.type != wanted.type:
+        return f"should have the type {wanted.type}; it has {came.type}"
+    if wanted.kind == "tensor":
+        want, got = wanted.data.dtype.kind, came.data.dtype.kind
+        if want != got and not (want == "f" and got == "i"):
+            return f"should have the type {wanted.type}; it has {came.type}"
+    return ""
+
+
+def judge(probe: Probe, cases: list[Case], known: Recorded | None = None, at=()):
+    """Say whether a probe holds on all cases, and if not, what is wrong.
+
+    Parameters
+    ----------
+    probe : Probe
+        What is claimed.
+    cases : list of Case
+        The inputs, with what was expected and what came. Only those of the probe's own
+        seeds are shown or spoken of.
+    known : Recorded, optional
+        What was recorded, to recognise changed inputs.
+    at : (str, int)
+        With `known`: the name of the task and the place of the probe in it.
+
+    Returns
+    -------
+    Verdict
+        What is said about the answer.
+    """
+    failing = [case for case in cases if not holds(probe, case)]
+    if not failing:
+        return Verdict(probe, True)
+    shown = [case for case in failing if case.seed in probe.seeds]
+    if not shown:
+        return Verdict(probe, False, "values", (probe.given, HIDDEN))
+    shown.sort(key=_size)
+    if shown[0].came.error.startswith("NotImplementedError"):
+        return Verdict(probe, False, "undone", (NOT_DONE,))
+    for kind, find in (
+        ("error", _error),
+        ("form", _wrong_form),
+        ("in place", _changed),
+    ):
+        for case in shown:
+            if said := find(probe, case):
+                if kind == "form":
+                    said += _exchanged(shown)
+                given = _given(case.inputs, shapes=True) if kind != "in place" else ()
+                return Verdict(probe, False, kind, tuple(said), tuple(given))
+    first = shown[0]
+    sentences = [probe.given, probe.why]
+    if probe.between is not None:
+        sentences.append(_measurement(probe, first))
+        return Verdict(probe, False, "values", tuple(filter(None, sentences)))
+    name = _first_wrong(probe, first)
+    fact = _not_finite(name, shown) or relation(shown, name)
+    if not fact and known is not None:
+        text = known.as_if(*at, {case.seed: case.came for case in shown})
+        fact = f"It is just what a right answer gives if {text}." if text else ""
+    if not fact:
+        fact = _inert(shown)
+    sentences.append(fact)
+    return Verdict(
+        probe, False, "values", tuple(filter(None, sentences)), _example(first, name)
+    )
+
+
+def name_slip(task: Task, verdicts: list[Verdict], came, known: Recorded):
+    """Put the sentence of a slip in the place of the general one, where it is known.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+    verdicts : list of Verdict
+        One for each probe.
+    came : dict of int to dict of int to Observation
+        What came for the notebook's own inputs, by probe and seed.
+    known : Recorded
+        What was recorded.
+    """
+    failing = [i for i, verdict in enumerate(verdicts) if not verdict.holds]
+    if not failing or any(verdicts[i].kind == "undone" for i in failing):
+        return verdicts
+    says = known.slip(task.name, {i: came.get(i, {}) for i in failing})
+    if not says:
+        return verdicts
+    first = verdicts[failing[0]]
+    kept = first.sentences[:1] if first.kind == "values" else ()
+    sentences = (*kept, says) if kept else (*first.sentences, says)
+    named = Verdict(first.probe, False, first.kind, sentences, first.example)
+    return [named if v is first else v for v in verdicts]
+
+
+def _size(case: Case) -> int:
+    shapes = (getattr(value, "shape", ()) for value in case.inputs.values())
+    return sum(math.prod(shape) for shape in shapes)
+
+
+def _error(probe, case) -> list[str]:
+    if not case.came.error:
+        return []
+    where = f" It stopped in the line `{case.came.line}`." if case.came.line else ""
+    return [f"The call raises `{case.came.error}`.{where}"]
+
+
+def _wrong_form(probe, case) -> list[str]:
+    wanted, came = case.expected, case.came
+    missing = " Is a `return` missing?" if came.form == "None" else ""
+    if wanted.values.keys() != came.values.keys():
+        what = f" ({', '.join(wanted.values)})" if probe.names else ""
+        form = wanted.form[:1].upper() + wanted.form[1:]
+        return [f"{form}{what} should be returned; what came is {came.form}.{missing}"]
+    for name, value in wanted.values.items():
+        if said := _form(probe, came.values[name], value):
+            if name.startswith("the gradient of") and said.endswith("it is None"):
+                return [
+                    f"No gradient reaches `{name.removeprefix('the gradient of ')}`."
+                ]
+            what = "What is returned" if name == "result" else f"`{name}`"
+            return [f"{what} {said}.{missing}"]
+    return []
+
+
+def _exchanged(shown) -> list[str]:
+    """Say, of values in wrong shapes, that only two axes are exchanged."""
+    for name in shown[0].expected.values:
+        there = all(name in c.came.values for c in shown)
+        if there and (said := swapped_axes(shown, name)):
+            return [said]
+    return []
+
+
+def _changed(probe, case) -> list[str]:
+    changed = [n for n in case.came.changed if n not in case.expected.changed]
+    if not changed:
+        return []
+    names = " and ".join(f"`{name}`" for name in changed)
+    verb = "are" if len(changed) > 1 else "is"
+    return [f"After the call {names} {verb} changed. An input has to stay as it was."]
+
+
+def _measurement(probe, case) -> str:
+    number, (low, high) = measured(probe, case), probe.between
+    if number is None:
+        return ""
+    bound = f"at least {low:g}" if number < low else f"at most {high:g}"
+    return f"What is measured is {number:.4g}; it should be {bound}."
+
+
+def _first_wrong(probe, case) -> str:
+    for name, value in case.expected.values.items():
+        if not alike(probe, case.came.values[name], value):
+            return name
+    return next(iter(case.expected.values))
+
+
+def _not_finite(name, shown) -> str:
+    found = set()
+    for case in shown:
+        came, wanted = case.came.values[name].data, case.expected.values[name].data
+        if came is None or came.dtype.kind != "f" or not np.isfinite(wanted).all():
+            return ""
+        bad = ~np.isfinite(came)
+        if not bad.any():
+            return ""
+        what = "NaN" if np.isnan(came).any() else "infinite"
+        found.add((what, bool(bad.all())))
+    what = "What came" if name == "result" else f"`{name}`"
+    if len(found) == 1 and (kind := found.pop())[1]:
+        return f"{what} is {kind[0]} throughout."
+    return f"{what} has elements that are NaN or infinite."
+
+
+def _inert(shown) -> str:
+    inert = set.intersection(*(set(case.came.inert) for case in shown))
+    inert -= set.union(*(set(case.expected.inert) for case in shown))
+    if len(inert) != 1 or len(shown) < 2:
+        return ""
+    return f"Changing `{inert.pop()}` changes nothing in what is returned."
+
+
+def render(observation: Observation, probe: Probe) -> str:
+    """Return what came as text with rounded numbers, for nbval to compare."""
+    if observation.error:
+        return observation.error.split(":")[0]
+    parts = [f"changed {', '.join(observation.changed)}"] if observation.changed else []
+    for name, value in observation.values.items():
+        text = value.text
+        if value.data is not None:
+            data = np.round(value.data.astype(float), 4) + 0.0
+            text = " ".join(f"{x:g}" for x in data.ravel()[:4000])
+        type_ = value.type if probe.exact_type else ""
+        parts.append(
+            " ".join(f"{name} {value.kind} {type_} {value.shape} {text}".split())
+        )
+    return "\n".join(parts)
+
+
+# What is shown ---------------------------------------------------------------------
+
+
+def _example(case: Case, name: str) -> tuple[str, ...]:
+    wanted, came = case.expected.values[name], case.came.values[name]
+    lines = _given(case.inputs)
+    label = "" if name == "result" else f" {name}"
+    if wanted.data is None:
+        lines += [f"expected{label}: {wanted.text}", f"received: {came.text}"]
+        return tuple(lines)
+    start = _first_difference(wanted.data, came.data)
+    digits = _digits(wanted.data, came.data)
+    left = [f"expected{label}{_part(wanted, start)}", *_rows(wanted, start, digits)]
+    right = ["received", *_rows(came, start, digits)]
+    width = max(map(len, left)) + 4
+    for a, b in zip(left, right, strict=True):
+        lines.append(f"{a:<{width}}{b}".rstrip())
+    return tuple(lines)
+
+
+def _given(inputs: dict, *, shapes: bool = False) -> list[str]:
+    from attncourse.exercises.run import value_of
+
+    lines = []
+    for name, thing in inputs.items():
+        value = value_of(thing)
+        large = shapes or value.data is None or value.data.size > MOST_SHOWN
+        if value.kind in ("tensor", "array") and large and value.shape:
+            lines.append(f"  {name}, shape {value.shape}")
+        elif value.data is not None and value.shape:
+            rows = _rows(value, (0, 0, 0), _digits(value.data))
+            if len(rows) == 1:
+                lines.append(f"  {name} = {rows[0].strip()}")
+            else:
+                head = f"  {name}, shape {value.shape}:"
+                lines += [head, *(f"    {row}" for row in rows)]
+        elif value.kind in ("number", "text", "nothing", "list"):
+            text = repr(thing) if value.kind != "nothing" else "None"
+            lines.append(f"  {name} = {textwrap.shorten(text, 60, placeholder=' …')}")
+    return ["For example, with", *lines] if lines else []
+
+
+def _digits(*arrays) -> int:
+    """Return the decimals with which numbers that differ are seen to differ."""
+    if all(a.dtype.kind in "ib" for a in arrays):
+        return 0
+    if len(arrays) < 2 or arrays[0].shape != arrays[1].shape:
+        return 3
+    with np.errstate(all="ignore"):
+        gap = abs(arrays[0].astype(float) - arrays[1].astype(float))
+    gap = gap[~(gap == 0)]
+    if not gap.size or not np.isfinite(gap).all() or gap.max() >= 2e-3:
+        return 3
+    return min(8, 1 - math.floor(math.log10(gap.max())))
+
+
+def _first_difference(one, other) -> tuple[int, int, int]:
+    """Return where to look to see a difference: matrix, first row, first column."""
+    if one.shape != other.shape or not one.size or not one.shape:
+        return 0, 0, 0
+    with np.errstate(all="ignore"):
+        gap = abs(one.astype(float) - other.astype(float))
+    unlike = ~(gap <= 5e-4) if (gap > 5e-4).any() or np.isnan(gap).any() else gap > 0
+    at = int(unlike.argmax())
+    *_, row, column = (0, *np.unravel_index(at, one.shape))
+    matrix = at // math.prod(one.shape[-2:])
+    return matrix, max(0, row - MOST_ROWS + 1), max(0, column - MOST_COLUMNS + 1)
+
+
+def _part(value: Value, start) -> str:
+    if not start[0] or len(value.shape) < 3:
+        return ""
+    return f"[{', '.join(map(str, np.unravel_index(start[0], value.shape[:-2])))}]"
+
+
+def _rows(value: Value, start, digits: int) -> list[str]:
+    """Return some rows of an array: of one matrix if it has more axes."""
+    if not value.data.size:
+        return [f"nothing, shape {value.shape}"]
+    if not value.shape:
+        return [_entry(value.data.item(), value.data.dtype.kind, digits).strip()]
+    rows = value.shape[-2] if len(value.shape) > 1 else 1
+    matrix, top, left = start
+    part = value.data.reshape(-1, rows, value.shape[-1])[matrix]
+    lines = [
+        ("… " if left else "")
+        + " ".join(
+            _entry(x, part.dtype.kind, digits) for x in row[left : left + MOST_COLUMNS]
+        )
+        + (" …" if part.shape[1] > left + MOST_COLUMNS else "")
+        for row in part[top : top + MOST_ROWS]
+    ]
+    return ["…"] * bool(top) + lines + ["…"] * (rows > top + MOST_ROWS)
+
+
+def _entry(x, kind: str, digits: int) -> str:
+    if kind == "b":
+        return "True " if x else "False"
+    if kind == "i":
+        return f"{int(x):3d}"
+    return f"{x:{digits + 4}.{digits}f}".replace(
+        "-0." + "0" * digits, " 0." + "0" * digits
+    )

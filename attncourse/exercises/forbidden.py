@@ -1,0 +1,143 @@
+"""What an answer may not use: one rule, in the notebook and in the grader.
+
+The rule looks for uses of a library's own object, by the names under which the source
+imports it. A local variable called `grad` is no offence.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from attncourse import _MODULE_OF
+
+# Ways to reach a name without writing it down; ruled out wherever anything is.
+HIDING = ("eval", "exec", "compile", "__import__", "globals", "importlib", "ctypes")
+HIDING += (
+    "gc",
+    "inspect",
+    "sys",
+    "torch._C",
+    "torch.ops",
+    "torch.nn.modules",
+    "builtins",
+)
+
+
+def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
+    """Return a sentence for each forbidden name that some code uses.
+
+    Parameters
+    ----------
+    source : str
+        The answer, with all imports and helpers that it needs.
+    names : iterable of str
+        Dotted names ("attncourse.layers" stands for all that is in it), and methods
+        with a dot in front (".backward").
+
+    Raises
+    ------
+    SyntaxError
+        If the source is not valid Python.
+    """
+    names = tuple(names)
+    if not names:
+        return []
+    tree = ast.parse(source)
+    known = _imported(tree)
+    dotted = tuple(n for n in names if not n.startswith("."))
+    methods = tuple(n[1:] for n in names if n.startswith("."))
+    found: dict[str, int] = {}
+    for node in ast.walk(tree):
+        for used in _used(node, known):
+            if hit := _hit(used, (*dotted, *HIDING)):
+                found.setdefault(hit, getattr(node, "lineno", 0))
+        if isinstance(node, ast.Attribute) and node.attr in methods:
+            found.setdefault(f".{node.attr}", node.lineno)
+        if _is_getattr(node, known):
+            found.setdefault("getattr of a library", node.lineno)
+    found = {n: at for n, at in found.items() if not any(_inside(n, o) for o in found)}
+    return [f"The answer uses `{name}`, which this task rules out." for name in found]
+
+
+def _inside(name: str, other: str) -> bool:
+    return name != other and name.startswith(f"{other}.")
+
+
+def _imported(tree) -> dict[str, str]:
+    """Return the dotted names behind the names that are imported."""
+    known, bound = {}, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.asname or alias.name.split(".")[0]
+                known[name] = alias.name if alias.asname else name
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+    for node in ast.walk(tree):  # sdpa = F.scaled_dot_product_attention
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            path = _path(node.value, known)
+            if path and node.targets[0].id not in known:
+                known[node.targets[0].id] = path
+    own = bound - {t for t in bound if t in known}
+    return {**dict.fromkeys(own, ""), **known}
+
+
+def _path(node, known) -> str:
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    root = known.get(node.id)
+    if root is None and not parts and node.id not in HIDING:
+        return ""
+    root = node.id if root is None else root
+    return ".".join([root, *reversed(parts)]) if root else ""
+
+
+def _used(node, known):
+    if isinstance(node, (ast.Attribute, ast.Name)):
+        yield _path(node, known)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        for alias in node.names:
+            yield f"{node.module}.{alias.name}"
+    elif isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name
+    elif isinstance(node, ast.Call) and _names_getattr(node) and len(node.args) > 1:
+        name = node.args[1]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            root = _path(node.args[0], known)
+            yield f"{root}.{name.value}" if root else ""
+
+
+def _names_getattr(node) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in ("getattr", "vars")
+
+
+def _is_getattr(node, known) -> bool:
+    """Say whether an attribute of a library is looked up by a computed name."""
+    if not isinstance(node, ast.Call) or not _names_getattr(node) or not node.args:
+        return False
+    constant = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
+    return bool(_path(node.args[0], known)) and not constant
+
+
+def _hit(used: str, names) -> str:
+    root, _, rest = used.partition(".")
+    if root == "attncourse" and rest in _MODULE_OF:  # names that it has for short
+        used = f"attncourse.{_MODULE_OF[rest]}.{rest}"
+    for name in names:
+        whole, begins = f"{used}.".startswith(f"{name}."), name.endswith("*")
+        if whole or (begins and used.startswith(name[:-1])):
+            return name
+    return ""

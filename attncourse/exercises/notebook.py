@@ -1,0 +1,303 @@
+"""The checks as a student meets them: run the probes, print what holds and what not."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import linecache
+import os
+import sys
+import textwrap
+import types
+from contextlib import contextmanager
+
+from attncourse.exercises.compare import (
+    NOT_DONE,
+    Case,
+    Verdict,
+    holds,
+    judge,
+    name_slip,
+    points,
+    refused,
+)
+from attncourse.exercises.forbidden import forbidden_uses
+from attncourse.exercises.probe import Exercise, Task
+from attncourse.exercises.recorded import known
+from attncourse.exercises.run import digest, draw, observe
+
+WIDTH, MARGIN = 78, 11
+# Where the book is read. A course that has its own copy sets the variable.
+BOOK = os.environ.get("ATTNCOURSE_BOOK", "https://attncourse.github.io/attncourse/")
+OTHER_INPUTS = (
+    "This version of PyTorch draws other inputs than the one with which the expected "
+    "values were recorded, so this check cannot say anything. The answer may be right."
+)
+
+
+@contextmanager
+def attempt():
+    """Run a block that uses an answer; say so quietly where it is not done yet."""
+    try:
+        yield
+    except NotImplementedError as error:
+        print(f"Not done yet: {error}" if str(error) else NOT_DONE)
+
+
+def open_exercise(name: str) -> Checks:
+    """Return the checks of an exercise.
+
+    Parameters
+    ----------
+    name : str
+        The name of its module: "attention_from_scratch".
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise.
+    """
+    try:
+        module = importlib.import_module(f"attncourse.exercises.{name}")
+        return Checks(module.EXERCISE)
+    except (ModuleNotFoundError, AttributeError):
+        raise ValueError(
+            f"there is no exercise {name!r}: no module attncourse/exercises/{name}.py "
+            "with an EXERCISE."
+        ) from None
+
+
+class Checks:
+    """The checks of one exercise, to be called in its notebook.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        The exercise.
+    """
+
+    def __init__(self, exercise: Exercise):
+        self.exercise = exercise
+
+    def check(self, name: str, *answers) -> None:
+        """Check the answer to one task and print what was found.
+
+        Parameters
+        ----------
+        name : str
+            The name of the task.
+        *answers
+            The functions or classes that the task asks for, in its order.
+        """
+        task = self.exercise.task(name)
+        verdicts = verdicts_on(self.exercise, task, answers)
+        unsound = self._unsound(task, answers) if not _all_hold(verdicts) else []
+        print(text_of_task(self.exercise.label(task), task, verdicts, unsound))
+
+    def report(self) -> None:
+        """Check every task with what the notebook defines, and print the points."""
+        parts, total = [f"Exercise {self.exercise.number}: {self.exercise.title}\n"], 0
+        for task in self.exercise.tasks:
+            answers = [vars(sys.modules["__main__"]).get(n) for n in task.answers]
+            verdicts = verdicts_on(self.exercise, task, answers)
+            parts.append(text_of_task(self.exercise.label(task), task, verdicts) + "\n")
+            total += points(task, verdicts)
+        print(
+            *parts, f"Together {total:g} of {self.exercise.points:g} points.", sep="\n"
+        )
+
+    def _unsound(self, task: Task, answers) -> list[str]:
+        """Return the labels of tasks that an answer builds on and that do not hold."""
+        space, found = vars(sys.modules["__main__"]), []
+        words = _words(source_of(answers, ()))
+        for other in self.exercise.tasks:
+            if other is task or not words & set(other.answers):
+                continue
+            theirs = [space.get(name) for name in other.answers]
+            if not _all_hold(verdicts_on(self.exercise, other, theirs)):
+                found.append(self.exercise.label(other))
+        return found
+
+
+def _all_hold(verdicts) -> bool:
+    return all(verdict.holds for verdict in verdicts)
+
+
+def verdicts_on(exercise: Exercise, task: Task, answers) -> list[Verdict]:
+    """Check an answer on the inputs of the notebook.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        Where the task is.
+    task : Task
+        What was asked for.
+    answers : sequence
+        The student's objects, in the order of the task's `answers`; None for a missing
+        one.
+
+    Returns
+    -------
+    list of Verdict
+        One for each probe.
+    """
+    for name, answer in zip(task.answers, answers, strict=False):
+        if not callable(answer):
+            return refused(
+                task, "missing", f"`{name}` is not defined as the task asks."
+            )
+    if len(answers) != len(task.answers):
+        names = ", ".join(f"`{name}`" for name in task.answers)
+        return refused(task, "missing", f"The check takes {names}, in this order.")
+    names = exercise.forbidden_in(task)
+    if uses := forbidden_uses(source_of(answers, names), names):
+        return refused(task, "forbidden", uses[0])
+    recorded, verdicts, came = known(exercise.notebook), [], {}
+    for place, probe in enumerate(task.probes):
+        cases = []
+        for seed in probe.seeds:
+            inputs = draw(probe, seed)
+            if digest(inputs) != recorded.digest(task.name, place, seed):
+                return refused(task, "other inputs", OTHER_INPUTS)
+            expected = recorded.expected(task.name, place, seed)
+            case = Case(seed, inputs, expected, observe(probe, answers, seed))
+            cases.append(case)
+        if not all(holds(probe, case) for case in cases) and not probe.slow:
+            cases = [
+                Case(c.seed, c.inputs, c.expected, seen)
+                for c in cases
+                for seen in [observe(probe, answers, c.seed, effects=True)]
+            ]
+        came[place] = {case.seed: case.came for case in cases}
+        verdicts.append(judge(probe, cases, recorded, (task.name, place)))
+    return name_slip(task, verdicts, came, recorded)
+
+
+def _words(source: str) -> set[str]:
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return set()
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def source_of(answers, names) -> str:
+    """Return the cells that define some answers, with what these use, as one text.
+
+    Parameters
+    ----------
+    answers : sequence
+        Functions and classes of the notebook.
+    names : sequence of str
+        Dotted names, so that objects imported elsewhere are known again.
+    """
+    space, seen, parts = vars(sys.modules["__main__"]), set(), []
+    todo, things = [_cell_of(answer) for answer in answers], set()
+    while todo:
+        cell = todo.pop()
+        if not cell or cell in seen:
+            continue
+        seen.add(cell)
+        parts.append(cell)
+        for word in _words(cell) - things:
+            things.add(word)
+            thing = space.get(word)
+            if getattr(thing, "__module__", None) == "__main__":
+                todo.append(_cell_of(thing))
+            elif line := _import_of(word, thing, names):
+                parts.insert(0, line)
+    return "\n".join(parts)
+
+
+def _import_of(word, thing, names) -> str:
+    """Return the line that would import a thing of a library under its name here."""
+    if isinstance(thing, types.ModuleType):
+        return f"import {thing.__name__} as {word}"
+    for name in names:
+        if thing is not None and thing is _named(name):
+            module, _, last = name.rpartition(".")
+            return f"from {module} import {last} as {word}"
+    module, own = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
+    named = isinstance(module, str) and isinstance(own, str) and own.isidentifier()
+    if named and not module.startswith(("torch._C", "builtins", "__main__")):
+        return f"from {module} import {own} as {word}"
+    return ""
+
+
+def _named(name: str):
+    module, _, last = name.rpartition(".")
+    return getattr(sys.modules.get(module), last, None) if module else None
+
+
+def _cell_of(thing) -> str:
+    """Return the source of the cell in which a function or class was defined."""
+    parts = [thing, *(vars(thing).values() if isinstance(thing, type) else ())]
+    for part in parts:
+        part = getattr(part, "__wrapped__", getattr(part, "__func__", part))
+        code = getattr(part, "__code__", None)
+        if code is not None and (lines := linecache.getlines(code.co_filename)):
+            kept = (ln for ln in lines if not ln.lstrip().startswith(("%", "!")))
+            return "".join(kept)
+    return ""
+
+
+# Text ------------------------------------------------------------------------------
+
+
+def text_of_task(label: str, task: Task, verdicts, unsound=()) -> str:
+    """Return what is said about one task.
+
+    What holds is listed; the first thing that does not is explained; the rest is named.
+
+    Parameters
+    ----------
+    label : str
+        The number of the task.
+    task : Task
+        What was asked for.
+    verdicts : list of Verdict
+        One for each probe.
+    unsound : list of str
+        Numbers of tasks that this one builds on and that do not hold.
+    """
+    head = f"Task {label}: {task.title}"
+    got = f"{points(task, verdicts):g} of {task.points:g} points"
+    lines = [f"{head}{got:>{max(WIDTH - len(head), len(got) + 2)}}"]
+    if all(verdict.kind == "undone" for verdict in verdicts):
+        return "\n".join([*lines, f"  {NOT_DONE}"])
+    explained = set()
+    for verdict in verdicts:
+        state = "holds  " if verdict.holds else "not yet"
+        lines += _wrapped(f"  {state}  ", verdict.probe.claim)
+        if not verdict.holds and not explained:
+            explained.add(verdict.sentences)
+            lines += _explained(verdict)
+    if unsound:
+        one, many = f"Task {unsound[0]}", f"Tasks {', '.join(unsound)}"
+        which = f"{one}, which does" if len(unsound) == 1 else f"{many}, which do"
+        lines += _wrapped(
+            "  note     ", f"The answer uses that of {which} not hold yet."
+        )
+    return "\n".join(lines)
+
+
+def _explained(verdict: Verdict) -> list[str]:
+    margin, lines = " " * MARGIN, []
+    for sentence in verdict.sentences:
+        lines += _wrapped(margin, sentence.replace("`", ""))
+    lines += [f"{margin}{line}".rstrip() for line in verdict.example]
+    if verdict.read and verdict.kind == "values":
+        lines.append(f"{margin}Read: {address(verdict.read)}")
+    return lines
+
+
+def address(read: str) -> str:
+    """Return the address in the book of ``chapters/05_masking#heading``."""
+    page, _, heading = read.partition("#")
+    return f"{BOOK}{page}.html{'#' + heading if heading else ''}"
+
+
+def _wrapped(lead: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead)
+    )

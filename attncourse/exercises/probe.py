@@ -1,0 +1,207 @@
+"""What an exercise asks for: tasks, and the probes that look at an answer.
+
+These are plain records. `run` calls an answer, `compare` says whether what came is
+right and, if not, what is wrong with it, and `notebook` prints that. Nothing here knows
+a right answer: expected values are recorded from the instructor's solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+VISIBLE_SEEDS = (0, 1, 2)  # of the inputs that a student's own notebook uses
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One look at an answer, on inputs that isolate one mechanism.
+
+    Attributes
+    ----------
+    claim : str
+        What holds if the probe passes: "the scores are divided by the root of d_k".
+    given : str
+        What is special about the inputs, so that only one mechanism speaks: "Each query
+        equals one key, and the keys are orthogonal." True for every answer.
+    why : str
+        What is wrong with an answer that gives values of the right form, but not the
+        right values. It must be true of *every* answer that fails here and passed all
+        probes before: say what was tested and seen, not what the code may look like.
+    draw : callable
+        ``draw(generator)`` returns the inputs as a dict, drawn from a seeded
+        ``torch.Generator``. Use `numbers` and `whole`, which give the same numbers on
+        every machine. Keep sizes small, different from each other, and draw them too.
+    call : callable, optional
+        ``call(*answers, **inputs)`` calls the student's objects, in the order of the
+        task's `answers`, and returns what came back: tensors, numbers, texts, and
+        tuples, lists and dicts of these. By default the first answer is called with
+        the inputs by position.
+    names : tuple of str
+        What the parts of a returned tuple are called in messages.
+    weight : float
+        The share of the task's points; 0 for a probe that only finds out what is wrong.
+    measure : callable, optional
+        ``measure(values, inputs)`` turns the returned values, NumPy arrays by name,
+        into a number. It runs outside the process that runs the student's code.
+    between : (float, float), optional
+        The range in which that number has to lie; then nothing else is compared.
+    tolerance : float
+        For numbers, absolute and relative.
+    slow : bool
+        For what takes a second or more, such as training: one seed only.
+    exact_type : bool
+        Whether the type of numbers counts (float16 or float32), not only their kind.
+    as_ifs : dict of str to callable
+        Changes of the inputs, by the end of a sentence that begins "It is just what a
+        right answer gives if": {"the mask is inverted": lambda mask, **others:
+        {"mask": ~mask}}. What the solution gives on these is recorded.
+    read : str
+        Where the book explains it: "chapters/05_masking#heading-in-the-page".
+    """
+
+    claim: str
+    given: str
+    why: str
+    draw: Callable[[torch.Generator], dict]
+    call: Callable | None = None
+    names: tuple[str, ...] = ()
+    weight: float = 1.0
+    measure: Callable | None = None
+    between: tuple[float, float] | None = None
+    tolerance: float = 1e-4
+    slow: bool = False
+    exact_type: bool = False
+    as_ifs: Mapping[str, Callable] = field(default_factory=dict)
+    read: str = ""
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the inputs that the student's own notebook uses."""
+        return VISIBLE_SEEDS[:1] if self.slow else VISIBLE_SEEDS
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to write.
+
+    Attributes
+    ----------
+    name : str
+        Short and unique in the exercise, such as "scores".
+    title : str
+        The heading in the notebook.
+    answers : tuple of str
+        The functions or classes that the answer defines.
+    points : float
+        What the task is worth when every probe holds.
+    probes : tuple of Probe
+        From the basic to the subtle. The first that fails explains what is wrong.
+    forbidden : tuple of str
+        What the answer may not use, beside what the exercise forbids.
+    """
+
+    name: str
+    title: str
+    answers: tuple[str, ...]
+    points: float
+    probes: tuple[Probe, ...]
+    forbidden: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A notebook of tasks.
+
+    Attributes
+    ----------
+    notebook : str
+        The name of the file, without its ending: "1_attention_from_scratch".
+    title : str
+        Its title.
+    tasks : tuple of Task
+        In the order of the notebook.
+    forbidden : tuple of str
+        What no answer may use: dotted names of modules, classes and functions
+        ("torch.nn.MultiheadAttention", "attncourse.layers" with all that is in it,
+        "torch.nn.Transformer*" with all that begins so), or of methods, with a dot in
+        front (".backward").
+    """
+
+    notebook: str
+    title: str
+    tasks: tuple[Task, ...]
+    forbidden: tuple[str, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """The number that the notebook's name starts with."""
+        return int(self.notebook.split("_")[0])
+
+    @property
+    def points(self) -> float:
+        """The points of all tasks."""
+        return sum(task.points for task in self.tasks)
+
+    def task(self, name: str) -> Task:
+        """Return the task called `name`."""
+        for task in self.tasks:
+            if task.name == name:
+                return task
+        known = ", ".join(task.name for task in self.tasks)
+        raise ValueError(f"{self.title} has no task {name!r}. Its tasks are: {known}.")
+
+    def label(self, task: Task) -> str:
+        """Return the number of a task, such as "1.2"."""
+        return f"{self.number}.{self.tasks.index(task) + 1}"
+
+    def forbidden_in(self, task: Task) -> tuple[str, ...]:
+        """Return everything that the answer to a task may not use."""
+        return (*self.forbidden, *task.forbidden)
+
+
+def numbers(generator: torch.Generator, *shape: int, most: float = 2.0) -> torch.Tensor:
+    """Draw numbers between -most and most, the same on every machine.
+
+    Parameters
+    ----------
+    generator : torch.Generator
+        Where they are drawn from.
+    *shape : int
+        Sizes of the tensor.
+    most : float
+        The largest absolute value. With 2 and less they are exact in half precision.
+
+    Returns
+    -------
+    torch.Tensor
+        float32, multiples of ``most / 256``, none of them 0.
+    """
+    drawn = torch.randint(1, 257, shape, generator=generator)
+    signs = 2 * torch.randint(0, 2, shape, generator=generator) - 1
+    return (drawn * signs).float() * (most / 256)
+
+
+def whole(generator: torch.Generator, low: int, high: int, *shape: int):
+    """Draw whole numbers from `low` to `high`, both included.
+
+    Returns
+    -------
+    int or torch.Tensor
+        A number, or an int64 tensor if a shape is given.
+    """
+    drawn = torch.randint(low, high + 1, shape or (1,), generator=generator)
+    return drawn if shape else int(drawn)
+
+
+def sizes(generator: torch.Generator, count: int, low: int = 2, high: int = 7):
+    """Draw sizes that all differ from each other, so that no axes can be confused.
+
+    Returns
+    -------
+    list of int
+        `count` different numbers from `low` to `high`.
+    """
+    return (torch.randperm(high - low + 1, generator=generator)[:count] + low).tolist()

@@ -1,0 +1,180 @@
+"""What the instructor's solutions give on the inputs of the notebooks' checks.
+
+``make expected`` writes it. Beside the expected values there are fingerprints, a few
+numbers each, of what comes out if an input is changed (the `as_ifs` of a probe) and of
+what well-known slips give: enough to recognise them, too little to copy an answer from.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from attncourse.exercises.run import Observation, Value
+
+FOLDER = Path(__file__).with_name("expected")
+NEAR = {"atol": 2e-4, "rtol": 2e-4}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is known about one exercise.
+
+    Attributes
+    ----------
+    tasks : dict
+        By the names of the tasks: ``{"probes": [{seed: record}], "slips": […]}``.
+    numbers : numpy.ndarray
+        All expected numbers, one after the other.
+    """
+
+    tasks: dict
+    numbers: np.ndarray
+
+    def _of(self, task: str, place: int, seed: int) -> dict | None:
+        probes = self.tasks.get(task, {}).get("probes", [])
+        return probes[place].get(str(seed)) if place < len(probes) else None
+
+    def digest(self, task: str, place: int, seed: int) -> str:
+        """Return the hash of the inputs that a value was recorded with, or ""."""
+        record = self._of(task, place, seed)
+        return record["inputs"] if record else ""
+
+    def expected(self, task: str, place: int, seed: int) -> Observation:
+        """Return what the solution gave for one probe of a task and one seed."""
+        record = self._of(task, place, seed)
+        values = {}
+        for name, (kind, type_, shape, start, dtype, text) in record["values"].items():
+            data = None
+            if start is not None:
+                size = int(np.prod(shape))
+                data = self.numbers[start : start + size].reshape(shape).astype(dtype)
+            values[name] = Value(kind, type_, tuple(shape), data, text)
+        return Observation(
+            values,
+            record["form"],
+            record["error"],
+            changed=tuple(record["changed"]),
+            inert=tuple(record["inert"]),
+        )
+
+    def as_if(self, task: str, place: int, came: dict[int, Observation]) -> str:
+        """Return the change of the inputs that alone explains what came, or "".
+
+        Parameters
+        ----------
+        task : str
+            The name of the task.
+        place : int
+            Which of its probes.
+        came : dict of int to Observation
+            What came, by seed.
+        """
+        found = None
+        for seed, seen in came.items():
+            record = self._of(task, place, seed) or {"as_ifs": {}}
+            here = {t for t, p in record["as_ifs"].items() if matches(p, seen)}
+            found = here if found is None else found & here
+        return found.pop() if found and len(found) == 1 else ""
+
+    def slip(self, task: str, came: dict[int, dict[int, Observation]]) -> str:
+        """Return the sentence of the only slip that gives all that came, or "".
+
+        Parameters
+        ----------
+        task : str
+            The name of the task.
+        came : dict of int to dict of int to Observation
+            What came for the failing probes: by probe, then by seed.
+        """
+        found = []
+        for slip in self.tasks.get(task, {}).get("slips", []):
+            prints = slip["prints"]
+            both = [p for p in prints if int(p) in came]
+            seeds = [(p, s) for p in both for s in prints[p] if int(s) in came[int(p)]]
+            numeric = any(came[int(p)][int(s)].values for p, s in seeds)
+            if (
+                set(map(int, prints)) <= set(came)
+                and numeric
+                and all(matches(prints[p][s], came[int(p)][int(s)]) for p, s in seeds)
+            ):
+                found.append((slip["says"], set(slip["fails"])))
+        found = [says for says, fails in found if fails == set(came)]
+        return found[0] if len(set(found)) == 1 else ""
+
+
+def fingerprint(seen: Observation):
+    """Return a few numbers for each value that a call gave, or the kind of its error.
+
+    Returns
+    -------
+    str or list
+        The error up to its colon, or [name, shape, four numbers] for each value.
+    """
+    if seen.error:
+        return seen.error.split(":")[0]
+    found = []
+    for name, value in seen.values.items():
+        if value.data is None:
+            found.append([name, [value.kind, value.text[:40]], []])
+            continue
+        data = value.data.astype(float).ravel()
+        finite = np.nan_to_num(data, nan=0.0, posinf=0.0, neginf=0.0)
+        wave = np.arange(data.size)
+        root = max(1.0, float(np.sqrt(data.size)))
+        four = [
+            float(finite @ np.cos(1.3 * wave + 0.4)) / root,
+            float(finite @ np.cos(0.7 * wave + 2.0)) / root,
+            float(np.sqrt(np.square(finite).mean())) if data.size else 0.0,
+            float((~np.isfinite(data)).sum()),
+        ]
+        found.append([name, list(value.shape), [float(f"{x:.7g}") for x in four]])
+    return found
+
+
+def matches(known, seen: Observation) -> bool:
+    """Say whether a fingerprint is that of what a call gave."""
+    mine = fingerprint(seen)
+    if isinstance(known, str) or isinstance(mine, str) or len(known) != len(mine):
+        return known == mine
+    return all(
+        a[:2] == b[:2] and np.allclose(a[2], b[2], **NEAR)
+        for a, b in zip(known, mine, strict=True)
+    )
+
+
+def known(notebook: str) -> Recorded:
+    """Return what was recorded for an exercise.
+
+    Parameters
+    ----------
+    notebook : str
+        Its notebook: "1_attention_from_scratch".
+    """
+    path = FOLDER / f"{notebook}.safetensors"
+    if not path.exists():
+        return Recorded({}, np.zeros(0, np.float32))
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@functools.cache
+def _read(path: Path, changed: int) -> Recorded:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="np") as file:
+        tasks = json.loads(file.metadata()["tasks"])
+        return Recorded(tasks, file.get_tensor("numbers"))
+
+
+def write(notebook: str, tasks: dict, numbers: np.ndarray) -> Path:
+    """Write what was recorded for an exercise, and return where."""
+    from safetensors.numpy import save_file
+
+    path = FOLDER / f"{notebook}.safetensors"
+    path.parent.mkdir(exist_ok=True)
+    save_file({"numbers": numbers}, path, {"tasks": json.dumps(tasks)})
+    return path

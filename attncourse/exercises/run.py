@@ -1,0 +1,394 @@
+"""Draw the inputs of a probe, call an answer, and hand back plain values.
+
+This is all of a check that runs beside a student's code. It knows no expected value:
+what it hands back is compared elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import copy
+import hashlib
+import io
+import linecache
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from attncourse.exercises.probe import Probe
+
+MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 21, 600, 4
+PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
+_INSTALLED = tuple(
+    str(Path(p).resolve())
+    for p in (
+        Path(torch.__file__).parents[1],
+        Path(__file__).parents[1],
+        sys.base_prefix,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One thing that an answer returned, as plain data.
+
+    Attributes
+    ----------
+    kind : str
+        "tensor", "array" (of NumPy), "number", "list", "text", "nothing" or "other".
+    type : str
+        The dtype, "float32", or the name of the class.
+    shape : tuple of int
+        Sizes of the axes.
+    data : numpy.ndarray or None
+        The numbers.
+    text : str
+        A text itself; of other things what they are.
+    """
+
+    kind: str
+    type: str = ""
+    shape: tuple[int, ...] = ()
+    data: np.ndarray | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one call of an answer gave.
+
+    Attributes
+    ----------
+    values : dict of str to Value
+        What was returned, by name; empty after an error.
+    form : str
+        What was returned, in words: "a tuple of 2".
+    error : str
+        "TypeError: …", or "".
+    line : str
+        The line of the answer that raised it.
+    changed : tuple of str
+        The inputs that the call has changed in place.
+    inert : tuple of str
+        The inputs without effect on what is returned, if that was tried.
+    """
+
+    values: dict[str, Value]
+    form: str = ""
+    error: str = ""
+    line: str = ""
+    changed: tuple[str, ...] = ()
+    inert: tuple[str, ...] = ()
+
+
+def draw(probe: Probe, seed: int) -> dict:
+    """Return the inputs of a probe for one seed."""
+    return probe.draw(torch.Generator().manual_seed(seed))
+
+
+def observe(
+    probe: Probe,
+    answers,
+    seed: int,
+    *,
+    effects: bool = False,
+    inputs: dict | None = None,
+) -> Observation:
+    """Call an answer with the inputs of one seed.
+
+    Parameters
+    ----------
+    probe : Probe
+        What to call, and with what.
+    answers : sequence
+        The student's objects, in the order of the task's `answers`.
+    seed : int
+        What the inputs are drawn from.
+    effects : bool
+        Whether to find out which inputs have no effect, by more calls.
+    inputs : dict, optional
+        Inputs to use in place of those that are drawn.
+    """
+    inputs = draw(probe, seed) if inputs is None else inputs
+    seen = _called(probe, answers, seed, inputs)
+    if effects and not seen.error and not probe.slow:
+        inert = (n for n in inputs if _without_effect(probe, answers, seed, n, seen))
+        seen = replace(seen, inert=tuple(inert))
+    return seen
+
+
+def _called(probe, answers, seed, inputs) -> Observation:
+    before, mine = inputs, copy.deepcopy(inputs)
+    try:
+        with _settled(seed):
+            if probe.call is None:
+                came = answers[0](*mine.values())
+            else:
+                came = probe.call(*answers, **mine)
+            values = dict(_values(came, probe.names))
+    except Exception as error:
+        return Observation({}, error=_of_error(error), line=_line_of(error))
+    changed = (n for n, x in before.items() if not _unchanged(x, mine.get(n)))
+    return Observation(values, form_of(came), changed=tuple(changed))
+
+
+@contextlib.contextmanager
+def _settled(seed):
+    """Keep what an answer prints, draws and sets from the rest of the notebook."""
+    kind, threads = torch.get_default_dtype(), torch.get_num_threads()
+    plt = sys.modules.get("matplotlib.pyplot")
+    figures = set(plt.get_fignums()) if plt else set()
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    with torch.random.fork_rng(devices=[]), torch.enable_grad(), quiet:
+        torch.manual_seed(seed)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(kind)
+            if torch.get_num_threads() != threads:
+                torch.set_num_threads(threads)
+            plt = sys.modules.get("matplotlib.pyplot")
+            for number in set(plt.get_fignums()) - figures if plt else ():
+                plt.close(number)
+
+
+def _values(thing, names=(), name="result", depth=0):
+    """Yield (name, Value) for everything that was returned."""
+    if isinstance(thing, (tuple, list)) and len(thing) == len(names):
+        for part, own in zip(thing, names, strict=True):
+            yield from _values(part, name=own, depth=depth + 1)
+    elif isinstance(thing, dict) and depth < DEEPEST and len(thing) <= MOST_VALUES:
+        for key, part in thing.items():
+            own = str(key) if depth == 0 else f"{name}[{key!r}]"
+            yield from _values(part, name=own[:80], depth=depth + 1)
+    elif (
+        isinstance(thing, (tuple, list))
+        and depth < DEEPEST
+        and len(thing) <= MOST_VALUES
+        and any(isinstance(part, (torch.Tensor, dict, np.ndarray)) for part in thing)
+    ):
+        for place, part in enumerate(thing):
+            yield from _values(part, name=f"{name}[{place}]", depth=depth + 1)
+    else:
+        yield name, value_of(thing)
+
+
+def value_of(thing) -> Value:
+    """Return one thing as plain data."""
+    if thing is None:
+        return Value("nothing")
+    if isinstance(thing, torch.Tensor):
+        return _of_tensor(thing)
+    if isinstance(thing, str):
+        return Value("text", "str", text=thing[:LONGEST_TEXT])
+    if isinstance(thing, (*PLAIN, np.ndarray)):
+        data = np.asarray(thing)
+        kind = "array" if isinstance(thing, np.ndarray) else "number"
+        if data.dtype.kind in "biuf" and data.size <= MOST_ELEMENTS:
+            return Value(kind, type(thing).__name__, data.shape, _plain(data))
+    if isinstance(thing, (set, frozenset)):
+        with contextlib.suppress(TypeError):
+            thing = sorted(thing)
+    if isinstance(thing, (list, tuple, range)):
+        data = _as_numbers(list(thing))
+        if data is not None:
+            return Value("list", type(thing).__name__, data.shape, data)
+        return Value("list", type(thing).__name__, (len(thing),), text=_repr(thing))
+    return Value("other", type(thing).__name__, text=f"a {type(thing).__name__}")
+
+
+def _of_tensor(x) -> Value:
+    name = str(x.dtype).removeprefix("torch.")
+    if x.numel() > MOST_ELEMENTS or x.is_complex() or x.layout != torch.strided:
+        return Value("other", name, tuple(x.shape), text=f"a tensor {tuple(x.shape)}")
+    x = x.detach().cpu()
+    if x.dtype in (torch.float16, torch.bfloat16):
+        x = x.float()
+    return Value("tensor", name, tuple(x.shape), _plain(x.numpy().copy()))
+
+
+def _plain(data: np.ndarray) -> np.ndarray:
+    if data.dtype.kind in "iu":
+        return data.astype(np.int64)
+    return data if data.dtype.kind == "b" else data.astype(np.float64)
+
+
+def _as_numbers(thing: list) -> np.ndarray | None:
+    if not thing:
+        return np.zeros(0, np.int64)
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
+        data = np.array(thing)
+        if data.dtype.kind in "biuf" and data.size <= MOST_ELEMENTS:
+            return _plain(data)
+    return None
+
+
+def _repr(thing) -> str:
+    try:
+        return repr(thing)[:LONGEST_TEXT]
+    except Exception:
+        return f"a {type(thing).__name__}"
+
+
+def form_of(thing) -> str:
+    """Return in words what was returned."""
+    if thing is None:
+        return "None"
+    if isinstance(thing, torch.Tensor):
+        return f"a tensor of shape {tuple(thing.shape)}"
+    if isinstance(thing, np.ndarray):
+        return f"a NumPy array of shape {thing.shape}"
+    if isinstance(thing, (tuple, list, dict, set, frozenset)):
+        return f"a {type(thing).__name__} of {len(thing)}"
+    if isinstance(thing, PLAIN):
+        return f"the number {thing}"
+    return {"str": "a text"}.get(type(thing).__name__, f"a {type(thing).__name__}")
+
+
+def _of_error(error) -> str:
+    try:
+        said = " ".join(str(error).split())
+    except Exception:
+        said = ""
+    return f"{type(error).__name__}: {said}"[:LONGEST_TEXT].removesuffix(": ")
+
+
+def _line_of(error) -> str:
+    """Return the line of the student's code from which an error came."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not str(frame.filename).startswith((*_INSTALLED, "<frozen", "<__array")):
+            return linecache.getline(frame.filename, frame.lineno).strip()[:200]
+    return ""
+
+
+def _unchanged(before, after) -> bool:
+    if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor):
+        same = before.shape == after.shape and before.dtype == after.dtype
+        return same and torch.equal(before.nan_to_num(), after.nan_to_num())
+    if isinstance(before, (list, tuple)) and isinstance(after, (list, tuple)):
+        pairs = zip(before, after, strict=False)
+        return len(before) == len(after) and all(_unchanged(*p) for p in pairs)
+    if isinstance(before, dict) and isinstance(after, dict):
+        same = before.keys() == after.keys()
+        return same and all(_unchanged(before[k], after[k]) for k in before)
+    return not isinstance(before, (*PLAIN, str)) or before == after
+
+
+def _without_effect(probe, answers, seed, name, seen) -> bool:
+    """Say whether an input can be changed and everything returned stays the same."""
+    inputs = draw(probe, seed)
+    other = _perturbed(inputs[name])
+    if other is None:
+        return False
+    again = _called(probe, answers, seed, {**inputs, name: other})
+    return not again.error and same_values(seen, again)
+
+
+def same_values(one: Observation, other: Observation) -> bool:
+    """Say whether two calls returned the same, up to rounding."""
+    if one.values.keys() != other.values.keys():
+        return False
+    for name, value in one.values.items():
+        twin = other.values[name]
+        if (value.shape, value.text) != (twin.shape, twin.text):
+            return False
+        if (value.data is None) != (twin.data is None):
+            return False
+        if value.data is not None and not np.allclose(
+            value.data, twin.data, atol=1e-6, rtol=1e-6, equal_nan=True
+        ):
+            return False
+    return True
+
+
+def _perturbed(thing):
+    if not isinstance(thing, torch.Tensor) or thing.numel() < 2:
+        return None
+    if thing.dtype == torch.bool:
+        return ~thing
+    if thing.is_floating_point():
+        wave = torch.arange(thing.numel()).reshape(thing.shape)
+        return (thing + torch.cos(wave.float() * 1.7)).to(thing.dtype)
+    other = thing.flip(tuple(range(thing.dim())))
+    return None if torch.equal(other, thing) else other
+
+
+def leaf(x: torch.Tensor) -> torch.Tensor:
+    """Return a copy of a tensor whose gradient can be asked for."""
+    return x.clone().requires_grad_()
+
+
+def gradients(output: torch.Tensor, **leaves: torch.Tensor) -> dict:
+    """Return the gradients of a weighted sum of an output, by names of the leaves.
+
+    Parameters
+    ----------
+    output : torch.Tensor
+        What the answer returned.
+    **leaves : torch.Tensor
+        Made by `leaf`. What the output does not depend on has the gradient None.
+    """
+    names = [f"the gradient of {name}" for name in leaves]
+    if not output.requires_grad:
+        return dict.fromkeys(names)
+    wave = torch.arange(output.numel()).reshape(output.shape).to(output.dtype)
+    total = (output * torch.cos(wave * 1.3 + 0.4)).sum()
+    found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    return dict(zip(names, found, strict=True))
+
+
+def digest(inputs: dict) -> str:
+    """Return a hash of the tensors, numbers and texts among some inputs."""
+    found = hashlib.sha256()
+    for name, thing in inputs.items():
+        for own, value in _values(thing, name=name):
+            data = b"" if value.data is None else np.ascontiguousarray(value.data)
+            found.update(f"{own} {value.type} {value.shape} {value.text}".encode())
+            found.update(data)
+    return found.hexdigest()[:16]
+
+
+def to_plain(seen: Observation) -> dict:
+    """Return an observation as data that JSON can hold."""
+    values = {
+        name: [v.kind, v.type, list(v.shape), _packed(v.data), v.text]
+        for name, v in seen.values.items()
+    }
+    return {**vars(seen), "values": values}
+
+
+def _packed(data):
+    if data is None:
+        return None
+    return [data.dtype.str, base64.b64encode(np.ascontiguousarray(data)).decode()]
+
+
+def from_plain(said: dict) -> Observation:
+    """Read an observation from data that a stranger may have written.
+
+    Raises
+    ------
+    ValueError
+        If it is no observation.
+    """
+    try:
+        values = {}
+        for name, (kind, type_, shape, packed, text) in said["values"].items():
+            shape, data = tuple(int(n) for n in shape), None
+            if packed is not None:
+                if packed[0] not in ("|b1", "<i8", "<f8"):
+                    raise ValueError(packed[0])
+                raw = base64.b64decode(packed[1], validate=True)
+                data = np.frombuffer(raw, packed[0]).reshape(shape)
+            values[str(name)] = Value(str(kind), str(type_), shape, data, str(text))
+        texts = {k: str(said[k])[:LONGEST_TEXT] for k in ("form", "error", "line")}
+        lists = {k: tuple(map(str, said[k]))[:50] for k in ("changed", "inert")}
+        return Observation(values, **texts, **lists)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError("this is no observation") from error
