@@ -10,8 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from attncourse.exercises import MODULES
-from attncourse_grader.grade.run import TOTAL_SECONDS
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import read_class_list
 from attncourse_grader.hand_in.collect import collect
 from attncourse_grader.hand_in.manifest import (
@@ -22,6 +21,7 @@ from attncourse_grader.hand_in.manifest import (
 )
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import Stopped, is_there, only_run
 from attncourse_grader.records.effective import LATEST
@@ -33,8 +33,8 @@ from attncourse_grader.workers import (
     answers_in,
     apart,
     grade_apart,
+    layers_missing,
     local_results,
-    walls_missing,
 )
 
 SCRATCH = ".unpacked"
@@ -109,7 +109,7 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     Stopped
         If the gradebook can be used no longer; what was graded is in it.
     """
-    if not any((course.solutions / f"{name}.ipynb").is_file() for name in MODULES):
+    if not any((course.solutions / f"{name}.ipynb").is_file() for name in modules()):
         raise Refused(
             f"there are no solutions in {course.solutions}. Give the folder of the "
             "instructor's notebooks with --solutions."
@@ -165,7 +165,7 @@ class _Run:
         book.start_run(fingerprint(self.secret if course.secret else ""))
         for says in doubts:
             self._say(says)
-        for says in walls_missing():
+        for says in layers_missing():
             self._say(says)
         try:
             scratch.mkdir(parents=True)
@@ -280,6 +280,8 @@ class _Run:
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""
         book = self.book
+        if "broken" in outcome:
+            raise Stopped(f"{outcome['broken']}. Earlier grades stay as they are.")
         if "record" not in outcome:
             said = outcome.get("refused") or outcome.get("failed", "no grade came.")
             for student, found in job.handins:

@@ -18,7 +18,7 @@ from concurrent.futures import CancelledError, ProcessPoolExecutor
 from pathlib import Path
 
 import attncourse
-from attncourse.exercises import MODULES
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import LARGEST_FILE, Refused
 from attncourse_grader.plan import hash_of_checks
 from attncourse_grader.records.database import Stopped
@@ -58,7 +58,7 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade, say):
         import distributed
     except ImportError:
         raise Refused(
-            "--scheduler needs Dask. Install it: pip install 'attncourse-grader[cluster]'"
+            "--scheduler needs Dask. Install it: pip install './grader[cluster]'"
         ) from None
     if not jobs:
         return
@@ -85,7 +85,7 @@ class _Tasks:
         # They travel with each task: what workers share is lost with a worker.
         self.solutions = {
             f"{name}.ipynb": zlib.compress((solutions / f"{name}.ipynb").read_bytes())
-            for name in MODULES
+            for name in modules()
             if (solutions / f"{name}.ipynb").is_file()
         }
         self.seen = time.monotonic()
@@ -219,7 +219,7 @@ def grade_content(grade, content: bytes, name: str, solutions, secret, student):
 
 def version_here() -> str:
     """Return a text that is the same where the same package and checks are."""
-    return f"{attncourse.__version__} {hash_of_checks(MODULES.values())[:12]}"
+    return f"{attncourse.__version__} {hash_of_checks(modules().values())[:12]}"
 
 
 def _wait_for_workers(client, address: str) -> None:
@@ -237,5 +237,5 @@ def _compare_versions(client) -> None:
         what = "cannot load this package" if lacking else "have another version of it"
         raise Refused(
             f"{len(other)} of {len(found)} workers {what}, such as {other[0]}. Install "
-            "the same version of the package on all, with its extra 'grade'."
+            "the same version of the package and of its grader on all."
         )

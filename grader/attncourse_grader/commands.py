@@ -7,10 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-from attncourse.exercises import MODULES
 from attncourse_grader.batch import BOOK, Course, grade_course
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused, version_of
-from attncourse_grader.records.effective import standings
+from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import exercise_named
 from attncourse_grader.records.outputs import write_outputs
@@ -48,12 +48,12 @@ def run_grade(arguments) -> int:
 
 def run_release(arguments) -> int:
     """Make the exercises, say which, and note the secret's fingerprint."""
-    from attncourse.exercises import exercise_of
+    from attncourse_grader.exercises import exercise_of
     from attncourse_grader.hand_in.class_list import read_class_list
     from attncourse_grader.hand_in.manifest import mark_of, write_manifest
     from attncourse_grader.hand_in.release import release
 
-    names = [exercise_named(name) for name in arguments.names] or list(MODULES)
+    names = [exercise_named(name) for name in arguments.names] or list(modules())
     secret = secret_in(arguments)
     variants = arguments.variant_per_student
     if arguments.format == "nbgrader":
@@ -115,9 +115,9 @@ def run_adjust(arguments) -> int:
         book.adjust(student, exercise, points, arguments.reason)
         for says in write_outputs(book, arguments.grades):
             print(says, file=sys.stderr)
-        for standing in standings(book):
-            if (standing.student, standing.exercise) == (student, exercise):
-                print(f"{student}, {exercise}: {' '.join(standing.sentences())}")
+        for effective in effective_grades(book):
+            if (effective.student, effective.exercise) == (student, exercise):
+                print(f"{student}, {exercise}: {' '.join(effective.sentences())}")
     return 0
 
 
@@ -150,12 +150,12 @@ def run_history(arguments) -> int:
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         student = book.student_named(arguments.student)
         print(student)
-        for standing in standings(book):
-            if standing.student == student:
-                total = number(standing.total or 0)
+        for effective in effective_grades(book):
+            if effective.student == student:
+                total = number(effective.total or 0)
                 print(
-                    f"  {standing.exercise}: {total} of {number(standing.of)}. "
-                    f"{' '.join(standing.sentences())}".rstrip()
+                    f"  {effective.exercise}: {total} of {number(effective.of)}. "
+                    f"{' '.join(effective.sentences())}".rstrip()
                 )
         rows = book.rows(
             "SELECT handins.*, results.points, results.exercise, results.graded "

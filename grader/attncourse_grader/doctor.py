@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
-import platform
 import shutil
 import sqlite3
 import sys
@@ -12,9 +11,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-GRADING = "pip install 'attncourse-grader[grade]'"
+from attncourse_grader.exercises import modules
+from attncourse_grader.isolate import forking, sandbox
+
+GRADING = "pip install ./grader"
 LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes; a grading process takes half of that
-PYTHON = (3, 10)
+PYTHON = (3, 11)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def examine(folder: Path = Path()) -> list[Finding]:
         _cores(),
         _solutions(),
         _browser(),
-        *_walls(),
+        *_layers(),
     ]
 
 
@@ -68,7 +70,7 @@ PACKAGES = (
     ("tqdm", True, "shows the progress", GRADING),
     ("psutil", True, "ends what a submission has started", "pip install psutil"),
     ("matplotlib", True, "for answers that draw", "pip install matplotlib"),
-    ("distributed", False, "--scheduler", "pip install 'attncourse-grader[cluster]'"),
+    ("distributed", False, "--scheduler", "pip install './grader[cluster]'"),
     ("jupyter-book", False, "builds the site", "pip install -r requirements.txt"),
 )
 
@@ -162,9 +164,7 @@ def _cores() -> Finding:
 
 
 def _solutions() -> Finding:
-    from attncourse.exercises import MODULES
-
-    there = [name for name in MODULES if Path("solutions", f"{name}.ipynb").is_file()]
+    there = [name for name in modules() if Path("solutions", f"{name}.ipynb").is_file()]
     if not there:
         return Finding(
             "solutions",
@@ -172,7 +172,7 @@ def _solutions() -> Finding:
             "no folder solutions here. Call the commands in the folder of the course, "
             "or give --solutions.",
         )
-    return Finding("solutions", "good", f"{len(there)} of {len(MODULES)}")
+    return Finding("solutions", "good", f"{len(there)} of {len(modules())}")
 
 
 def _browser() -> Finding:
@@ -184,28 +184,19 @@ def _browser() -> Finding:
     )
 
 
-def _walls() -> list[Finding]:
-    try:
-        from attncourse_grader.isolate.sandbox import walls
-    except ImportError:
-        return [
-            Finding(
-                "walls",
-                "lacking",
-                f"none on {platform.system()}. Grade submissions of strangers in a "
-                "container.",
-            )
-        ]
+def _layers() -> list[Finding]:
+    if not sandbox.linux:
+        return [Finding("Linux", "missing", forking.NOT_LINUX)]
     return [
-        Finding(f"wall: {wall.name}", "good", "stands")
-        if wall.stands
+        Finding(f"isolation: {layer.name}", "good", "works")
+        if layer.works
         else Finding(
-            f"wall: {wall.name}",
+            f"isolation: {layer.name}",
             "lacking",
-            f"does not stand ({wall.why_not}). Grade submissions of strangers in a "
-            "container.",
+            f"does not work ({layer.why_not}). Grade in a container, or on a machine "
+            "that has it.",
         )
-        for wall in walls()
+        for layer in forking.layers()
     ]
 
 

@@ -8,10 +8,11 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncourse.exercises import MODULES
+from attncourse_grader.exercises import folder, modules
 from attncourse_grader.hand_in.class_list import ClassList, Student
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.manifest import fingerprint, secret_for
+from attncourse_grader.hand_in.submission import read_notebook
 from attncourse_grader.safe_text import one_line
 
 
@@ -55,8 +56,8 @@ class Keys:
     @functools.cache  # noqa: B019 - one object a run
     def of_exercise(self, exercise: str) -> str:
         """Return the hash of an exercise: its solution and the code of its checks."""
-        solution = hash_of(self.solutions / f"{exercise}.ipynb")
-        checks = hash_of_checks((MODULES[exercise],))
+        solution = hash_of_code(self.solutions / f"{exercise}.ipynb")
+        checks = hash_of_checks((modules()[exercise],))
         return hashlib.sha256(f"{solution} {checks}".encode()).hexdigest()
 
     def key(self, content: str, exercise: str, secret: str) -> str:
@@ -75,24 +76,41 @@ class Keys:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
+ENGINE = ("probe", "run", "compare", "relations", "forbidden", "provided/__init__")
+
+
 def hash_of_checks(modules) -> str:
     """Return the hash of the code of checks: what they share, and their own modules.
 
     Parameters
     ----------
     modules : iterable of str
-        Such as ``from_scratch``.
+        Such as ``attention_from_scratch``.
     """
-    import attncourse.exercises
-
-    folder = Path(attncourse.exercises.__file__).parent
-    paths = list(folder.glob("*.py"))
-    for module in modules:
-        paths += folder.joinpath(module).rglob("*.py")
+    engine = [*ENGINE, *modules, *(f"provided/{name}" for name in modules)]
+    paths = [folder() / f"{name}.py" for name in engine]
+    paths = [path for path in paths if path.is_file()]
     found = hashlib.sha256()
     for path in sorted(paths):
         found.update(path.read_bytes())
     return found.hexdigest()
+
+
+def hash_of_code(path: Path) -> str:
+    """Return the hash of a notebook's code cells: text in it changes no grade.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+    """
+    cells = read_notebook(path).cells
+    code = [
+        (cell.source, cell.metadata.get("attncourse"))
+        for cell in cells
+        if cell.cell_type == "code"
+    ]
+    return hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()
 
 
 def hash_of(path: Path) -> str:

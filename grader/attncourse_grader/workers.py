@@ -8,9 +8,9 @@ import sys
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from attncourse_grader.grade.run import TOTAL_SECONDS, default_runner
-from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking
+from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line
 
 BESIDE = 1800  # seconds for what is not the submission's: right answers, once
@@ -41,7 +41,8 @@ def grade_one(
     -------
     dict
         ``record``, ``text``, ``answers`` and ``variant`` of a grade; or ``refused``:
-        why the file cannot be graded; or ``failed``: what went wrong in the grader.
+        why the file cannot be graded; or ``broken``: why the solution cannot be used;
+        or ``failed``: what went wrong in the grader.
     """
     from attncourse_grader.grade import grading
     from attncourse_grader.grade.report import record_of, text_of_grade
@@ -59,6 +60,8 @@ def grade_one(
         record, text = record_of(grade), text_of_grade(grade)
     except Refused as refused:
         return {"refused": one_line(refused, 400)}
+    except SolutionBroken as broken:
+        return {"broken": one_line(broken, 400)}
     except Exception as error:  # a fault of ours must not cost the others their grades
         said = one_line(f"{type(error).__name__}: {error}", 200)
         return {"failed": f"The grader failed on this file ({said}). Report it."}
@@ -92,8 +95,6 @@ def apart(function, *arguments, seconds: float = BESIDE):
     seconds : float
         After which it is ended.
     """
-    if default_runner() != "fork":
-        return function(*arguments)
     name = f"{function.__module__}.{function.__name__}"
     plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
     return forking.call(name, *plain, seconds=seconds)
@@ -109,7 +110,7 @@ def answers_in(path: Path, exercise: str) -> dict:
     exercise : str
         Whose tasks it answers.
     """
-    from attncourse.exercises import exercise_of
+    from attncourse_grader.exercises import exercise_of
     from attncourse_grader.records.similarity import fingerprints
 
     return fingerprints(Path(path), exercise_of(exercise))[0]
@@ -173,16 +174,12 @@ def outcome_of(done) -> dict:
         return {"failed": f"The grader failed on this file ({said}). Report it."}
 
 
-def walls_missing() -> list[str]:
-    """Return a sentence for each wall that this machine does not offer."""
-    try:
-        from attncourse_grader.isolate.sandbox import walls
-    except ImportError:
-        return []
+def layers_missing() -> list[str]:
+    """Return a sentence for each layer of isolation that this machine lacks."""
     return [
-        f"Answers run without this wall: {wall.name} ({wall.why_not})."
-        for wall in walls()
-        if not wall.stands
+        f"Answers run without this layer of isolation: {layer.name} ({layer.why_not})."
+        for layer in forking.layers()
+        if not layer.works
     ]
 
 

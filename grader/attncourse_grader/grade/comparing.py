@@ -1,7 +1,13 @@
-"""Where nbval runs and compares: in a process that was forked, beside its kernel."""
+"""Where nbval runs and compares: in a process that runs nothing of a student's.
+
+The kernel that it is given passes code on to an isolated process. For a check cell it
+asks that process for raw values, compares them with those of the instructor's solution,
+and prints the stored output for what holds and what came for the rest.
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -9,73 +15,282 @@ from pathlib import Path
 import nbval.plugin
 import pytest
 
+from attncourse.exercises.compare import Case, holds, render
+from attncourse.exercises.recorded import known
+from attncourse.exercises.run import Observation, draw, to_plain
+from attncourse_grader import cache
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade.compose import (
+    Template,
+    all_seeds,
+    answers_in,
+    block_of,
+    compose,
+    definitions,
+    find_template,
+)
 from attncourse_grader.grade.recorder import Recorder
+from attncourse_grader.hand_in.submission import SolutionBroken
 from attncourse_grader.isolate import forking
-from attncourse_grader.isolate.kernel import ForkedKernel
+from attncourse_grader.isolate.rule_out import places_of
+from attncourse_grader.isolate.student import AnswerError, ProcessEnded, Student
+from attncourse_grader.safe_text import plain
+
+QUICK, SLOW = 30, 240  # seconds that a probe, or a cell of definitions, may take
+MOST_STRETCH = 2.0
+SOLUTION_SECONDS = 1800
+DIFFERS = "This is not what the solution gives."
+# Plugins of pytest that do nothing for notebooks, but take their time with each cell.
+NOT_USED = ("cacheprovider", "unraisableexception", "threadexception", "logging")
+NOT_USED += ("doctest", "junitxml", "unittest", "faulthandler", "debugging", "recwarn")
+NOT_USED += ("pastebin", "setuponly", "setupplan", "stepwise", "warnings")
+NOT_USED += ("tmpdir", "monkeypatch", "subtests", "python")
 
 
-def compare(text: str, seconds: float, modules) -> list[dict]:
-    """Let nbval run a notebook behind walls, and return what it says of each cell.
+def compare(
+    solutions: str, notebook: str, answers: dict, checked, secret: str, seconds: float
+) -> dict[str, dict]:
+    """Let nbval run answers in isolation, and return what it says of each task.
 
     Parameters
     ----------
-    text : str
-        The notebook.
+    solutions : str
+        The folder of the instructor's notebooks.
+    notebook : str
+        The name of the exercise's notebook.
+    answers : dict of str to str
+        The code of the answers, by task.
+    checked : list of str
+        The names of the tasks that are checked.
+    secret : str
+        What hidden inputs are drawn from.
     seconds : float
-        That all its cells together may take.
-    modules : list of str
-        Imported before kernels are forked, once for all notebooks.
+        That all cells together may take.
+
+    Returns
+    -------
+    dict of str to dict
+        By task: ``error``, what its cell raised; ``ended``, whether it ended the
+        process; ``passed``, whether nbval found the outputs as stored; ``failing``, the
+        places of probes whose output differs; ``cases``, by such a place,
+        [seed, expected, came].
+
+    Raises
+    ------
+    SolutionBroken
+        If the solution does not run.
     """
-    nursery = forking.here.nursery(seconds, modules)
-    kernel = ForkedKernel(nursery, until=time.monotonic() + seconds)
-    records: list[dict] = []
-    _compared(text, kernel, records.append)
-    kernel.stop()
-    return records
+    template = find_template(exercise_of(notebook), Path(solutions))
+    expected = expected_of(template, secret)
+    seeds = {n: all_seeds(template.exercise.task(n), secret) for n in checked}
+    made = compose(template, answers, list(seeds.items()), expected)
+    kernel = Kernel(_student(template, seconds), template.exercise, expected)
+    recorder = Recorder()
+    try:
+        _run_nbval(made, kernel, recorder)
+    finally:
+        kernel.stop()
+    if recorder.given_error:
+        name = template.path.name
+        said = f"the given cells of {name} do not run: {recorder.given_error}"
+        raise SolutionBroken(said)
+    found = recorder.tasks
+    for name, cases in kernel.cases.items():
+        found[name]["cases"] = cases
+    return found
 
 
-def _compared(text: str, kernel, write) -> None:
+def _run_nbval(notebook, kernel, recorder) -> None:
+    import nbformat
+
     with tempfile.TemporaryDirectory(prefix="attncourse-") as folder:
-        path = Path(folder) / "graded.ipynb"  # removed before anything runs
-        path.write_text(text, encoding="utf8")
+        path = Path(folder) / "graded.ipynb"  # the recorder removes it before it runs
+        path.write_text(nbformat.writes(notebook), encoding="utf8")
         nbval.plugin.RunningKernel = lambda *_, **__: kernel
-        recorder = Recorder(write, forked=True)
-        pytest.main([*forking.arguments(folder), str(path)], plugins=[recorder])
+        options = [
+            *("-c", os.devnull, f"--rootdir={folder}", f"--confcutdir={folder}"),
+            *("-p", "nbval.plugin", *(f"-pno:{name}" for name in NOT_USED)),
+            *("-q", "-s", "--no-header", "--tb=no", "--color=no", "--assert=plain"),
+            *("--nbval", "--nbval-current-env"),
+        ]
+        pytest.main([*options, str(path)], plugins=[recorder])
 
 
 def warm_up() -> None:
     """Let pytest and nbval import once, for all, what they import as they run."""
-    from nbformat.v4 import new_code_cell, new_notebook, writes
+    from nbformat.v4 import new_code_cell, new_notebook
 
     cells = [new_code_cell("1", execution_count=1)]
-    _compared(writes(new_notebook(cells=cells)), NoKernel(), lambda record: None)
+    _run_nbval(new_notebook(cells=cells), Kernel(None, None, {}), Recorder())
 
 
-class NoKernel:
-    """A kernel that runs nothing."""
+def expected_of(template: Template, secret: str) -> dict:
+    """Return what the solution returns, by task, place and seed.
 
-    seconds = 0
+    Parameters
+    ----------
+    template : Template
+        The instructor's notebook.
+    secret : str
+        What hidden inputs are drawn from.
+
+    Raises
+    ------
+    SolutionBroken
+        If the solution does not run.
+    """
+    key = f"expected {template.version} {secret}"
+    if (kept := cache.get(key)) is not None:
+        return kept
+    recorded, exercise, found = known(template.exercise.notebook), template.exercise, {}
+    student = _student(template, SOLUTION_SECONDS)
+    try:
+        for cell in definitions(template, answers_in(template, None)):
+            student.run(cell.source, SLOW)
+        for task in exercise.tasks:
+            for place, probe in enumerate(task.probes):
+                seeds = dict.fromkeys([*probe.seeds, *all_seeds(task, secret)[place]])
+                first = probe.seeds[0]
+                if probe.between and recorded.digest(task.name, place, first):
+                    same = recorded.expected(task.name, place, first)  # for its form
+                    found |= {(task.name, place, seed): same for seed in seeds}
+                    continue
+                came = student.observe(task.name, place, seeds, SLOW, effects=True)
+                for seed, seen in zip(seeds, came, strict=True):
+                    found[task.name, place, seed] = seen
+    except (AnswerError, ProcessEnded) as error:
+        name = template.path.name
+        raise SolutionBroken(f"the solution {name} does not run: {error}") from None
+    finally:
+        student.close()
+    cache.put(key, found)
+    return found
+
+
+def _student(template: Template, seconds: float) -> Student:
+    environment = template.environment()
+    hidden = [str(p) for p in places_of(environment["forbidden"])]
+    hidden.append(str(template.path.parent.absolute()))
+    spawner = forking.here.spawner(seconds, environment, hidden)
+    return Student(spawner, until=time.monotonic() + seconds)
+
+
+def _stretch() -> float:
+    """Return by how much a deadline is put off where others use the processors."""
+    return min(MOST_STRETCH, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
+
+
+class Kernel:
+    """What nbval takes for the kernel of Jupyter: its `RunningKernel`.
+
+    Parameters
+    ----------
+    student : Student or None
+        Runs the code; None to run nothing.
+    exercise : Exercise
+        Whose tasks are checked.
+    expected : dict
+        What the solution returns, by task, place and seed.
+    """
+
+    language = "python"
+
+    def __init__(self, student: Student | None, exercise, expected: dict):
+        self.student, self.exercise, self.expected = student, exercise, expected
+        self.mark: dict = {}  # of the cell that is run next; the recorder sets it
+        self.cases: dict[str, dict[int, list]] = {}
+        self._messages: list[tuple[str, dict]] = []
 
     def execute_cell_input(self, source, allow_stdin=None):
-        """Do nothing."""
+        """Run a cell and return the number of its messages."""
+        self._messages = []
+        if "task" in self.mark:
+            text = self._check(self.exercise.task(self.mark["task"]))
+            self._messages.append(("stream", {"name": "stdout", "text": text}))
+        elif self.student is not None:
+            try:
+                self.student.run(source, SLOW * _stretch())
+            except AnswerError as error:
+                kind, _, said = str(error).partition(": ")
+                content = {"ename": kind, "evalue": said, "traceback": []}
+                self._messages.append(("error", content))
+        self._messages.append(("status", {"execution_state": "idle"}))
         return 1
 
+    def _check(self, task) -> str:
+        """Return what came for the probes of a task, where it differs from expected."""
+        text, tries = [], 2
+        for place, probe in enumerate(task.probes):
+            seeds = self.mark["seeds"][place]
+            try:
+                cases = self._observe(task, place, seeds)
+            except ProcessEnded:
+                tries -= 1
+                if not tries:
+                    break
+                continue
+            right = {case.seed: holds(probe, case) for case in cases}
+            for case in cases:
+                shown = case.expected if right[case.seed] else case.came
+                lines = plain(render(shown, probe)).splitlines()
+                lines += [] if right[case.seed] else [DIFFERS]
+                text.append(block_of(place, case.seed, "\n".join(lines)))
+            if not all(right.values()):
+                self._explain(task, place, cases)
+        return "".join(text)
+
+    def _observe(self, task, place: int, seeds, *, effects: bool = False) -> list[Case]:
+        probe = task.probes[place]
+        seconds = (SLOW if probe.slow else QUICK) * _stretch()
+        try:
+            came = self.student.observe(
+                task.name, place, seeds, seconds, effects=effects
+            )
+        except AnswerError as error:
+            came = [Observation({}, error=str(error))] * len(seeds)
+        return [
+            Case(
+                seed,
+                draw(probe, seed) if probe.between else {},
+                self.expected[task.name, place, seed],
+                seen,
+            )
+            for seed, seen in zip(seeds, came, strict=True)
+        ]
+
+    def _explain(self, task, place: int, cases: list[Case]) -> None:
+        """Keep the cases of a probe that fails; of the first, also what inputs do."""
+        probe = task.probes[place]
+        kept = self.cases.setdefault(task.name, {})
+        found = {case.seed: case for case in cases}
+        if probe.slow or (not kept and not any(case.came.error for case in cases)):
+            try:
+                for case in self._observe(task, place, probe.seeds, effects=True):
+                    found[case.seed] = case
+            except ProcessEnded:
+                pass
+        kept[place] = [
+            [case.seed, to_plain(case.expected), to_plain(case.came)]
+            for case in found.values()
+        ]
+
     def await_reply(self, number, timeout=None):
-        """Do nothing."""
+        """Do nothing: when a cell was run, its messages are there."""
+
+    await_idle = await_reply
 
     def get_message(self, stream, timeout=None):
-        """Say that the cell is done."""
-        idle = {"execution_state": "idle"}
-        return {"parent_header": {"msg_id": 1}, "msg_type": "status", "content": idle}
+        """Return the next message of the cell."""
+        kind, content = self._messages.pop(0)
+        return {"parent_header": {"msg_id": 1}, "msg_type": kind, "content": content}
 
-    def is_alive(self):
-        """Say that cells can be run."""
+    def is_alive(self) -> bool:
+        """Say that cells can be run: a fresh process can be had at any time."""
         return True
 
-    def remember(self, source):
-        """Do nothing."""
+    def stop(self) -> None:
+        """End the process."""
+        if self.student is not None:
+            self.student.close()
 
-    def stop(self):
-        """Do nothing."""
-
-    give_up = stop
+    interrupt = restart = stop

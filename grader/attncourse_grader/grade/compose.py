@@ -1,35 +1,27 @@
 """Set a student's answers into the instructor's notebook, with checks of its own.
 
-Only the code that defines an answer is taken from a submission. The check cells call it
-on inputs drawn from seeds and print what came back; the outputs stored beside them are
-those of a right answer, made here, outside the process that runs the student's code.
+Only the code that defines an answer is taken from a submission. There is one check cell
+for each task; the outputs stored in it are what the instructor's solution returns.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
-import itertools
 import re
-import threading
 from pathlib import Path
 
-from attncourse.exercises.judge import expected_of, lines_of_case, safe_seeds
-from attncourse.exercises.task import Check, Exercise, Task
-
-from attncourse.exercises import MODULES
+from attncourse.exercises.compare import render
+from attncourse.exercises.probe import Exercise, Task
+from attncourse_grader import cache
+from attncourse_grader.exercises import modules
+from attncourse_grader.grade.seeds import seeds_of
 from attncourse_grader.hand_in.release import solution_of
 from attncourse_grader.hand_in.source import Statement, needed, statements_of
 from attncourse_grader.hand_in.submission import Refused, Submission, read_notebook
-from attncourse_grader.isolate.remembered import recall, remember
 
-# What is imported where an exercise is asked, beside what its notebook imports.
-IMPORTED_BY = {"patterns": ("transformers",)}
-QUICK, SLOW = 30, 240  # seconds that a cell may take
-HIDDEN_INPUTS = 3  # of each check, beside those of the student's own notebook
 WORD = re.compile(r"\w+")
-# The process that runs the cells takes this line as the sign to begin watching.
-START = "from attncourse.exercises import {module} as _exercise"
+CHECKS = "attncourse.exercises"  # of which only what is `PROVIDED` can be imported
+PROVIDED = "attncourse.exercises.provided"
 
 
 class Template:
@@ -44,16 +36,16 @@ class Template:
     """
 
     def __init__(self, path: Path, exercise: Exercise):
-        self.exercise = exercise
+        self.path, self.exercise = path, exercise
         self.given: list[Statement] = []
-        self.reference: list[Statement] = []
+        self.solution: list[Statement] = []
         state = path.stat()
-        key = f"{path.absolute()} {state.st_mtime_ns} {state.st_size}"
-        if (known := recall(key)) is not None:
-            self.given, self.reference = known
+        self.version = f"{path.absolute()} {state.st_mtime_ns} {state.st_size}"
+        if (known := cache.get(self.version)) is not None:
+            self.given, self.solution = known
             return
         self._read(path)
-        remember(key, (self.given, self.reference))
+        cache.put(self.version, (self.given, self.solution))
 
     def _read(self, path: Path) -> None:
         before_answers = True
@@ -63,12 +55,17 @@ class Template:
             mark = cell.metadata.get("attncourse", {})
             if "answer" in mark:
                 before_answers = False
-                self.reference += _parsed(solution_of(cell.source), place, path)
+                self.solution += _parsed(solution_of(cell.source), place, path)
             elif "%pip install" not in cell.source and "check" not in mark:
                 found = _parsed(cell.source, place, path)
                 if not before_answers:  # a later cell gives definitions only
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
                 self.given += [s for s in found if not s.text.startswith("%")]
+        checks = {n for s in self.given if _imports_checks(s) for n in s.binds}
+        for statement in self.given:  # what is made with the checks goes with them
+            if statement.uses & checks:
+                checks |= statement.binds
+        self.given = [s for s in self.given if not s.binds & checks]
 
     def given_to(self, codes) -> list[Statement]:
         """Return the instructor's own statements that some code may need, in order.
@@ -94,12 +91,31 @@ class Template:
         """Return the names that the instructor's own cells define."""
         return frozenset().union(*(s.binds for s in self.given))
 
+    def environment(self) -> dict:
+        """Return what the process for this exercise imports, and what it must not."""
+        forbidden = self.exercise.forbidden
+        starts = tuple(name.rstrip("*") for name in forbidden)
+        wanted = imports_of(self.given) | imports_of(self.solution)
+        wanted = {m for m in wanted if not m.startswith(starts) and m != CHECKS}
+        return {
+            "exercise": modules()[self.exercise.notebook],
+            "modules": sorted(wanted),
+            "forbidden": sorted(forbidden),
+        }
+
+
+def _imports_checks(statement: Statement) -> bool:
+    found = imports_of([statement])
+    return any(m.startswith(CHECKS) and not m.startswith(PROVIDED) for m in found)
+
 
 def imports_of(statements: list[Statement]) -> set[str]:
     """Return the names of the modules that some statements import."""
     found = set()
     for statement in statements:
-        for node in ast.parse(statement.text).body:
+        if "import" not in statement.text or statement.text.startswith("%"):
+            continue
+        for node in ast.walk(ast.parse(statement.text)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 found.add(node.module)
             elif isinstance(node, ast.Import):
@@ -133,159 +149,143 @@ def find_template(exercise: Exercise, folder: Path) -> Template:
     return Template(path, exercise)
 
 
-def hidden_seeds(check: Check, task: Task, secret: str) -> list[int]:
-    """Draw the seeds of hidden inputs: the same for the same secret."""
-    text = f"{secret} {task.name} {check.claim}".encode()
-    start = int.from_bytes(hashlib.sha256(text).digest()[:4], "big") >> 2
-    count = 1 if check.once else HIDDEN_INPUTS
-    seeds = list(itertools.islice(safe_seeds(check, range(start, start + 400)), count))
-    if len(seeds) < count:
-        raise ValueError(
-            f"the check {check.claim!r} has no {count} inputs without a number near "
-            f"the edge of rounding to {check.digits} digits. Return fewer numbers."
-        )
-    return seeds
-
-
-def seeds_of(check: Check, task: Task, secret: str) -> list[int]:
-    """Return all seeds that a check is graded on, those of the notebook first."""
-    return list(_known(check, task, secret)[0])
-
-
-def expected_lines(check: Check, task: Task, secret: str) -> list[str]:
-    """Return what a right answer to a check prints."""
-    return list(_known(check, task, secret)[1])
-
-
-_alive: dict = {}  # checks by their identity, which stays theirs while they are here
-_one_at_a_time = threading.Lock()  # right answers may draw from the global generator
-
-
-def _known(check: Check, task: Task, secret: str):
-    """Work out seeds and lines once for all submissions."""
-    _alive[id(check)] = check
-    key = f"{id(check)} {task.name} {secret}"
-    with _one_at_a_time:
-        if (known := recall(key)) is None:
-            seeds = hidden_seeds(check, task, secret)
-            if not check.once:
-                seeds = [*safe_seeds(check, check.seeds), *seeds]
-            lines = []
-            for seed in seeds:
-                lines += lines_of_case(check, seed, expected_of(check, seed))
-            known = (seeds, lines)
-            remember(key, known)
-        return known
-
-
 def code_for(
     task: Task, submission: Submission | None, template: Template, *, kept=frozenset()
 ) -> str:
-    """Return the code of the answer to a task: the student's, else the reference.
+    """Return the code of the answer to a task: the student's, else the solution's.
 
     Parameters
     ----------
     task : Task
         The task.
     submission : Submission or None
-        Where the answer is; None for the reference.
+        Where the answer is; None for the solution.
     template : Template
         The instructor's notebook.
     kept : collection of str
-        Names that the reference does not define: they are the student's.
+        Names that the solution does not define: they are the student's.
     """
     if submission is None:
-        found = needed(task.names, template.reference + template.given)
-        found = [s for s in found if s in template.reference and not s.binds & kept]
+        found = needed(task.answers, template.solution + template.given)
+        found = [s for s in found if s in template.solution and not s.binds & kept]
         return "\n\n".join(s.text for s in found)
     if task.name in submission.broken:
         return submission.broken[task.name].text
     given = template.names_given()
     found = submission.answer(task)
-    if kept:  # what the answer needs of other tasks is the reference's
-        others = {n for t in submission.exercise.tasks for n in t.names} - kept
+    if kept:  # what the answer needs of other tasks is the solution's
+        others = {n for t in submission.exercise.tasks for n in t.answers} - kept
         own = [
             s for s in submission.statements if s.binds & kept or not s.binds & others
         ]
-        found = needed(task.names, own)
+        found = needed(task.answers, own)
     own = [s for s in found if not s.binds <= given]
     return "\n\n".join(s.text for s in own)
 
 
-def compose(
-    template: Template, submission, secret: str, *, only: str = "", checked=None
-):
+def source_of(task: Task, submission: Submission, template: Template) -> str:
+    """Return the answer to a task with all that it needs, also of what is given."""
+    given = template.names_given()
+    own = [s for s in submission.statements if not s.binds or not s.binds <= given]
+    found = needed(task.answers, [*template.given, *own])
+    return "\n\n".join(s.text for s in found)
+
+
+def answers_in(
+    template: Template, submission: Submission | None, *, only: str = ""
+) -> dict[str, str]:
+    """Return the code of the answer to each task, by its name.
+
+    Parameters
+    ----------
+    template : Template
+        The instructor's notebook.
+    submission : Submission or None
+        The student's; None for the solution.
+    only : str
+        The name of a task: only its answer is the student's.
+    """
+    exercise = template.exercise
+    kept = frozenset(exercise.task(only).answers if only else ())
+    found = {}
+    for task in exercise.tasks:
+        own = submission if only in ("", task.name) else None
+        found[task.name] = code_for(task, own, template, kept=kept)
+    return found
+
+
+def definitions(template: Template, answers: dict[str, str]) -> list:
+    """Return the cells that define what is given, and the answers."""
+    given = template.given_to(answers.values())
+    cells = [_cell("\n\n".join(s.text for s in given))]
+    return cells + [_cell(code, answer=name) for name, code in answers.items()]
+
+
+def compose(template: Template, answers: dict[str, str], checked, expected: dict):
     """Return the notebook that is graded.
 
     Parameters
     ----------
     template : Template
         The instructor's notebook.
-    submission : Submission
-        The student's.
-    secret : str
-        What hidden inputs are drawn from.
-    only : str
-        The name of a task: only its answer is the student's, and only it is checked.
-    checked : collection of str, optional
-        The names of the tasks that are checked; all by default.
+    answers : dict of str to str
+        The code of the answers, by task.
+    checked : list of (str, dict of int to list of int)
+        The tasks that are checked: name, and seeds by the place of a probe.
+    expected : dict
+        What the solution returned, by task, place and seed.
 
     Returns
     -------
     nbformat.NotebookNode
-        Its check cells carry ``{"attncourse": {"task": ..., "check": place}}``.
+        Its check cells carry ``{"attncourse": {"task": name}}``.
     """
-    from nbformat.v4 import new_notebook
+    from nbformat.v4 import new_notebook, new_output
 
-    exercise = template.exercise
-    module = MODULES[exercise.notebook]
-    students = frozenset(exercise.task(only).names if only else ())
-    answers = {}
-    for task in exercise.tasks:
-        own = submission if only in ("", task.name) else None
-        answers[task.name] = code_for(task, own, template, kept=students)
-    given = template.given_to(answers.values())
-    cells = [_cell("\n\n".join(s.text for s in given))]
-    cells.append(_cell(START.format(module=module)))
-    cells += [_cell(code, SLOW, answer=name) for name, code in answers.items()]
-    for task in exercise.tasks:
-        if only in ("", task.name) and (checked is None or task.name in checked):
-            cells += check_cells(task, secret)
+    cells = definitions(template, answers)
+    for name, seeds in checked:
+        cell = _cell(f"check({name!r})", task=name, seeds=seeds)
+        cell.metadata.tags = []
+        task = template.exercise.task(name)
+        text = "".join(
+            block_of(place, seed, render(expected[name, place, seed], probe))
+            for place, probe in enumerate(task.probes)
+            for seed in seeds[place]
+        )
+        cell.outputs = [new_output("stream", text=text)]
+        cells.append(cell)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     for place, cell in enumerate(cells):
         cell.id = f"cell-{place}"
-    modules = {*imports_of(given), *IMPORTED_BY.get(module, ())}
-    modules |= {name for name in exercise.forbidden if name.startswith("attncourse.")}
-    metadata = {"kernelspec": kernel, "attncourse": {"modules": sorted(modules)}}
-    return new_notebook(cells=cells, metadata=metadata)
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
-def check_cells(task: Task, secret: str) -> list:
-    """Return one cell for each check of a task, with the output of a right answer."""
-    from nbformat.v4 import new_output
-
-    cells = []
-    for place, check in enumerate(task.checks):
-        seeds = seeds_of(check, task, secret)
-        names = ", ".join(task.names)
-        cell = _cell(
-            f"_exercise.probe({task.name!r}, {place}, {seeds}, {names})",
-            SLOW if check.once else QUICK,
-            task=task.name,
-            check=place,
-        )
-        lines = expected_lines(check, task, secret)
-        cell.metadata.tags = []
-        cell.outputs = [new_output("stream", text="\n".join(lines) + "\n")]
-        cells.append(cell)
-    return cells
+def all_seeds(task: Task, secret: str) -> list[list[int]]:
+    """Return the seeds of each probe of a task."""
+    return [seeds_of(task, place, secret) for place in range(len(task.probes))]
 
 
-def _cell(source: str, seconds: float = SLOW, **mark):
+def block_of(place: int, seed: int, text: str) -> str:
+    """Return what a check prints for one probe and seed: a head, and indented lines."""
+    lines = [f"probe {place}, seed {seed}", *text.splitlines()]
+    return "\n  ".join(lines) + "\n"
+
+
+def blocks_in(text: str) -> dict[tuple[int, int], str]:
+    """Return what `block_of` has written, by place and seed."""
+    found = {}
+    for part in re.split(r"(?m)^probe ", text)[1:]:
+        head, _, rest = part.partition("\n")
+        place, _, seed = head.partition(", seed ")
+        found[int(place), int(seed)] = rest
+    return found
+
+
+def _cell(source: str, **mark):
     from nbformat import from_dict
 
     # nbval does not compare the output of a cell that carries this tag.
     tags = ["nbval-ignore-output"]
-    metadata = {"attncourse": {**mark, "seconds": seconds}, "tags": tags}
+    metadata = {"attncourse": mark, "tags": tags}
     cell = {"cell_type": "code", "source": source, "outputs": []}
     return from_dict({**cell, "execution_count": 1, "metadata": metadata})

@@ -6,16 +6,26 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncourse.exercises.judge import Case, Verdict, expected_of, inputs_of, judge
-from attncourse.exercises.seen import read_line
-from attncourse.exercises.task import Exercise, Mistake, Task
-
-from attncourse_grader.grade.compose import compose, find_template, seeds_of
-from attncourse_grader.grade.run import TOTAL_SECONDS, CellRun, run_nbval
+from attncourse.exercises.compare import (
+    Case,
+    Verdict,
+    judge,
+    name_slip,
+    points,
+    refused,
+)
+from attncourse.exercises.forbidden import forbidden_uses
+from attncourse.exercises.probe import Exercise, Task
+from attncourse.exercises.recorded import known
+from attncourse.exercises.run import draw, from_plain
+from attncourse_grader.grade.compose import answers_in, find_template, source_of
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Submission, read_submission
-from attncourse_grader.isolate.guard import BREACHES
+from attncourse_grader.isolate import forking
+from attncourse_grader.isolate.forking import TOTAL_SECONDS
 
+COMPARE = "attncourse_grader.grade.comparing.compare"
+BESIDE = 1800  # seconds for what is not the submission's: the solution, once
 OTHERS_REPLACED = (
     "Graded with reference answers in place of the other tasks, since one of those "
     "does not work."
@@ -24,6 +34,11 @@ OUT_OF_TIME = (
     "All cells together may take {} seconds. They were used up, so what came after "
     "that was not run."
 )
+NO_END = (
+    "The answer did not come to an end in the time that it has, or it ended the "
+    "process. Is there a loop that does not stop?"
+)
+NOT_AS_EXPECTED = "What came is not what is expected."
 
 
 @dataclass(frozen=True)
@@ -37,7 +52,7 @@ class TaskGrade:
     task : Task
         The task.
     verdicts : list of Verdict
-        One for each check.
+        One for each probe.
     notes : list of str
         What else the student should know.
     """
@@ -49,8 +64,8 @@ class TaskGrade:
 
     @property
     def points(self) -> float:
-        """The points that the checks give."""
-        return sum(verdict.points for verdict in self.verdicts)
+        """The points of the task."""
+        return points(self.task, self.verdicts)
 
 
 @dataclass(frozen=True)
@@ -81,22 +96,26 @@ class Grade:
 
 
 class _Runs:
-    """The runs of one submission, which share its time.
+    """The runs of one submission, which share its time."""
 
-    Parameters
-    ----------
-    seconds : float
-        That all cells of all runs may take together.
-    """
+    def __init__(self, template, submission: Submission, secret: str, seconds: float):
+        self.template, self.submission = template, submission
+        self.secret, self.left = secret, seconds
 
-    def __init__(self, seconds: float):
-        self.left = seconds
-
-    def of(self, notebook) -> dict:
-        """Return what nbval says of a notebook's cells, by their marks."""
+    def of(self, tasks: list[Task], *, only: str = "") -> dict[str, dict]:
+        """Return what `compare` says of some tasks."""
         start = time.monotonic()
         try:
-            return grouped(run_nbval(notebook, total_seconds=self.left))
+            return forking.call(
+                COMPARE,
+                str(self.template.path.parent.absolute()),
+                self.template.exercise.notebook,
+                answers_in(self.template, self.submission, only=only),
+                [task.name for task in tasks],
+                self.secret,
+                self.left,
+                seconds=self.left + BESIDE,
+            )
         finally:
             self.left -= time.monotonic() - start
 
@@ -132,27 +151,26 @@ def grade_file(
     submission = read_submission(path)
     exercise = submission.exercise
     template = find_template(exercise, solutions)
-    known = {task.name: known_before(task, submission) for task in exercise.tasks}
-    runs, timed = {}, _Runs(seconds)
-    if not all(known.values()):
-        unseen = {name for name, mistake in known.items() if mistake is None}
-        notebook = compose(template, submission, secret, checked=unseen)
-        runs = timed.of(notebook)
-    failing = {task.name for task in exercise.tasks if not all_pass(task, runs)}
+    unseen = {t.name: refusal(t, submission, template) for t in exercise.tasks}
+    to_run = [task for task in exercise.tasks if not unseen[task.name]]
+    timed = _Runs(template, submission, secret, seconds)
+    runs = timed.of(to_run) if to_run else {}
+    failing = {t.name for t in exercise.tasks if not runs.get(t.name, {}).get("passed")}
     grades = []
     for task in exercise.tasks:
-        notes = []
-        if (mistake := known[task.name]) is not None:
-            verdicts = [refusal(check, mistake) for check in task.checks]
-        else:
-            verdicts = verdicts_of(task, runs, secret)
+        verdicts, notes = unseen[task.name], []
+        if not verdicts:
+            verdicts = verdicts_of(exercise, task, runs[task.name])
             under = tasks_under(task, submission)
             deserves = deserves_another_run(task, failing, runs, under)
             if task.name in failing and deserves and timed.left > 0:
-                alone = compose(template, submission, secret, only=task.name)
-                again = verdicts_of(task, timed.of(alone), secret)
-                if total(again) >= total(verdicts):  # named without the others
-                    verdicts, notes = again, [OTHERS_REPLACED]
+                again = timed.of([task], only=task.name)[task.name]
+                others = verdicts_of(exercise, task, again, secretive=True)
+                if points(task, others) > points(task, verdicts) or (
+                    points(task, others) == points(task, verdicts)
+                    and runs[task.name]["error"]
+                ):
+                    verdicts, notes = others, [OTHERS_REPLACED]
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
     notes = list(submission.notes)
     if timed.left <= 0:
@@ -160,66 +178,23 @@ def grade_file(
     return Grade(student or path.stem, exercise, grades, notes)
 
 
-def total(verdicts: list[Verdict]) -> float:
-    """Return the points of some verdicts."""
-    return sum(verdict.points for verdict in verdicts)
-
-
-def known_before(task: Task, submission: Submission) -> Mistake | None:
-    """Say what is wrong with an answer that need not be run to be seen."""
+def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
+    """Return verdicts on an answer that need not be run to be judged, else nothing."""
     if task.name in submission.broken:
         cell = submission.broken[task.name]
-        return Mistake(
-            "syntax error",
-            f"Cell {cell.cell} is not valid Python: {cell.error}. Until it is mended "
-            "nothing in it can run.",
-        )
+        says = f"Cell {cell.cell} is not valid Python: {cell.error}. Until that is "
+        return refused(task, "syntax error", says + "fixed nothing in it can run.")
     if absent := submission.missing(task):
         other = submission.renamed.get(task.name)
         hint = f" The cell of the task defines `{other}`." if other else ""
-        return Mistake(
-            "missing",
-            f"No cell defines `{absent[0]}`, which the task asks for.{hint} Give it "
-            "that name.",
-        )
-    rules = submission.exercise.forbidden
-    used = set().union(*(s.mentions for s in submission.answer(task)))
-    for name in sorted(used & rules.keys()):
-        return Mistake("forbidden function", rules[name])
-    return None
-
-
-def refusal(check, mistake: Mistake) -> Verdict:
-    """Return the verdict on a check that was not run."""
-    return Verdict(check, False, mistake.name, mistake.says, mistake.read)
-
-
-def grouped(cells: list[CellRun]) -> dict:
-    """Return what nbval said by the cell's mark: a task's name, or (task, check).
-
-    Raises
-    ------
-    RuntimeError
-        If a cell of ours failed: the run says nothing about the answers.
-    """
-    found = {}
-    for cell in cells:
-        if "answer" in cell.mark:
-            found[cell.mark["answer"]] = cell
-        elif "task" in cell.mark:
-            found[cell.mark["task"], cell.mark["check"]] = cell
-        elif not cell.passed:
-            raise RuntimeError(
-                "the instructor's own cells do not run: "
-                f"{cell.error or 'they came to no end'}"
-            )
-    return found
-
-
-def all_pass(task: Task, runs: dict) -> bool:
-    """Say whether every check of a task passed."""
-    places = range(len(task.checks))
-    return all((task.name, p) in runs and runs[task.name, p].passed for p in places)
+        says = f"No cell defines `{absent[0]}`, which the task asks for.{hint} Give it "
+        return refused(task, "missing", says + "that name.")
+    names = submission.exercise.forbidden_in(task)
+    try:
+        uses = forbidden_uses(source_of(task, submission, template), names)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        uses = ["The answer cannot be read as Python."]
+    return refused(task, "forbidden", uses[0]) if uses else []
 
 
 def deserves_another_run(
@@ -234,100 +209,78 @@ def deserves_another_run(
     failing : set of str
         All tasks that failed.
     runs : dict
-        What nbval said of each cell.
+        What `compare` said of each task.
     builds_on : set of str
         The tasks whose answers this one's may call.
     """
-    own = cells_of(task.name, runs)
-    if any(is_breach(cell) for cell in own):
-        return True  # what another answer has changed may be put down to this one
-    others = failing - {task.name}
-    if any(cell.unfinished for cell in own):  # its own fault it would repeat
-        stuck = {n for n in others if any(c.unfinished for c in cells_of(n, runs))}
-        return bool(stuck & builds_on)
-    incomplete = task.name not in runs or len(own) <= len(task.checks)
-    return bool(others) and (incomplete or bool(others & builds_on))
-
-
-def cells_of(name: str, runs: dict) -> list[CellRun]:
-    """Return the cells of a task that were run: its answer and its checks."""
-    return [cell for key, cell in runs.items() if name in (key, key[0])]
+    others, own = failing - {task.name}, runs[task.name]
+    if own["ended"]:  # its own fault it would repeat
+        return any(runs.get(n, {}).get("ended") for n in others & builds_on)
+    return bool(others & builds_on) or bool(others and own["error"])
 
 
 def tasks_under(task: Task, submission: Submission) -> set[str]:
     """Return the tasks whose answers this one's may call."""
     used = set().union(*(s.binds for s in submission.answer(task)))
     tasks = submission.exercise.tasks
-    found = {t.name for t in tasks if used & set(t.names)}
-    return (found | set(task.needs)) - {task.name}
+    return {t.name for t in tasks if used & set(t.answers)} - {task.name}
 
 
-def verdicts_of(task: Task, runs: dict, secret: str) -> list[Verdict]:
-    """Return the verdict on each check of a task from what nbval said.
+def verdicts_of(
+    exercise: Exercise, task: Task, run: dict, *, secretive: bool = False
+) -> list[Verdict]:
+    """Return the verdict on each probe of a task.
 
-    nbval alone decides whether a check holds. What the cell printed only serves to
-    find out which mistake it was.
+    nbval alone decides whether a probe holds. What came only serves to find out what
+    is wrong.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        The exercise.
+    task : Task
+        The task.
+    run : dict
+        What `compare` said of it.
+    secretive : bool
+        Whether nothing may be shown that came from the process: it had reference
+        answers in it.
     """
-    return [
-        verdict_of(
-            task, place, runs.get(task.name), runs.get((task.name, place)), secret
-        )
-        for place in range(len(task.checks))
-    ]
+    if run["error"] and not run["passed"]:
+        if run["error"].startswith("NotImplementedError"):
+            return refused(task, "undone", "Not done yet.")
+        says = f"The cell raises `{run['error'][:300]}`." if not secretive else NO_END
+        return refused(task, "error", says)
+    failing = range(len(task.probes)) if run["ended"] else run["failing"]
+    if run["passed"]:
+        failing = ()
+    recorded, found, came = known(exercise.notebook), [], {}
+    cases_of = {int(place): cases for place, cases in run["cases"].items()}
+    for place, probe in enumerate(task.probes):
+        if place not in failing:
+            found.append(Verdict(probe, True))
+            continue
+        if place not in cases_of:
+            found.append(Verdict(probe, False, "did not finish", (NO_END,)))
+            continue
+        cases = [
+            Case(seed, draw(probe, seed), from_plain(expected), from_plain(seen))
+            for seed, expected, seen in cases_of[place]
+        ]
+        own = [case for case in cases if case.seed in probe.seeds]
+        came[place] = {case.seed: case.came for case in own}
+        verdict = judge(probe, cases, recorded, (task.name, place))
+        if verdict.holds:  # nbval compares what this tolerates
+            verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))
+        found.append(verdict)
+    found = name_slip(task, found, came, recorded)
+    return [_without_values(v) for v in found] if secretive else found
 
 
-def verdict_of(task: Task, place: int, answer, cell, secret: str) -> Verdict:
-    """Return the verdict on one check."""
-    check = task.checks[place]
-    if cell is not None and cell.passed:
-        return Verdict(check, True)
-    if answer is not None and answer.error:
-        return refusal(check, _error(answer.error))
-    if cell is None or cell.unfinished:
-        return refusal(
-            check,
-            Mistake(
-                "did not finish",
-                "The answer did not come to an end in the time that it has, or it "
-                "ended the process. Is there a loop that does not stop?",
-            ),
-        )
-    if cell.error:
-        return refusal(check, _error(cell.error))
-    cases = cases_in(cell.printed, check, seeds_of(check, task, secret))
-    if not cases:
-        return refusal(check, Mistake("other output", "The output cannot be read."))
-    verdict = judge(check, cases, tolerance=0.51 * 10.0**-check.digits)
-    if verdict.holds:  # nbval compares every digit that was printed
-        return refusal(check, Mistake("other values", "The values differ a little."))
-    return verdict
-
-
-def is_breach(cell: CellRun) -> bool:
-    """Say whether an answer was seen to do what no answer may."""
-    return cell.error.split(":")[0] in BREACHES
-
-
-def _error(text: str) -> Mistake:
-    kind, _, said = text.partition(": ")
-    if kind in BREACHES:
-        return Mistake(BREACHES[kind], said)
-    if kind == "NotImplementedError":
-        return Mistake("not done yet", "Not done yet.")
-    return Mistake("raises an error", f"The cell raises {' '.join(text.split())[:200]}")
-
-
-def cases_in(printed: str, check, seeds: list[int]) -> list[Case]:
-    """Read the lines of `probe` back into cases. Other lines are left out."""
-    found: dict[int, dict] = {}
-    current = None
-    for line in printed.splitlines():
-        if line.startswith("seed ") and line[5:].isdigit():
-            current = found.setdefault(int(line[5:]), {})
-        elif current is not None and (pair := read_line(line)):
-            current[pair[0]] = pair[1]
-    return [
-        Case(seed, inputs_of(check, seed), expected_of(check, seed), found[seed])
-        for seed in seeds
-        if found.get(seed)
-    ]
+def _without_values(verdict: Verdict) -> Verdict:
+    """Return a verdict that shows nothing of what came."""
+    if verdict.holds or verdict.kind in ("undone", "did not finish"):
+        return verdict
+    probe = verdict.probe
+    given = (probe.given, probe.why) if verdict.kind == "values" else (NOT_AS_EXPECTED,)
+    return Verdict(probe, False, verdict.kind, tuple(filter(None, given)))

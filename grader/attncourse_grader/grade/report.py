@@ -24,10 +24,12 @@ pre { overflow-x: auto; padding: 0.5rem; background: #8882; }
 
 def text_of_grade(grade) -> str:
     """Return what the terminal shows about one submission."""
-    from attncourse.exercises.feedback import text_of_report
+    from attncourse.exercises.notebook import text_of_task
 
-    results = [(t.label, t.task, t.verdicts) for t in grade.tasks]
-    return plain("\n".join([text_of_report(grade.exercise, results), *_notes(grade)]))
+    head = f"Exercise {grade.exercise.number}: {grade.exercise.title}"
+    tasks = [text_of_task(t.label, t.task, t.verdicts) + "\n" for t in grade.tasks]
+    of = f"{number(grade.points)} of {number(grade.exercise.points)} points."
+    return plain("\n".join([head, "", *tasks, f"Together {of}", *_notes(grade)]))
 
 
 def _notes(grade) -> list[str]:
@@ -63,17 +65,14 @@ def _task_record(grade) -> dict:
 
 
 def _check_record(verdict) -> dict:
-    from attncourse.exercises.feedback import address, example
+    from attncourse.exercises.notebook import address
 
-    shown = example(verdict) if verdict.case is not None and not verdict.holds else []
     return {
-        "claim": verdict.check.claim,
-        "points": verdict.points,
-        "of": verdict.check.points,
-        "mistake": verdict.mistake,
-        "feedback": verdict.says,
-        "example": list(shown),
-        "read": address(verdict.read) if verdict.read else "",
+        "claim": verdict.probe.claim,
+        "mistake": verdict.kind,
+        "feedback": " ".join(verdict.sentences),
+        "example": list(verdict.example),
+        "read": address(verdict.read) if verdict.read and not verdict.holds else "",
     }
 
 

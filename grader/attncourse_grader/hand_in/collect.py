@@ -14,7 +14,7 @@ import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from attncourse.exercises import MODULES
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.archives import NOTEBOOKS, unpack
 from attncourse_grader.safe_text import one_line
 
@@ -215,7 +215,7 @@ def without_exercise(name: str) -> str:
         Such as ``1_attention_from_scratch (2)`` or ``ada-1_attention_from_scratch``.
     """
     bare = COPIES.sub("", name)
-    for notebook in MODULES:
+    for notebook in modules():
         number, _, title = notebook.partition("_")
         title = title.replace("_", "[ _-]*")
         form = rf"(?i)[ _-]*(?:(?<![^\W_])(?:exercise|ex)?[ _-]*{number}[ _-]*)?{title}"

@@ -10,7 +10,7 @@ import copy
 import re
 from pathlib import Path
 
-from attncourse.exercises import exercise_of
+from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.release import MODEL_ANSWER, text_of
 from attncourse_grader.hand_in.submission import Refused, read_notebook
 

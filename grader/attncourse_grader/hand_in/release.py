@@ -6,7 +6,7 @@ import copy
 import re
 from pathlib import Path
 
-from attncourse.exercises import exercise_of
+from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused, read_notebook, version_of
 
 DEFAULT_SECRET = "attention"  # an instructor takes another

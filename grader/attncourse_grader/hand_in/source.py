@@ -11,7 +11,7 @@ from dataclasses import dataclass
 ANYTHING = "*"  # what `from module import *` binds
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
 MAGIC_CELLS = re.compile(r"^%%(time|timeit|capture|prun)\b.*\n")
-PROMPT = re.compile(r"^\s*In ?\[", re.MULTILINE)  # copied along from a session
+PROMPT = re.compile(r"^[ \t]*In ?\[", re.MULTILINE)  # copied along from a session
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,6 @@ class Statement:
         Names that it gives a value.
     uses : frozenset of str
         Global names that it reads, at once or when it is called.
-    mentions : frozenset of str
-        All names in it, those of attributes and of what it imports included.
     cell : int
         The place of its cell in the notebook.
     """
@@ -35,7 +33,6 @@ class Statement:
     text: str
     binds: frozenset[str]
     uses: frozenset[str]
-    mentions: frozenset[str]
     cell: int
 
 
@@ -97,7 +94,7 @@ def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
 def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     text = _text_of(node, lines)
     uses = frozenset(_read_by(symtable.symtable(text, "cell", "exec"), top=True))
-    return Statement(text, _bound_by_statement(node), uses, _mentioned(node), cell)
+    return Statement(text, _bound_by_statement(node), uses, cell)
 
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
@@ -126,18 +123,6 @@ def _bound_by_statement(node: ast.stmt) -> frozenset[str]:
     if isinstance(node, ast.Expr):  # a call for its effect defines nothing
         return frozenset()
     return frozenset().union(*(_bound_by(part) for part in ast.walk(node)))
-
-
-def _mentioned(node: ast.stmt) -> frozenset[str]:
-    found = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            found.add(part.id)
-        elif isinstance(part, ast.Attribute):
-            found.add(part.attr)
-        elif isinstance(part, (ast.Import, ast.ImportFrom)):
-            found |= {name.name.split(".")[-1] for name in part.names}
-    return frozenset(found)
 
 
 def _bound_by(node: ast.AST) -> set[str]:

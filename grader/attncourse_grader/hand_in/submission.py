@@ -7,16 +7,18 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from attncourse.exercises.task import Exercise, Task
-
-from attncourse.exercises import MODULES, exercise_of
+from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.hand_in.source import (
     BrokenCell,
     Statement,
     needed,
     statements_of,
 )
+
+if TYPE_CHECKING:
+    from attncourse.exercises.probe import Exercise, Task
 
 LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
 NEWEST_FORMAT, NEWEST_MINOR = 4, 5  # of notebooks
@@ -27,6 +29,10 @@ OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
 
 class Refused(Exception):
     """A file that cannot be graded; the message says why and what to do."""
+
+
+class SolutionBroken(Exception):
+    """The instructor's own notebook does not run; nothing can be said of answers."""
 
 
 class Unreadable(ValueError):
@@ -62,18 +68,18 @@ class Submission:
 
     def answer(self, task: Task) -> list[Statement]:
         """Return the statements that make up the answer to a task."""
-        return needed(task.names, self.statements)
+        return needed(task.answers, self.statements)
 
     def missing(self, task: Task) -> list[str]:
         """Return the names that the task asks for and nothing defines."""
         bound = set().union(*(s.binds for s in self.statements), set())
-        return [name for name in task.names if name not in bound]
+        return [name for name in task.answers if name not in bound]
 
 
 def version_of(exercise: Exercise) -> str:
     """Return a short text that changes when the tasks of an exercise change."""
     parts = [
-        (task.name, task.names, [(c.claim, c.points) for c in task.checks])
+        (task.name, task.answers, task.points, [p.claim for p in task.probes])
         for task in exercise.tasks
     ]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
@@ -212,14 +218,14 @@ def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
 
 
 def _exercise_in(said, statements, broken, marks, path) -> Exercise:
-    if said.get("exercise") in list(MODULES):  # whatever it is
+    if said.get("exercise") in list(modules()):  # whatever it is
         return exercise_of(said["exercise"])
     bound = set().union(*(s.binds for s in statements), set())
     bound |= _defined("\n".join(cell.text for cell in broken))
     best, most = None, 0
-    for notebook in MODULES:
+    for notebook in modules():
         exercise = exercise_of(notebook)
-        names = [name for task in exercise.tasks for name in task.names]
+        names = [name for task in exercise.tasks for name in task.answers]
         count = len(bound.intersection(names))
         count += sum(task.name in marks.values() for task in exercise.tasks)
         if count > most:
@@ -238,7 +244,7 @@ def _defined(text: str) -> set[str]:
 
 def _task_of(cell: BrokenCell, marks, exercise: Exercise) -> str | None:
     for task in exercise.tasks:
-        if _defined(cell.text).intersection(task.names):
+        if _defined(cell.text).intersection(task.answers):
             return task.name
     names = [task.name for task in exercise.tasks]
     return marks[cell.cell] if marks[cell.cell] in names else None
@@ -249,6 +255,6 @@ def _renamed(exercise: Exercise, statements, marks) -> dict[str, str]:
     for task in exercise.tasks:
         own = [s for s in statements if marks[s.cell] == task.name]
         bound = [name for s in own for name in sorted(s.binds)]
-        if bound and not set(bound) & set(task.names):
+        if bound and not set(bound) & set(task.answers):
             found[task.name] = bound[0]
     return found

@@ -1,9 +1,9 @@
 """The process that has imported everything, and forks; `forking` starts it.
 
-First of all it forks another one, the nursery. That takes the right answers out of its
-own copy of the exercises and raises kernels; it never learns what a notebook, a secret
-or an expected output is. Whatever is called afterwards is called in a fork that has the
-right answers and runs nothing of a student's.
+First of all it forks another one, from which the processes with students' code come.
+That imports PyTorch and nothing that knows an answer; for each exercise it forks a
+process in which the exercise's probes are imported and what it forbids is ruled out.
+Whatever is called afterwards is called in a fork that runs nothing of a student's.
 """
 
 from __future__ import annotations
@@ -18,18 +18,15 @@ import socket
 import sys
 import time
 from importlib import import_module
-from pathlib import Path
 
-import attncourse
-from attncourse_grader.isolate import forking, oracle, remembered
-from attncourse_grader.isolate.channel import Reader, sender
-from attncourse_grader.isolate.spawn import end_after, end_children, spawn_kernels
+from attncourse_grader import cache
+from attncourse_grader.isolate import forking
+from attncourse_grader.isolate.channel import Reader, send
+from attncourse_grader.isolate.spawn import end_after, end_children, spawn
 
-# Parts of the package that are imported by name, or that no answer needs.
-ELSEWHERE = ("exercises", "grading", "cli", "viz", "widgets")
 COMPARING = "attncourse_grader.grade.comparing"
 # What forks import as soon as they are asked to grade.
-NEEDED = ("course.locally", "grade", "records.likeness", "report")
+NEEDED = ("workers", "grade.grading", "grade.report", "records.similarity")
 
 
 def main() -> None:
@@ -39,28 +36,27 @@ def main() -> None:
     prepare()
     gc.freeze()
     asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    nursery = os.fork()
-    if not nursery:
-        end_after(nurse, asked, closing=(control, asks))
+    students = os.fork()
+    if not students:
+        end_after(serve_students, asked, closing=(control, asks))
     asked.close()
-    oracle.all_modules()
     import_module(COMPARING).warm_up()
     for name in NEEDED:
         import_module(f"attncourse_grader.{name}")
-    tells, hears = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    sends, receives = cache.pair()
     gc.freeze()
     while True:
-        if hears in select.select([control, hears], [], [])[0]:
-            remembered.hear(hears)
+        if receives in select.select([control, receives], [], [])[0]:
+            cache.receive(receives)
             continue
         _, fds, _, _ = socket.recv_fds(control, 1, 1)
         if not fds:
-            asks.close()  # the nursery ends by itself, with all that it has raised
-            end_children(but=nursery)
+            asks.close()  # the other one ends by itself, with all that it has forked
+            end_children(but=students)
             return
-        _bury()
+        _reap()
         if not os.fork():
-            end_after(answer, fds[0], asks, tells, closing=(control, hears))
+            end_after(answer, fds[0], asks, sends, closing=(control, receives))
         os.close(fds[0])
 
 
@@ -76,23 +72,72 @@ def prepare() -> None:
         torch.ones(8, 8, dtype=kind) @ torch.ones(8, 8, dtype=kind)
 
 
-def _bury() -> None:
+def _reap() -> None:
     """Let processes that have ended go."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
-def nurse(asked) -> None:
-    """Take the right answers out, then fork what raises kernels, as often as asked."""
-    from attncourse_grader.isolate import inside
+def serve_students(asked) -> None:
+    """Hand requests on to a process for each exercise, forked when it is needed first.
 
-    import_course()
-    kept, modules = oracle.two_copies()
-    inside.settle()
+    Parameters
+    ----------
+    asked : socket.socket
+        Where requests come from: JSON, and a socket that leads to whoever asks.
+    """
+    from attncourse_grader.isolate import student_process
 
-    def serve_cells(sock):
-        inside.serve(sock, kept, modules)
+    student_process.settle()
+    gc.freeze()
+    servers: dict[str, socket.socket] = {}
+    while True:
+        said, fds, _, _ = socket.recv_fds(asked, 1 << 16, 1)
+        if not fds:
+            end_children()
+            return
+        _reap()
+        environment = json.loads(said)["environment"]
+        key = json.dumps(environment)
+        for last_try in (False, True):
+            if key not in servers:
+                ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                if not os.fork():
+                    inherited = (asked, ours, fds[0], *servers.values())
+                    end_after(serve_exercise, theirs, environment, closing=inherited)
+                theirs.close()
+                servers[key] = ours
+            try:
+                socket.send_fds(servers[key], [said], fds)
+                break
+            except OSError:  # it has ended
+                servers.pop(key).close()
+                if last_try:
+                    break
+        os.close(fds[0])
+
+
+def serve_exercise(asked, environment: dict) -> None:
+    """Import one exercise, then fork what spawns processes, as often as asked.
+
+    Parameters
+    ----------
+    asked : socket.socket
+        Where requests come from.
+    environment : dict
+        ``exercise``: its module; ``modules``: what its notebook imports; ``forbidden``:
+        the names that it forbids.
+    """
+    from attncourse_grader.isolate import rule_out, student_process
+
+    exercise = rule_out.exercise_without(
+        environment["exercise"], environment["modules"], environment["forbidden"]
+    )
+    student_process.settle()
+
+    def serve(sock):
+        student_process.serve(sock, exercise)
 
     gc.collect()
     gc.freeze()
@@ -101,41 +146,27 @@ def nurse(asked) -> None:
         if not fds:
             end_children()
             return
-        _bury()
-        request = json.loads(said)
-        for name in request["modules"]:
-            with contextlib.suppress(Exception):
-                import_module(name)
-        gc.freeze()
+        _reap()
         if not os.fork():
             sock = socket.socket(fileno=fds[0])
-            end_after(spawn_kernels, sock, request, serve_cells, closing=(asked,))
+            end_after(spawn, sock, json.loads(said), serve, closing=(asked,))
         os.close(fds[0])
 
 
-def import_course() -> None:
-    """Import what answers may find in the package, so that it can be ruled out."""
-    folder = Path(attncourse.__file__).parent
-    for path in sorted(folder.rglob("*.py")):
-        parts = path.relative_to(folder).with_suffix("").parts
-        if parts[0] not in ELSEWHERE and parts[-1] != "__init__":
-            import_module(".".join(("attncourse", *parts)))
-
-
-def answer(number, asks, tells) -> None:
+def answer(number, asks, sends) -> None:
     """Call the function that a socket names, and send what it returns."""
     sock = socket.socket(fileno=number)
     deadline = time.monotonic() + forking.GRACE
     request = Reader(sock, longest=forking.LONGEST).read(deadline)
     signal.alarm(int(request["seconds"]) + forking.GRACE)
     forking.here = forking.Here(asks, request["folder"])
-    remembered.tells = tells
+    cache.sends = sends
     try:
         value = forking.called(request["call"], request["arguments"])
         said = {"returned": value}
     except Exception as error:
         said = {"raised": f"{type(error).__name__}: {error}"}
-    sender(sock)(said)
+    send(sock, said)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Ask a process that has imported everything for forks in which to work.
 
 It is started once for a batch. For each notebook two processes are forked: one that
-grades it, with pytest and nbval in it, and one that forks in turn, behind walls, the
+grades it, with pytest and nbval in it, and one that forks in turn the isolated
 processes in which answers run. So the process that asks need not import PyTorch. When
 it ends, however it ends, all of these end too.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -22,12 +23,24 @@ import time
 from importlib import import_module
 
 from attncourse_grader.isolate import sandbox
-from attncourse_grader.isolate.channel import Broken, Late, Reader, sender
-from attncourse_grader.isolate.kernel import ForkServer
+from attncourse_grader.isolate.channel import Broken, Late, Reader, send
+from attncourse_grader.isolate.sandbox import Layer, read_layers
+from attncourse_grader.isolate.student import Spawner
 
+TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
 GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
+
+
+NOT_LINUX = (
+    "Grading needs Linux: answers run in isolated processes that other systems do not "
+    "have. On Windows use WSL, elsewhere the container."
+)
+
+
+class NotLinux(OSError):
+    """Another system, which cannot isolate processes as Linux does."""
 
 
 class Ended(RuntimeError):
@@ -40,32 +53,42 @@ class Here:
     Parameters
     ----------
     asks : socket.socket
-        Leads to the nursery.
+        Leads to the process from which those with students' code come.
     folder : str
-        In which kernels get folders of their own.
+        In which these get folders of their own.
     """
 
     def __init__(self, asks, folder: str):
-        self._asks, self._folder, self._nursery = asks, folder, None
+        self._asks, self._folder, self._spawners = asks, folder, {}
 
-    def nursery(self, seconds: float, modules):
-        """Return where kernels come from, one for all notebooks of this process.
+    def spawner(self, seconds: float, environment: dict, hidden=()) -> Spawner:
+        """Return where processes for one exercise come from.
 
         Parameters
         ----------
         seconds : float
-            Processor seconds that a kernel may take.
-        modules : list of str
-            What kernels find imported.
+            Processor seconds that each may take.
+        environment : dict
+            What `fork_server.serve_exercise` takes.
+        hidden : iterable of str
+            Paths that they do not see.
         """
-        if self._nursery is None:
+        key = json.dumps([environment, list(hidden)])
+        if key not in self._spawners:
             wanted, given = socket.socketpair()
-            asked = {"folder": self._folder, "seconds": seconds, "modules": modules}
+            folder = os.path.join(self._folder, str(len(self._spawners)))
+            os.mkdir(folder, 0o711)
+            asked = {
+                "folder": folder,
+                "seconds": seconds,
+                "environment": environment,
+                "hidden": list(hidden),
+            }
             with given:
                 text = json.dumps(asked).encode()
                 socket.send_fds(self._asks, [text], [given.fileno()])
-            self._nursery = ForkServer(wanted)
-        return self._nursery
+            self._spawners[key] = Spawner(wanted)
+        return self._spawners[key]
 
 
 class Forker:
@@ -73,13 +96,13 @@ class Forker:
 
     Raises
     ------
-    OSError
-        If this system has no fork.
+    NotLinux
+        If this system is another.
     """
 
     def __init__(self):
         if not sandbox.linux:
-            raise OSError("kernels are forked on Linux only")
+            raise NotLinux(NOT_LINUX)
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
             self._process = subprocess.Popen(
@@ -134,7 +157,7 @@ class Forker:
             os.chmod(folder, 0o711)
             with there, self._lock:
                 socket.send_fds(self._control, [b"f"], [there.fileno()])
-            sender(here)({**request, "folder": folder, "seconds": seconds})
+            send(here, {**request, "folder": folder, "seconds": seconds})
             deadline = time.monotonic() + seconds + 2 * GRACE
             said = Reader(here, longest=LONGEST).read(deadline)
         except (Broken, Late, OSError) as error:
@@ -217,29 +240,15 @@ def _environment() -> dict[str, str]:
     }
 
 
-# Plugins of pytest that do nothing for notebooks, but take their time with each cell.
-NOT_USED = ("cacheprovider", "unraisableexception", "threadexception", "logging")
-NOT_USED += ("doctest", "junitxml", "unittest", "faulthandler", "debugging", "recwarn")
-NOT_USED += ("pastebin", "setuponly", "setupplan", "stepwise", "warnings")
-NOT_USED += ("tmpdir", "monkeypatch", "subtests", "python")
-
-
-def arguments(folder) -> list[str]:
-    """Return the options with which pytest runs nbval."""
-    return [
-        *("-c", os.devnull, f"--rootdir={folder}", f"--confcutdir={folder}"),
-        *("-p", "nbval.plugin", *(f"-pno:{name}" for name in NOT_USED)),
-        *("-q", "-s", "--no-header", "--tb=no", "--color=no", "--assert=plain"),
-        *("--nbval", "--nbval-current-env"),
-    ]
-
-
-def walls_there() -> dict[str, str]:
-    """Return which walls can be put up here, as `sandbox.read_walls` takes it."""
+@functools.cache
+def layers() -> list[Layer]:
+    """Return which layers of isolation answers have on this machine, by trying."""
+    if not sandbox.linux:
+        return read_layers(dict.fromkeys(sandbox.LAYERS.values(), "this is not Linux"))
     command = [sys.executable, "-m", "attncourse_grader.isolate.spawn"]
     with contextlib.suppress(subprocess.SubprocessError, ValueError, OSError):
         done = subprocess.run(
             command, env=_environment(), capture_output=True, timeout=60, check=False
         )
-        return json.loads(done.stdout)
-    return {}
+        return read_layers(json.loads(done.stdout))
+    return read_layers({})

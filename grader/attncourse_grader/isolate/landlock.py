@@ -1,4 +1,4 @@
-"""Landlock, a wall that every process of a recent Linux may put around itself."""
+"""Landlock: a process of a recent Linux gives up access to files and the network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXECUTE, WRITE, READ, READ_FOLDER, TRUNCATE, DEVICE = 1, 2, 4, 8, 1 << 14, 1 << 
 OF_FILES = EXECUTE | WRITE | READ | TRUNCATE | DEVICE
 FOLDERS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1}
 BIND_AND_CONNECT = 3  # of TCP, from version 4
-SCOPES = 3  # abstract sockets and signals, from version 6
+SCOPES, SCOPED = 3, 6  # abstract sockets and signals, from version 6
 
 
 def _call(number, *arguments) -> int:
@@ -52,7 +52,7 @@ def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
     return found
 
 
-def shut_in(readable: list[Path], writable: Path) -> None:
+def restrict(readable: list[Path], writable: Path) -> None:
     """Let this process and its children reach only some folders, and no network.
 
     Parameters
@@ -75,9 +75,9 @@ def shut_in(readable: list[Path], writable: Path) -> None:
         "QQQ",
         handled,
         BIND_AND_CONNECT if have >= 4 else 0,
-        SCOPES if have >= 6 else 0,
+        SCOPES if have >= SCOPED else 0,
     )
-    rules = rules[: 24 if have >= 6 else 16 if have >= 4 else 8]
+    rules = rules[: 24 if have >= SCOPED else 16 if have >= 4 else 8]
     ruleset = _call(CREATE, rules, ctypes.c_size_t(len(rules)), ctypes.c_uint32(0))
     try:
         for path in readable:

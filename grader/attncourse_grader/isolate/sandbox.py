@@ -1,7 +1,7 @@
-"""Walls around a process that runs what a stranger wrote.
+"""Layers of isolation around a process that runs code which nobody trusts.
 
-Each wall is one function that raises `OSError` where this machine does not have it.
-`raising` puts them up: namespaces and files in a process whose child is then shut in,
+Each layer is one function that raises `OSError` where this machine does not have it.
+`spawn` calls them: namespaces and files in a process whose child is then isolated,
 limits, rights and Landlock in that child. None of them needs more than Linux and libc.
 """
 
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import os
-import resource
 import signal
 import sys
 from dataclasses import dataclass
@@ -53,26 +51,29 @@ DEVICES = ("null", "zero", "random", "urandom")
 SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache", "/etc/fonts")
 UNPRIVILEGED_UID = 0x30000000  # user numbers that belong to nobody
 
+with contextlib.suppress(ImportError):  # not on Windows
+    import resource
+
 linux = sys.platform.startswith("linux")
 libc = ctypes.CDLL(None, use_errno=True) if linux else None
 
 
 @dataclass(frozen=True)
-class Wall:
-    """Something that an answer cannot get past.
+class Layer:
+    """One layer of isolation.
 
     Attributes
     ----------
     name : str
         What it keeps the answer from.
-    stands : bool
+    works : bool
         Whether this machine has it.
     why_not : str
-        What the system said where it does not stand, "" where it does.
+        What the system said where it does not work, "" where it does.
     """
 
     name: str
-    stands: bool
+    works: bool
     why_not: str = ""
 
 
@@ -136,6 +137,8 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
         _mount(str(path), place, "", MS_BIND | MS_REC)
     for path in hidden:
         place = root / path.relative_to("/")
+        if place.is_file():
+            _mount("/dev/null", place, "", MS_BIND)
         if place.is_dir():
             _mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, "size=4k,mode=755")
     for name in DEVICES:
@@ -179,8 +182,10 @@ def _mount(source, target, kind, flags, options=""):
 def visible() -> tuple[list[Path], list[Path]]:
     """Return what an answer has to see of the disk, and what of that it must not."""
     import attncourse
+    import attncourse_grader
 
     package = Path(attncourse.__file__).resolve().parent
+    grader = Path(attncourse_grader.__file__).resolve().parent
     wanted = [Path(p) for p in SYSTEM]
     wanted += [Path(p) for p in dict.fromkeys((sys.prefix, sys.base_prefix))]
     wanted += [Path(p).resolve() for p in dict.fromkeys((sys.prefix, sys.base_prefix))]
@@ -189,7 +194,7 @@ def visible() -> tuple[list[Path], list[Path]]:
         known = any(path.is_relative_to(p) for p in readable)
         if path.exists() and not known and path != Path("/"):
             readable.append(path)
-    return readable, [package / "exercises", package / "grading"]
+    return readable, [package / "exercises", grader]
 
 
 def address_space() -> int:
@@ -281,53 +286,59 @@ def only_files(readable: list[Path], hidden: list[Path], writable: Path) -> None
     writable : Path
         Where files can be made.
     """
-    landlock.shut_in(landlock.without(readable, hidden), writable)
+    landlock.restrict(landlock.without(readable, hidden), writable)
 
 
-@functools.cache
-def walls() -> list[Wall]:
-    """Return which walls stand around answers on this machine, by trying."""
-    if not linux:
-        why = "forked kernels and walls around them are there on Linux only"
-        return [Wall(name, False, why) for name in WALLS]
-    from attncourse_grader.isolate.forking import walls_there
-
-    return read_walls(walls_there())
-
-
-WALLS = {
+LAYERS = {
     "own processes, network and messages": "namespaces",
     "own files of limited size": "files",
     "no rights": "rights",
     "limits to memory, processes and time": "limits",
     "Landlock": "landlock",
+    "no signals to other processes": "signals",
     "ended first where memory runs out": "memory",
 }
 
 
-def read_walls(said: dict[str, str]) -> list[Wall]:
-    """Return the walls from what a process behind them has said.
+def read_layers(said: dict[str, str]) -> list[Layer]:
+    """Return the layers from what an isolated process has said.
 
     Parameters
     ----------
     said : dict of str to str
-        Short name to what the system said where the wall does not stand, "" where it
-        does. A wall that is not named was not tried.
+        Short name to what the system said where the layer does not work, "" where it
+        does. A layer that is not named was not tried.
     """
     found = []
-    for name, short in WALLS.items():
-        why = said.get(short, "not tried, since an earlier one does not stand")
-        found.append(Wall(name, not why, why))
+    for name, short in LAYERS.items():
+        why = said.get(short, "not tried, since an earlier one does not work")
+        found.append(Layer(name, not why, why))
     return found
 
 
-def try_wall(name: str, put_up, *arguments, **options) -> Wall:
-    """Put up a wall and say whether it stands."""
+def try_layer(name: str, function, *arguments, **options) -> Layer:
+    """Put a layer in place and say whether it works."""
     try:
-        put_up(*arguments, **options)
+        function(*arguments, **options)
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        return Wall(name, False, str(error) or type(error).__name__)
-    return Wall(name, True)
+        return Layer(name, False, str(error) or type(error).__name__)
+    return Layer(name, True)
+
+
+def signals_stay_inside(layers: list[Layer], *, own_user: bool) -> None:
+    """Raise `OSError` if an answer could end processes that are not its own.
+
+    Parameters
+    ----------
+    layers : list of Layer
+        What was put in place.
+    own_user : bool
+        Whether the process is the only one of its user.
+    """
+    works = {layer.name for layer in layers if layer.works}
+    scoped = "landlock" in works and landlock.version() >= landlock.SCOPED
+    if not ("namespaces" in works or scoped or own_user):
+        raise OSError("needs namespaces, or Linux 6.12 with Landlock")
 
 
 def bare_process(keep: int) -> None:

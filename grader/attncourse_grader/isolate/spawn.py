@@ -1,4 +1,4 @@
-"""Raise kernels: fork processes behind walls, and end what they leave running."""
+"""Fork isolated processes, and end what they leave running."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from attncourse_grader.isolate import sandbox
-from attncourse_grader.isolate.sandbox import try_wall
+from attncourse_grader.isolate.sandbox import try_layer
 
 
 def end_after(function, *arguments, closing=()) -> None:
@@ -36,17 +36,18 @@ def end_after(function, *arguments, closing=()) -> None:
         os._exit(0)
 
 
-def spawn_kernels(sock, request: dict, then) -> None:
-    """Fork a kernel whenever asked to; before, end what the last one has left.
+def spawn(sock, request: dict, then) -> None:
+    """Fork an isolated process whenever asked to, and end what the last one has left.
 
     Parameters
     ----------
     sock : socket.socket
-        Where "n" asks for a new kernel and "e" for the end of the last.
+        Where "n" asks for a new process and "e" for the end of the last.
     request : dict
-        The folder for this notebook, and the seconds that it may take.
+        ``folder`` for this notebook, the ``seconds`` that it may take, and the paths
+        that are ``hidden``.
     then : callable
-        What a kernel does with its socket.
+        What the process does with its socket.
     """
     sandbox.adopt_orphans()
     folder, count = Path(request["folder"]), 0
@@ -60,24 +61,22 @@ def spawn_kernels(sock, request: dict, then) -> None:
             continue
         count += 1
         ours, theirs = socket.socketpair()
-        place = folder / f"kernel-{count}"
-        said = fork_behind_walls(
-            place, request["seconds"], theirs, then, closing=(sock, ours)
-        )
+        place = folder / f"process-{count}"
+        said = fork_isolated(place, request, theirs, then, closing=(sock, ours))
         theirs.close()
         socket.send_fds(sock, [json.dumps(said).encode()], [ours.fileno()])
         ours.close()
 
 
-def fork_behind_walls(place: Path, seconds, sock, then, *, closing=()) -> dict:
-    """Call a function in a forked process behind walls; say which walls stand.
+def fork_isolated(place: Path, request: dict, sock, then, *, closing=()) -> dict:
+    """Call a function in an isolated forked process; say which layers work.
 
     Parameters
     ----------
     place : Path
         Where a folder can be made for it.
-    seconds : float
-        Processor seconds that it may take.
+    request : dict
+        ``seconds`` of the processor that it may take, and paths that are ``hidden``.
     sock : socket.socket
         What stays open in it.
     then : callable
@@ -88,7 +87,7 @@ def fork_behind_walls(place: Path, seconds, sock, then, *, closing=()) -> dict:
     read, write = os.pipe()
     if not os.fork():
         end_after(
-            _behind_walls, sock, write, place, seconds, then, closing=(*closing, read)
+            _isolated, sock, write, place, request, then, closing=(*closing, read)
         )
     os.close(write)
     with os.fdopen(read, "rb") as file:
@@ -125,19 +124,20 @@ def _children() -> list[int]:
         return [child.pid for child in psutil.Process(mine).children()]
 
 
-def _behind_walls(sock, write, place, seconds, then) -> None:
-    """Put up the outer walls, then fork the process that the answers run in."""
+def _isolated(sock, write, place, request, then) -> None:
+    """Put the outer layers in place, then fork the process that the answers run in."""
     place.mkdir()
     there, number = sandbox.address_space(), os.getpid() % 50_000
     readable, hidden = sandbox.visible()
-    walls = [
-        try_wall("memory", sandbox.first_to_go),
-        try_wall("namespaces", sandbox.own_namespaces),
+    hidden += [Path(path) for path in request.get("hidden", ())]
+    layers = [
+        try_layer("memory", sandbox.first_to_go),
+        try_layer("namespaces", sandbox.own_namespaces),
     ]
     own_files = False
-    if walls[-1].stands:
-        walls.append(try_wall("files", sandbox.own_files, place, readable, hidden))
-        own_files = walls[-1].stands
+    if layers[-1].works:
+        layers.append(try_layer("files", sandbox.own_files, place, readable, hidden))
+        own_files = layers[-1].works
     child = os.fork()
     if child:
         sock.close()
@@ -154,12 +154,15 @@ def _behind_walls(sock, write, place, seconds, then) -> None:
         scratch = Path(".").absolute()
         with contextlib.suppress(OSError):
             keep or os.chown(scratch, *[sandbox.UNPRIVILEGED_UID + number] * 2)
-    walls.append(try_wall("limits", sandbox.limits, seconds, there))
-    walls.append(try_wall("rights", sandbox.no_rights, number, keep_user=keep))
-    walls.append(try_wall("landlock", sandbox.only_files, readable, hidden, scratch))
+    layers.append(try_layer("limits", sandbox.limits, request["seconds"], there))
+    layers.append(try_layer("rights", sandbox.no_rights, number, keep_user=keep))
+    layers.append(try_layer("landlock", sandbox.only_files, readable, hidden, scratch))
+    own = os.geteuid() >= sandbox.UNPRIVILEGED_UID
+    inside = try_layer("signals", sandbox.signals_stay_inside, layers, own_user=own)
+    layers.append(inside)
     with contextlib.suppress(OSError):
         sandbox.die_with_parent()  # a change of user has undone that
-    os.write(write, json.dumps({w.name: w.why_not for w in walls}).encode()[: 1 << 14])
+    os.write(write, json.dumps({w.name: w.why_not for w in layers}).encode()[: 1 << 14])
     sock = socket.socket(fileno=os.dup(sock.fileno()))
     sandbox.bare_process(sock.fileno())
     _forget(scratch)
@@ -186,13 +189,13 @@ def _forget(scratch: Path) -> None:
 
 
 def main() -> None:
-    """Print which walls can be put up here."""
+    """Print which layers of isolation work here."""
     sandbox.adopt_orphans()
     ours, theirs = socket.socketpair()
     with tempfile.TemporaryDirectory() as folder, ours, theirs:
         Path(folder).chmod(0o711)
         place = Path(folder) / "tried"
-        said = fork_behind_walls(place, 9, theirs, None, closing=(ours,))
+        said = fork_isolated(place, {"seconds": 9}, theirs, None, closing=(ours,))
         end_children()
     json.dump(said, sys.stdout)
 

@@ -1,161 +1,164 @@
-"""A kernel for nbval that is a fork: the interface of nbval's `RunningKernel`.
+"""The trusted side of a process that runs a student's code.
 
-Here is the side of the process that compares. It knows the expected outputs and runs
-nothing of the student's; `inside` is the other side. Each cell has one deadline; a
-process that ended is noticed at once; and where a cell did not come to an end, the next
-one finds a fresh process in which all earlier cells that did have run.
+It runs nothing of the student's; `student_process` is the other side. Each request has
+one deadline; a process that ended is noticed at once; and after a request that did not
+come to an end the next one finds a fresh process in which all earlier cells were run.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-import secrets
 import socket
 import time
 
-from attncourse_grader.isolate.channel import Broken, Late, Reader, sender
+from attncourse_grader.isolate.channel import Broken, Late, Reader, send
 
 SECONDS_TO_START = 60
-MOST_MESSAGES = 10_000  # of one cell
 REPLAY_SECONDS = 240  # for the cells before, in a fresh process
 
 
-class KernelDied(RuntimeError):
-    """The answer ended the process that ran it, or did not end in its time."""
+class ProcessEnded(RuntimeError):
+    """The code ended the process that ran it, or did not end in its time."""
 
 
-class ForkServer:
-    """Ask another process, over a socket, for kernels."""
+class AnswerError(RuntimeError):
+    """The code raised an exception; the message names it."""
+
+
+class Spawner:
+    """Ask another process, over a socket, for isolated processes.
+
+    Parameters
+    ----------
+    sock : socket.socket
+        Leads to that process.
+    """
 
     def __init__(self, sock):
         self.sock = sock
 
     def new(self) -> socket.socket:
-        """Return the socket of a fresh kernel.
+        """Return the socket of a fresh process.
 
-        What an earlier kernel has left running is ended first.
+        What an earlier one has left running is ended first.
         """
         self.sock.settimeout(SECONDS_TO_START)
         self.sock.sendall(b"n")
         _, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 1)
         if not fds:
-            raise KernelDied("no process could be started")
+            raise ProcessEnded("no process could be started")
         return socket.socket(fileno=fds[0])
 
     def end(self) -> None:
-        """End the kernel and all that it started."""
+        """End the process and all that it started."""
         self.sock.settimeout(SECONDS_TO_START)
         self.sock.sendall(b"e")
         self.sock.recv(1)
 
 
-class ForkedKernel:
-    """Run cells in a forked process.
+class Student:
+    """Run cells and probes in an isolated process.
 
     Parameters
     ----------
-    nursery : ForkServer
-        Where kernels come from.
+    spawner : Spawner
+        Where processes come from.
     until : float
-        The value of ``time.monotonic()`` after which no cell runs.
+        The value of ``time.monotonic()`` after which nothing runs.
     """
 
-    def __init__(self, nursery: ForkServer, until: float = math.inf):
-        self.nursery, self.until = nursery, until
-        self.seconds = SECONDS_TO_START  # the recorder sets it for each cell
-        self._sock = self._reader = self._put = None
+    def __init__(self, spawner: Spawner, until: float = math.inf):
+        self.spawner, self.until = spawner, until
+        self._sock = self._reader = None
         self._cells: list[str] = []  # that a fresh process has to run first
         self._count = 0
-        self._deadline = 0.0
-        self._messages: list[dict] = []
 
-    def give_up(self) -> None:
-        """End the process; the next cell gets a fresh one."""
-        if self._sock is not None:
-            self._sock.close()
-            self._sock = self._reader = self._put = None
-            self.nursery.end()
+    def run(self, code: str, seconds: float) -> None:
+        """Run a cell, and run it again whenever a fresh process is needed.
 
-    def remember(self, source: str) -> None:
-        """Run this cell again whenever a fresh process is needed."""
-        self._cells.append(source)
+        Raises
+        ------
+        AnswerError
+            If it raises something.
+        ProcessEnded
+            If it does not come to an end in time.
+        """
+        self._ask({"code": code}, seconds)
+        self._cells.append(code)
 
-    def execute_cell_input(self, source, allow_stdin=None):
-        """Start a cell and return the number of its messages."""
-        self._messages = []
+    def observe(
+        self, task: str, place: int, seeds, seconds: float, *, effects: bool = False
+    ) -> list:
+        """Return what the answer to a task gives for one probe and some seeds.
+
+        Parameters
+        ----------
+        task : str
+            The name of the task.
+        place : int
+            Which of its probes.
+        seeds : sequence of int
+            What the inputs are drawn from.
+        seconds : float
+            That this may take.
+        effects : bool
+            Whether to find out which inputs have no effect.
+
+        Returns
+        -------
+        list of Observation
+            One for each seed.
+        """
+        from attncourse.exercises.run import from_plain
+
+        asked = {"task": task, "place": place, "seeds": list(seeds), "effects": effects}
+        came = self._ask(asked, seconds)
+        try:
+            found = [from_plain(one) for one in came]
+        except ValueError as error:
+            raise AnswerError(f"ValueError: {error}") from None
+        if len(found) != len(seeds):
+            raise AnswerError("ValueError: this is no reply")
+        return found
+
+    def _ask(self, request: dict, seconds: float) -> list:
         if time.monotonic() >= self.until:
-            self._died()
+            self._ended()
         if self._sock is None:
             self._begin()
-        self._deadline = min(time.monotonic() + self.seconds, self.until)
-        return self._send(source)
+        deadline = min(time.monotonic() + seconds, self.until)
+        return self._reply(request, deadline)
 
-    def _begin(self):
-        self._sock = self.nursery.new()
-        key = secrets.token_bytes(32)
-        self._put = sender(self._sock)
-        self._reader = Reader(self._sock, key)
-        with contextlib.suppress(OSError):
-            self._put(key.hex())
-        for cell in self._cells:
+    def _begin(self) -> None:
+        self._sock = self.spawner.new()
+        self._reader = Reader(self._sock)
+        for code in self._cells:
             deadline = min(time.monotonic() + REPLAY_SECONDS, self.until)
-            self._pump(self._send(cell), deadline)
-        self._messages = []
+            with contextlib.suppress(AnswerError):
+                self._reply({"code": code}, deadline)
 
-    def _send(self, source: str) -> int:
+    def _reply(self, request: dict, deadline: float) -> list:
         self._count += 1
         try:
-            self._put({"id": self._count, "code": source})
-        except OSError:
-            self._died()
-        return self._count
+            send(self._sock, {**request, "id": self._count})
+            reply = self._reader.read(deadline)
+        except (OSError, Broken, Late):
+            self._ended()
+        if not isinstance(reply, dict) or reply.get("id") != self._count:
+            self._ended()
+        if error := reply.get("error"):
+            raise AnswerError(str(error)[:2100])
+        came = reply.get("came")
+        return came if isinstance(came, list) else []
 
-    def _died(self):
-        self.give_up()
-        raise KernelDied("the process that ran the answer has ended")
+    def _ended(self):
+        self.close()
+        raise ProcessEnded("the process that ran the answer has ended")
 
-    def _pump(self, number: int, deadline: float):
-        while len(self._messages) <= MOST_MESSAGES:
-            try:
-                message = self._reader.read(deadline)
-            except (Broken, Late):
-                break
-            kind = message.get("type") if isinstance(message, dict) else None
-            if kind == "done" and message.get("id") == number:
-                self._add(number, "status", {"execution_state": "idle"})
-                return
-            if kind == "stream":
-                text = str(message.get("text", ""))
-                self._add(number, "stream", {"name": "stdout", "text": text})
-            elif kind == "error":
-                said = {k: str(message.get(k, "")) for k in ("ename", "evalue")}
-                self._add(number, "error", {**said, "traceback": []})
-        self._died()
-
-    def _add(self, number: int, kind: str, content: dict):
-        self._messages.append(
-            {"parent_header": {"msg_id": number}, "msg_type": kind, "content": content}
-        )
-
-    def await_reply(self, number, timeout=None):
-        """Wait until the cell has come to its end."""
-        self._pump(number, self._deadline)
-
-    def await_idle(self, number, timeout=None):
-        """Do nothing: when the reply is there, all messages are."""
-
-    def get_message(self, stream, timeout=None):
-        """Return the next message of the cell."""
-        return self._messages.pop(0)
-
-    def is_alive(self) -> bool:
-        """Say that cells can be run: a fresh process can be had at any time."""
-        return True
-
-    def stop(self) -> None:
-        """End the process."""
-        self.give_up()
-
-    interrupt = restart = stop
-    language = "python"
+    def close(self) -> None:
+        """End the process; the next request gets a fresh one."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = self._reader = None
+            self.spawner.end()

@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from attncourse_grader.grade.report import html_page, safe
 from attncourse_grader.records.effective import (
     exercises_in,
-    record_of_standing,
+    record_of_effective,
     refusals,
 )
-from attncourse_grader.records.similarity import pairs_alike
+from attncourse_grader.records.similarity import similar_pairs
 from attncourse_grader.safe_text import number
 
 BINS = 10
@@ -51,9 +51,9 @@ def class_page(book, found) -> str:
     book : Gradebook
         The gradebook.
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     """
-    records = [(s, record_of_standing(book, s)) for s in found if s.handin]
+    records = [(s, record_of_effective(book, s)) for s in found if s.handin]
     students = len({s.student for s in found})
     people = "student" if students == 1 else "students"
     body = [
@@ -208,17 +208,17 @@ def _table_of_mistakes(kinds, made, says) -> list[str]:
 
 def _alike(book, exercise: str, own) -> list[str]:
     answers, contents, marks = {}, defaultdict(list), []
-    for standing in own:
+    for effective in own:
         (row,) = book.rows(
-            "SELECT answers FROM results WHERE key = ?", standing.handin["key"]
+            "SELECT answers FROM results WHERE key = ?", effective.handin["key"]
         )
-        answers[standing.student] = json.loads(row["answers"])
-        contents[standing.handin["content"]].append(standing.student)
-        whose = book.setting(f"mark {standing.handin['variant']}")
-        if whose and whose != standing.student:
-            marks.append((standing.student, whose))
+        answers[effective.student] = json.loads(row["answers"])
+        contents[effective.handin["content"]].append(effective.student)
+        whose = book.setting(f"mark {effective.handin['variant']}")
+        if whose and whose != effective.student:
+            marks.append((effective.student, whose))
     same = [group for group in contents.values() if len(group) > 1]
-    pairs = pairs_alike(answers, book.setting(f"reference {exercise}", {}))
+    pairs = similar_pairs(answers, book.setting(f"reference {exercise}", {}))
     if not (same or pairs or marks):
         return []
     lines = [
@@ -240,8 +240,8 @@ def _alike(book, exercise: str, own) -> list[str]:
             continue
         tasks = f"; the same but for names: {', '.join(pair.tasks)}" * bool(pair.tasks)
         lines.append(
-            f"<li>{safe(pair.one)} and {safe(pair.other)}: {pair.likeness:.0%} of what "
-            f"few others have{safe(tasks)}.</li>"
+            f"<li>{safe(pair.one)} and {safe(pair.other)}: {pair.similarity:.0%} of "
+            f"what few others have{safe(tasks)}.</li>"
         )
     return [*lines, "</ul>"]
 

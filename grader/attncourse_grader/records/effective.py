@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from attncourse.exercises import MODULES
+from attncourse_grader.exercises import modules
 from attncourse_grader.records.late import LONGEST, in_words, read_penalty
 from attncourse_grader.safe_text import number
 
@@ -81,7 +81,7 @@ ORDER BY student, results.exercise, last_run, time, source
 """
 
 
-def standings(book) -> list[EffectiveGrade]:
+def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise.
 
     Parameters
@@ -164,27 +164,27 @@ def points_of(exercise: str) -> float:
     exercise : str
         The name of its notebook.
     """
-    from attncourse.exercises import exercise_of
+    from attncourse_grader.exercises import exercise_of
 
     return exercise_of(exercise).points
 
 
-def record_of_standing(book, standing: EffectiveGrade) -> dict | None:
+def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
     """Return the record of the grade that counts, with the student's own name.
 
     Parameters
     ----------
     book : Gradebook
         The gradebook.
-    standing : EffectiveGrade
+    effective : EffectiveGrade
         Which.
     """
-    if standing.handin is None:
+    if effective.handin is None:
         return None
     (row,) = book.rows(
-        "SELECT record FROM results WHERE key = ?", standing.handin["key"]
+        "SELECT record FROM results WHERE key = ?", effective.handin["key"]
     )
-    return {**json.loads(row["record"]), "student": standing.student}
+    return {**json.loads(row["record"]), "student": effective.student}
 
 
 def refusals(book) -> list[dict]:
@@ -209,7 +209,7 @@ def exercises_in(found: list[EffectiveGrade]) -> list[str]:
     Parameters
     ----------
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     """
-    present = {standing.exercise for standing in found}
-    return [name for name in MODULES if name in present]
+    present = {effective.exercise for effective in found}
+    return [name for name in modules() if name in present]

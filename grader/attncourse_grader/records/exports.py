@@ -7,10 +7,10 @@ from pathlib import Path
 from attncourse_grader.grade.report import cell
 from attncourse_grader.records.effective import (
     EffectiveGrade,
+    effective_grades,
     exercises_in,
-    record_of_standing,
+    record_of_effective,
     refusals,
-    standings,
 )
 from attncourse_grader.records.lms import (
     by_student,
@@ -46,7 +46,7 @@ def export(book, form: str, out: Path, columns: dict[str, str] | None = None):
     list of str
         Sentences about students who are not in the tables.
     """
-    found = standings(book)
+    found = effective_grades(book)
     columns = columns or {}
     if form in ("plain", "tasks"):
         text = (plain_table if form == "plain" else tasks_table)(book, found)
@@ -80,10 +80,10 @@ def plain_table(book, found: list[EffectiveGrade]) -> str:
     book : Gradebook
         The gradebook.
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     """
     exercises, table = exercises_in(found), by_student(found)
-    of = sum({standing.exercise: standing.of for standing in found}.values())
+    of = sum({effective.exercise: effective.of for effective in found}.values())
     remarks: dict[str, list[str]] = {}
     for refused in refusals(book):
         says = f"{refused['source']}: {refused['refused']}"
@@ -93,9 +93,9 @@ def plain_table(book, found: list[EffectiveGrade]) -> str:
         own = table.get(name, {})
         totals = [own[e].total if e in own else None for e in exercises]
         known = [t for t in totals if t is not None]
-        for standing in own.values():
-            if standing.late > 0:
-                text = f"{standing.exercise}: {standing.sentences()[0]}"
+        for effective in own.values():
+            if effective.late > 0:
+                text = f"{effective.exercise}: {effective.sentences()[0]}"
                 remarks.setdefault(name, []).append(text)
         rows.append(
             [
@@ -117,27 +117,27 @@ def tasks_table(book, found: list[EffectiveGrade]) -> str:
     book : Gradebook
         The gradebook.
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     """
-    records = {id(s): record_of_standing(book, s) for s in found}
+    records = {id(s): record_of_effective(book, s) for s in found}
     labels = sorted({t["task"] for r in records.values() if r for t in r["tasks"]})
     head = ["student", "exercise", "points", "of", "late", "penalty", "by hand"]
     rows = [[*head, "total", *labels]]
-    for standing in found:
-        record = records[id(standing)] or {"tasks": []}
+    for effective in found:
+        record = records[id(effective)] or {"tasks": []}
         points = {t["task"]: number(t["points"]) for t in record["tasks"]}
         rows.append(
             [
-                cell(standing.student),
-                standing.exercise,
-                points_text(standing.points),
-                number(standing.of),
-                f"{standing.late / 3600:.1f} h" if standing.late else "",
-                number(standing.penalty) if standing.penalty else "",
-                number(sum(p for p, _ in standing.adjustments))
-                if standing.adjustments
+                cell(effective.student),
+                effective.exercise,
+                points_text(effective.points),
+                number(effective.of),
+                f"{effective.late / 3600:.1f} h" if effective.late else "",
+                number(effective.penalty) if effective.penalty else "",
+                number(sum(p for p, _ in effective.adjustments))
+                if effective.adjustments
                 else "",
-                points_text(standing.total),
+                points_text(effective.total),
                 *(points.get(label, "") for label in labels),
             ]
         )

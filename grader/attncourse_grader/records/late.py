@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from attncourse.exercises import MODULES
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.safe_text import number
 
@@ -103,7 +103,7 @@ def read_deadlines(texts) -> dict[str, float]:
     found = {}
     for text in texts:
         which, sign, when = text.rpartition("=")
-        names = [exercise_named(which)] if sign else list(MODULES)
+        names = [exercise_named(which)] if sign else list(modules())
         for name in names:
             if sign or name not in found:
                 found[name] = read_time(when)
@@ -119,12 +119,12 @@ def exercise_named(text: str) -> str:
         ``1``, ``1_attention_from_scratch`` or ``attention_from_scratch.ipynb``.
     """
     bare = Path(text.strip()).name.removesuffix(".ipynb").lower()
-    for notebook, module in MODULES.items():
+    for notebook, module in modules().items():
         number, _, title = notebook.partition("_")
         if bare in (number, notebook, title, module):
             return notebook
     raise Refused(
-        f"there is no exercise {text!r}. The exercises are: {', '.join(MODULES)}."
+        f"there is no exercise {text!r}. The exercises are: {', '.join(modules())}."
     )
 
 

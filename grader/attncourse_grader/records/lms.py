@@ -12,7 +12,7 @@ from attncourse_grader.records.effective import (
     EffectiveGrade,
     exercises_in,
     points_of,
-    record_of_standing,
+    record_of_effective,
 )
 from attncourse_grader.safe_text import number, one_line
 
@@ -32,8 +32,8 @@ def points_text(value: float | None) -> str:
 def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrade]]:
     """Return {student: {exercise: EffectiveGrade}}."""
     table: dict = {}
-    for standing in found:
-        table.setdefault(standing.student, {})[standing.exercise] = standing
+    for effective in found:
+        table.setdefault(effective.student, {})[effective.exercise] = effective
     return table
 
 
@@ -47,7 +47,7 @@ def title_of(exercise: str, columns: dict[str, str]) -> str:
     columns : dict of str to str
         Headings that the instructor has given.
     """
-    from attncourse.exercises import exercise_of
+    from attncourse_grader.exercises import exercise_of
 
     own = exercise_of(exercise)
     return columns.get(exercise) or f"Exercise {own.number}: {own.title}"
@@ -61,7 +61,7 @@ def canvas_table(book, found, columns) -> tuple[str, list[str]]:
     book : Gradebook
         The gradebook.
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     columns : dict of str to str
         The names of the assignments in Canvas, with their numbers in brackets.
     """
@@ -98,7 +98,7 @@ def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
     book : Gradebook
         The gradebook.
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     exercise : str
         The notebook of the exercise.
     """
@@ -106,23 +106,23 @@ def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
     head = ["Identifier", "Full name", "Email address", "Status", "Grade"]
     head += ["Maximum Grade", "Grade can be changed", "Last modified (grade)"]
     rows, missing = [[*head, "Feedback comments"]], []
-    for standing in (s for s in found if s.exercise == exercise):
-        student = students[standing.student]
-        participant = moodle_number(student, standing)
+    for effective in (s for s in found if s.exercise == exercise):
+        student = students[effective.student]
+        participant = moodle_number(student, effective)
         if not participant:
-            missing.append(standing.student)
+            missing.append(effective.student)
             continue
         rows.append(
             [
                 f"Participant {participant}",
-                cell(student["name"] or standing.student),
+                cell(student["name"] or effective.student),
                 cell(student["email"]),
-                "Submitted for grading" if standing.handin else "No submission",
-                points_text(standing.total),
-                number(standing.of),
+                "Submitted for grading" if effective.handin else "No submission",
+                points_text(effective.total),
+                number(effective.of),
                 "Yes",
                 "-",
-                cell(" ".join(standing.sentences())),
+                cell(" ".join(effective.sentences())),
             ]
         )
     says = (
@@ -132,17 +132,17 @@ def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
     return (csv_text(rows) if len(rows) > 1 else ""), [says] if missing else []
 
 
-def moodle_number(student, standing: EffectiveGrade) -> str:
+def moodle_number(student, effective: EffectiveGrade) -> str:
     """Return the number of a submission in Moodle, "" if none is known.
 
     Parameters
     ----------
     student : sqlite3.Row
         The row of the student.
-    standing : EffectiveGrade
+    effective : EffectiveGrade
         Where the student stands.
     """
-    own = standing.handin["moodle"] if standing.handin else ""
+    own = effective.handin["moodle"] if effective.handin else ""
     return own or student["moodle"]
 
 
@@ -154,7 +154,7 @@ def moodle_feedback(book, found, exercise: str, path: Path) -> None:
     book : Gradebook
         The gradebook.
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     exercise : str
         The notebook of the exercise.
     path : Path
@@ -163,15 +163,15 @@ def moodle_feedback(book, found, exercise: str, path: Path) -> None:
     students = book.students()
     part = path.with_name(path.name + ".part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for standing in (s for s in found if s.exercise == exercise and s.handin):
-            student = students[standing.student]
-            if participant := moodle_number(student, standing):
-                name = one_line(student["name"] or standing.student)
+        for effective in (s for s in found if s.exercise == exercise and s.handin):
+            student = students[effective.student]
+            if participant := moodle_number(student, effective):
+                name = one_line(student["name"] or effective.student)
                 name = "".join(" " if c in '_/\\:*?"<>|' else c for c in name)
-                record = record_of_standing(book, standing)
+                record = record_of_effective(book, effective)
                 archive.writestr(
                     f"{name}_{participant}_assignfeedback_file_/feedback.html",
-                    page_of_record(record, standing.sentences()),
+                    page_of_record(record, effective.sentences()),
                 )
     part.replace(path)
 
@@ -184,7 +184,7 @@ def moodle_gradebook(book, found, columns) -> str:
     book : Gradebook
         The gradebook.
     found : list of EffectiveGrade
-        What `standings` returned.
+        What `effective_grades` returned.
     columns : dict of str to str
         The names of the assignments in Moodle.
     """

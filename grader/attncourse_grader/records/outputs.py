@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from attncourse_grader.grade.report import json_of_record, page_of_record
-from attncourse_grader.records.effective import record_of_standing, standings
+from attncourse_grader.records.effective import effective_grades, record_of_effective
 from attncourse_grader.safe_text import one_line
 
 FEEDBACK = "feedback"
@@ -32,18 +32,18 @@ def write_outputs(book, out: Path) -> list[str]:
     from attncourse_grader.records.class_page import class_page
     from attncourse_grader.records.exports import plain_table
 
-    found = standings(book)
+    found = effective_grades(book)
     students = book.students()
     problems: list[str] = []
-    for standing in found:
-        record = record_of_standing(book, standing)
+    for effective in found:
+        record = record_of_effective(book, effective)
         if record is None:
             continue
-        stem = page_stem(students[standing.student], standing)
-        total = {"total": standing.total, "standing": list(standing.sentences())}
+        stem = page_stem(students[effective.student], effective)
+        total = {"total": effective.total, "standing": list(effective.sentences())}
         _try(
             out / FEEDBACK / f"{stem}.html",
-            page_of_record(record, standing.sentences()),
+            page_of_record(record, effective.sentences()),
             problems,
         )
         _try(
@@ -56,17 +56,17 @@ def write_outputs(book, out: Path) -> list[str]:
     return problems
 
 
-def page_stem(student, standing) -> str:
+def page_stem(student, effective) -> str:
     """Return the name of a student's page about an exercise, without its ending.
 
     Parameters
     ----------
     student : sqlite3.Row
         The row of the student.
-    standing : EffectiveGrade
+    effective : EffectiveGrade
         Where the student stands in the exercise.
     """
-    return f"{student['page']}-{standing.exercise.partition('_')[0]}"
+    return f"{student['page']}-{effective.exercise.partition('_')[0]}"
 
 
 def _try(path: Path, text: str, problems: list[str]) -> None:

@@ -62,7 +62,7 @@ def fingerprints(path: Path, exercise) -> tuple[dict[str, list[int]], str]:
 def _statements(source: str) -> list[ast.stmt]:
     if len(source) > LONGEST_CELL:
         return []
-    plain = re.sub(r"(?m)^(\s*)[%!?].*$", r"\1pass", source)
+    plain = re.sub(r"(?m)^([ \t]*)[%!?].*$", r"\1pass", source)
     try:
         return ast.parse(plain).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -139,7 +139,7 @@ class Pair:
     ----------
     one, other : str
         The students.
-    likeness : float
+    similarity : float
         From 0 to 1.
     tasks : tuple of str
         The tasks that are the same but for names and layout.
@@ -147,11 +147,11 @@ class Pair:
 
     one: str
     other: str
-    likeness: float
+    similarity: float
     tasks: tuple[str, ...]
 
 
-def pairs_alike(
+def similar_pairs(
     answers: dict[str, dict[str, list[int]]], reference: dict[str, list[int]]
 ) -> list[Pair]:
     """Return the pairs of students whose answers are nearly the same.
@@ -181,12 +181,12 @@ def pairs_alike(
         shared = whole[one] & whole[other]
         if sum(held[run] <= rare for run in shared) < FEWEST_SHARED:
             continue
-        likeness = 2 * sum(weight[run] for run in shared) / both
-        if likeness >= ALIKE:
+        similarity = 2 * sum(weight[run] for run in shared) / both
+        if similarity >= ALIKE:
             same = tuple(
                 task
                 for task, runs in parts[one].items()
                 if task and runs and runs == parts[other].get(task)
             )
-            found.append(Pair(one, other, likeness, same))
-    return sorted(found, key=lambda pair: (-pair.likeness, pair.one, pair.other))
+            found.append(Pair(one, other, similarity, same))
+    return sorted(found, key=lambda pair: (-pair.similarity, pair.one, pair.other))

@@ -1,0 +1,46 @@
+"""The exercises of the course by the names of their notebooks."""
+
+from __future__ import annotations
+
+import functools
+import re
+from importlib import import_module, util
+from pathlib import Path
+
+_NOTEBOOK = re.compile(r"Exercise\(\s*(?:notebook=)?[\"']((\d+)_[^\"'/]+)[\"']")
+
+
+def folder() -> Path:
+    """Return the folder of the modules with probes."""
+    return Path(util.find_spec("attncourse").origin).parent / "exercises"
+
+
+@functools.cache
+def modules() -> dict[str, str]:
+    """Return the module of each exercise by the name of its notebook, in order."""
+    found = {}
+    for path in folder().glob("*.py"):
+        if match := _NOTEBOOK.search(path.read_text(encoding="utf8")):
+            found[match[1]] = path.stem
+    return dict(sorted(found.items(), key=lambda item: int(item[0].split("_")[0])))
+
+
+def exercise_of(notebook: str):
+    """Return the exercise of a notebook.
+
+    Parameters
+    ----------
+    notebook : str
+        The name of the file without its ending.
+
+    Raises
+    ------
+    ValueError
+        If the course has no such exercise.
+    """
+    if notebook not in modules():
+        raise ValueError(
+            f"there is no exercise {notebook!r}. The exercises are: "
+            f"{', '.join(modules())}."
+        )
+    return import_module(f"attncourse.exercises.{modules()[notebook]}").EXERCISE
