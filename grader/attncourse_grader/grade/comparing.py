@@ -33,7 +33,12 @@ from attncourse_grader.grade.recorder import Recorder
 from attncourse_grader.hand_in.submission import SolutionBroken
 from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.rule_out import places_of
-from attncourse_grader.isolate.student import AnswerError, ProcessEnded, Student
+from attncourse_grader.isolate.student import (
+    AnswerError,
+    ProcessEnded,
+    Spawner,
+    Student,
+)
 from attncourse_grader.safe_text import plain
 
 QUICK, SLOW = 30, 240  # seconds that a probe, or a cell of definitions, may take
@@ -84,7 +89,7 @@ def compare(
     expected = expected_of(template, secret)
     seeds = {n: all_seeds(template.exercise.task(n), secret) for n in checked}
     made = compose(template, answers, list(seeds.items()), expected)
-    kernel = Kernel(_student(template, seconds), template.exercise, expected)
+    kernel = Kernel(template, expected, seconds)
     recorder = Recorder()
     try:
         _run_nbval(made, kernel, recorder)
@@ -121,7 +126,7 @@ def warm_up() -> None:
     from nbformat.v4 import new_code_cell, new_notebook
 
     cells = [new_code_cell("1", execution_count=1)]
-    _run_nbval(new_notebook(cells=cells), Kernel(None, None, {}), Recorder())
+    _run_nbval(new_notebook(cells=cells), Kernel(None, {}, 0), Recorder())
 
 
 def expected_of(template: Template, secret: str) -> dict:
@@ -143,7 +148,8 @@ def expected_of(template: Template, secret: str) -> dict:
     if (kept := cache.get(key)) is not None:
         return kept
     recorded, exercise, found = known(template.exercise.notebook), template.exercise, {}
-    student = _student(template, SOLUTION_SECONDS)
+    spawner = _spawner(template, SOLUTION_SECONDS)
+    student = Student(spawner, until=time.monotonic() + SOLUTION_SECONDS)
     try:
         for cell in definitions(template, answers_in(template, None)):
             student.run(cell.source, SLOW)
@@ -167,12 +173,12 @@ def expected_of(template: Template, secret: str) -> dict:
     return found
 
 
-def _student(template: Template, seconds: float) -> Student:
-    environment = template.environment()
+def _spawner(template: Template, seconds: float, forbidden=()) -> Spawner:
+    """Return where processes come from in which some more names are forbidden."""
+    environment = template.environment(forbidden)
     hidden = [str(p) for p in places_of(environment["forbidden"])]
     hidden.append(str(template.path.parent.absolute()))
-    spawner = forking.here.spawner(seconds, environment, hidden)
-    return Student(spawner, until=time.monotonic() + seconds)
+    return forking.here.spawner(seconds, environment, hidden)
 
 
 def _stretch() -> float:
@@ -185,18 +191,22 @@ class Kernel:
 
     Parameters
     ----------
-    student : Student or None
-        Runs the code; None to run nothing.
-    exercise : Exercise
-        Whose tasks are checked.
+    template : Template or None
+        The instructor's notebook; None to run nothing.
     expected : dict
         What the solution returns, by task, place and seed.
+    seconds : float
+        That all cells together may take.
     """
 
     language = "python"
 
-    def __init__(self, student: Student | None, exercise, expected: dict):
-        self.student, self.exercise, self.expected = student, exercise, expected
+    def __init__(self, template: Template | None, expected: dict, seconds: float):
+        self.template, self.expected, self.seconds = template, expected, seconds
+        self.student = None  # in which what all tasks forbid is ruled out
+        if template is not None:
+            until = time.monotonic() + seconds
+            self.student = Student(_spawner(template, seconds), until)
         self.mark: dict = {}  # of the cell that is run next; the recorder sets it
         self.cases: dict[str, dict[int, list]] = {}
         self._messages: list[tuple[str, dict]] = []
@@ -205,7 +215,7 @@ class Kernel:
         """Run a cell and return the number of its messages."""
         self._messages = []
         if "task" in self.mark:
-            text = self._check(self.exercise.task(self.mark["task"]))
+            text = self._check(self.template.exercise.task(self.mark["task"]))
             self._messages.append(("stream", {"name": "stdout", "text": text}))
         elif self.student is not None:
             try:
@@ -219,11 +229,14 @@ class Kernel:
 
     def _check(self, task) -> str:
         """Return what came for the probes of a task, where it differs from expected."""
-        text, tries = [], 2
+        text, tries, student = [], 2, self.student
+        if task.forbidden:
+            spawner = _spawner(self.template, self.seconds, task.forbidden)
+            student = self.student.sibling(spawner)
         for place, probe in enumerate(task.probes):
             seeds = self.mark["seeds"][place]
             try:
-                cases = self._observe(task, place, seeds)
+                cases = self._observe(student, task, place, seeds)
             except ProcessEnded:
                 tries -= 1
                 if not tries:
@@ -236,16 +249,16 @@ class Kernel:
                 lines += [] if right[case.seed] else [DIFFERS]
                 text.append(block_of(place, case.seed, "\n".join(lines)))
             if not all(right.values()):
-                self._explain(task, place, cases)
+                self._explain(student, task, place, cases)
+        if student is not self.student:
+            student.close()
         return "".join(text)
 
-    def _observe(self, task, place: int, seeds, *, effects: bool = False) -> list[Case]:
+    def _observe(self, student, task, place, seeds, *, effects=False) -> list[Case]:
         probe = task.probes[place]
         seconds = (SLOW if probe.slow else QUICK) * _stretch()
         try:
-            came = self.student.observe(
-                task.name, place, seeds, seconds, effects=effects
-            )
+            came = student.observe(task.name, place, seeds, seconds, effects=effects)
         except AnswerError as error:
             came = [Observation({}, error=str(error))] * len(seeds)
         return [
@@ -258,14 +271,16 @@ class Kernel:
             for seed, seen in zip(seeds, came, strict=True)
         ]
 
-    def _explain(self, task, place: int, cases: list[Case]) -> None:
+    def _explain(self, student, task, place: int, cases: list[Case]) -> None:
         """Keep the cases of a probe that fails; of the first, also what inputs do."""
         probe = task.probes[place]
         kept = self.cases.setdefault(task.name, {})
         found = {case.seed: case for case in cases}
         if probe.slow or (not kept and not any(case.came.error for case in cases)):
             try:
-                for case in self._observe(task, place, probe.seeds, effects=True):
+                for case in self._observe(
+                    student, task, place, probe.seeds, effects=True
+                ):
                     found[case.seed] = case
             except ProcessEnded:
                 pass

@@ -91,9 +91,15 @@ class Template:
         """Return the names that the instructor's own cells define."""
         return frozenset().union(*(s.binds for s in self.given))
 
-    def environment(self) -> dict:
-        """Return what the process for this exercise imports, and what it must not."""
-        forbidden = self.exercise.forbidden
+    def environment(self, more=()) -> dict:
+        """Return what a process for this exercise imports, and what it must not.
+
+        Parameters
+        ----------
+        more : tuple of str
+            What is forbidden beside what the exercise forbids.
+        """
+        forbidden = (*self.exercise.forbidden, *more)
         starts = tuple(name.rstrip("*") for name in forbidden)
         wanted = imports_of(self.given) | imports_of(self.solution)
         wanted = {m for m in wanted if not m.startswith(starts) and m != CHECKS}

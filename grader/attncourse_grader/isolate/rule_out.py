@@ -1,4 +1,4 @@
-"""Take what an exercise forbids out of the process that runs answers to it.
+"""Take what a task forbids out of the process that runs answers to it.
 
 The rule that refuses an answer reads its source. This is for what no source shows:
 names put together at run time, other ways into the same function.
@@ -14,6 +14,7 @@ from importlib import import_module, util
 from pathlib import Path
 
 import torch
+from torch.autograd import graph
 
 # What compares; nothing of it is there beside a student's code.
 OUTSIDE = ("compare", "relations", "recorded", "notebook", "forbidden")
@@ -21,13 +22,14 @@ OUTSIDE = ("compare", "relations", "recorded", "notebook", "forbidden")
 RELATED = {
     "scaled_dot_product_attention": r"_?scaled_dot_product_|_native_multi_head|"
     r"_transformer_encoder|_triton_",
+    "autograd": "_make_dual",
     "MultiheadAttention": r"_native_multi_head|_transformer_encoder|_triton_multi",
 }
 FUNCTIONS = {"MultiheadAttention": ["torch.nn.functional.multi_head_attention_forward"]}
 
 
 def _refuse(*_, **__):
-    raise RuntimeError("this exercise rules that out")
+    raise RuntimeError("the task rules that out")
 
 
 def rule_out(names) -> None:
@@ -36,11 +38,14 @@ def rule_out(names) -> None:
     Parameters
     ----------
     names : iterable of str
-        The dotted names that the exercise forbids.
+        The dotted names that the task forbids.
     """
     names = _expanded(names)
     forget(f"attncourse.exercises.{name}" for name in OUTSIDE)
     forget(name for name in names if name.startswith("attncourse."))
+    if "torch.autograd" in names:
+        graph._engine_run_backward.__code__ = _refuse.__code__
+        torch.autograd.Variable._execution_engine = None
     for name in names:
         if name.startswith("torch."):
             last = name.rpartition(".")[2]

@@ -74,6 +74,12 @@ class Student:
         self._cells: list[str] = []  # that a fresh process has to run first
         self._count = 0
 
+    def sibling(self, spawner: Spawner) -> Student:
+        """Return another process for the same cells, from elsewhere."""
+        other = Student(spawner, self.until)
+        other._cells = self._cells
+        return other
+
     def run(self, code: str, seconds: float) -> None:
         """Run a cell, and run it again whenever a fresh process is needed.
 
