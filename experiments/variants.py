@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from attncourse import AdditiveAttention, MultiplicativeAttention
-from attncourse.exercises.variants.translator import (
+from attncourse.exercises.provided.attention_variants import (
     STEPS,
     WIDTH,
     Translator,

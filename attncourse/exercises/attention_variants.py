@@ -1,0 +1,739 @@
+"""Exercise 3: attention variants."""
+
+import statistics
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from attncourse.data.text import EOS
+from attncourse.exercises.probe import Exercise, Probe, Task, numbers, sizes, whole
+from attncourse.exercises.provided.attention_variants import T975
+from attncourse.exercises.run import gradients, leaf
+
+TYPES = "chapters/02_attention_types"
+SEQ2SEQ = "chapters/06_seq2seq"
+
+
+# 3.1 ---------------------------------------------------------------------------------
+
+CLASSES = ("Dot", "ScaledDot", "General", "Additive", "Concat")
+
+
+def _vectors(g, name, *, zero_keys=False):
+    """Draw queries, keys and the weights of one of the five modules, by its layers."""
+    batch, queries, keys, d_q, d_k, hidden = sizes(g, 6)
+    d_k = d_q if name in ("Dot", "ScaledDot") else d_k
+    inputs = {"query": numbers(g, batch, queries, d_q)}
+    inputs["key"] = numbers(g, batch, keys, d_k) * (not zero_keys)
+    own = {
+        "General": {"project": (d_q, d_k)},
+        "Additive": {"query_proj": (hidden, d_q), "key_proj": (hidden, d_k)},
+        "Concat": {"hidden": (hidden, d_q + d_k)},
+    }.get(name, {})
+    own |= {"v": (1, hidden)} if name in ("Additive", "Concat") else {}
+    return inputs | {n: numbers(g, *shape, most=0.5) for n, shape in own.items()}
+
+
+def _module(classes, name, query, key, hidden=3):
+    widths = (query.shape[-1], key.shape[-1], hidden)
+    place = CLASSES.index(name)
+    return classes[place](*widths[: (0, 0, 2, 3, 3)[place]])
+
+
+def _score(name, *classes, query, key, **weights):
+    hidden = weights["v"].shape[1] if "v" in weights else 3
+    module = _module(classes, name, query, key, hidden)
+    for layer, weight in weights.items():
+        getattr(module, layer).weight.data = weight
+    return module(query, key)
+
+
+def _multiplications(*classes, **inputs):
+    names, inputs = ("Additive", "Concat"), list(inputs.values())
+    found = {}
+    for name, module in zip(names, classes[3:], strict=True):
+        with FlopCounterMode(display=False) as counter:
+            module(inputs[0].shape[-1], inputs[1].shape[-1], inputs[2])(*inputs[:2])
+        found[name] = counter.get_total_flops() // 2
+    return found
+
+
+def _cost(values, inputs):
+    """Return the excess of `Additive` or of W of `Concat` over the cost in the text."""
+    (batch, queries, d_q), (_, keys, d_k) = (inputs[n].shape for n in ("query", "key"))
+    once = queries * d_q + keys * d_k + queries * keys
+    each = queries * keys * (d_q + d_k)
+    by = batch * inputs["hidden"]
+    return max(values["Additive"] / (by * once), by * each / values["Concat"])
+
+
+def _backward(*classes, query, key):
+    found = {}
+    for name in CLASSES:
+        leaves = {f"query in {name}": leaf(query), f"key in {name}": leaf(key)}
+        module = _module(classes, name, query, key)
+        for layer, weight in module.named_parameters():
+            wave = torch.arange(weight.numel()).reshape(weight.shape)
+            weight.data = torch.cos(wave * 1.7 + len(layer))
+            leaves[f"{layer} in {name}"] = weight
+        scores = module(*list(leaves.values())[:2])
+        found |= {f"scores of {name}": scores, **gradients(scores, **leaves)}
+    return found
+
+
+def _scored(claim, given, why, name, read="", **options):
+    draw, call = partial(_vectors, name=name, **options), partial(_score, name)
+    return Probe(claim, given, why, draw, call, read=read)
+
+
+SCORES = (
+    _scored(
+        "`Dot` gives the dot product of each query with each key",
+        "`Dot` gets queries and keys of one width.",
+        "A score is not the dot product of its query and its key.",
+        "Dot",
+        read=f"{TYPES}#attention-between-two-sequences",
+    ),
+    _scored(
+        "`ScaledDot` divides it by the root of the width",
+        "`ScaledDot` gets queries and keys of one width.",
+        "A score is not the dot product, divided by the root of the width.",
+        "ScaledDot",
+    ),
+    _scored(
+        "`General` multiplies each query with W and each key",
+        "`General` gets queries and keys of different widths. W is `project.weight`.",
+        "A score is not the dot product of its query with W times its key.",
+        "General",
+    ),
+    _scored(
+        "`Additive`: v · tanh of the hidden layer",
+        "`Additive` gets keys of 0, so each score should be v · tanh(W_q q).",
+        "The scores are not these.",
+        "Additive",
+        zero_keys=True,
+    ),
+    _scored(
+        "`Additive`: the hidden layer adds the projected query and key",
+        "`Additive` gets queries and keys that are not 0.",
+        "With keys of 0 the scores are right. These are not v · tanh(W_q q + W_k k).",
+        "Additive",
+    ),
+    _scored(
+        "`Concat`: v · tanh of W times query and key, joined",
+        "`Concat` gets queries and keys of different widths.",
+        "The scores are not v · tanh(W [q; k]).",
+        "Concat",
+    ),
+    Probe(
+        claim="`Additive` projects before it makes pairs, `Concat` joins every pair",
+        given="The multiplications in matrix products are counted: those of `Additive`, "
+        "as a share of what the task allows, and what W needs for all joined pairs, as "
+        "a share of those of `Concat`. The larger share is measured.",
+        why="`Additive` multiplies more than the task allows, or `Concat` less.",
+        draw=lambda g: _vectors(g, "") | {"hidden": whole(g, 2, 9)},
+        call=_multiplications,
+        weight=0.5,
+        measure=_cost,
+        between=(0.0, 1.0),
+    ),
+    Probe(
+        claim="one query is enough, and gradients reach inputs and weights",
+        given="There is one sentence with one query.",
+        why="With several queries all scores are right. Here scores or gradients are "
+        "not.",
+        draw=lambda g: {
+            "query": numbers(g, 1, 1, 3),
+            "key": numbers(g, 1, whole(g, 1, 3), 3),
+        },
+        call=_backward,
+        weight=0.5,
+    ),
+)
+
+
+# 3.2 ---------------------------------------------------------------------------------
+
+CONVERSIONS = ("concat_weight", "additive_weights")
+
+
+def _two_weights(g):
+    hidden, d_q, d_k = sizes(g, 3, low=1)
+    return {"w_query": numbers(g, hidden, d_q), "w_key": numbers(g, hidden, d_k)}
+
+
+def _one_weight(g):
+    d_q, d_k = sizes(g, 2, low=1)
+    return {"w": numbers(g, whole(g, 2, 7), d_q + d_k), "query_dim": d_q}
+
+
+CONVERSION = (
+    Probe(
+        claim="`concat_weight` gives the W of the same scores",
+        given="The widths of query and key differ.",
+        why="Concat with this W does not give the scores that additive gives.",
+        draw=_two_weights,
+        call=lambda concat_weight, _, w_query, w_key: concat_weight(w_query, w_key),
+    ),
+    Probe(
+        claim="`additive_weights` gives the W_q and W_k of the same scores",
+        given="The widths of query and key differ.",
+        why="Additive with these two matrices does not give the scores of concat.",
+        draw=_one_weight,
+        call=lambda _, additive_weights, w, query_dim: additive_weights(w, query_dim),
+        names=("w_query", "w_key"),
+    ),
+)
+
+
+# 3.3 ---------------------------------------------------------------------------------
+
+
+class _Skewed(nn.Module):
+    """A score for which it matters which is the query and which the key."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = nn.Parameter(factor)
+
+    def forward(self, query, key):
+        return self.factor * (query @ key.roll(1, -1).transpose(1, 2))
+
+
+def _sequences(g, *, padded=True):
+    batch, source, target, width = sizes(g, 4, low=3)
+    words = whole(g, 1, source - 1, batch) if padded else torch.full((batch,), source)
+    return {
+        "memory": numbers(g, batch, source, width, most=1.0),
+        "states": numbers(g, batch, target, width, most=1.0),
+        "mask": torch.arange(source) < words[:, None],
+    }
+
+
+def _with_scores(g, *, most, low=0.0, **options):
+    inputs = _sequences(g, **options)
+    shape = len(inputs["mask"]), inputs["states"].shape[1], inputs["mask"].shape[1]
+    scores = numbers(g, *shape).mul(most / 2).round(decimals=2)
+    return inputs | {"scores": scores - low * inputs["mask"][:, None]}
+
+
+def _attend(Attention, memory, states, mask, scores):
+    return Attention(lambda query, key: scores.clone())(memory, states, mask)
+
+
+def _attend_skewed(Attention, memory, states, mask, factor):
+    return Attention(_Skewed(factor))(memory, states, mask)
+
+
+def _attend_backward(Attention, memory, states, mask, factor):
+    score, leaves = _Skewed(factor), {"memory": leaf(memory), "states": leaf(states)}
+    both = Attention(score)(*leaves.values(), mask)
+    leaves["the score's factor"] = score.factor
+    return gradients(torch.cat(both, dim=-1), **leaves)
+
+
+BOTH = ("context", "weights")
+ATTEND = (
+    Probe(
+        claim="the weights are the softmax of the scores over the source words",
+        given="The scores are given, and there is no padding.",
+        why="The weights are not this softmax, or the context is not the mean of the "
+        "memory with these weights.",
+        draw=partial(_with_scores, most=3.0, padded=False),
+        call=_attend,
+        names=BOTH,
+        read=f"{TYPES}#attention-between-two-sequences",
+    ),
+    Probe(
+        claim="states are the queries of the score, and memory has the keys",
+        given="The score does not treat queries and keys alike. There is no padding.",
+        why="With scores that are given, all is right. With this score the weights are "
+        "not the softmax of `score(states, memory)`.",
+        draw=lambda g: _sequences(g, padded=False) | {"factor": numbers(g, 1)},
+        call=_attend_skewed,
+        names=BOTH,
+    ),
+    Probe(
+        claim="padding has the weight 0, and the words share the rest",
+        given="All scores are 0, and sentences end in padding.",
+        why="Without padding all is right. Here the weights are not 0 for padding and "
+        "equal for words, or the context does not follow from them.",
+        draw=partial(_with_scores, most=0.0),
+        call=_attend,
+        names=BOTH,
+        as_ifs={"the mask is inverted": lambda mask, **_: {"mask": ~mask}},
+    ),
+    Probe(
+        claim="so it is where the padding has far higher scores than the words",
+        given="The scores of all words are about 100,000 below those of the padding.",
+        why="With scores of 0 the padding is treated rightly. With these the weights "
+        "are not the softmax over the words alone.",
+        draw=partial(_with_scores, most=3.0, low=100_000.0),
+        call=_attend,
+        names=BOTH,
+    ),
+    Probe(
+        claim="gradients reach memory, states and score",
+        given="A weighted sum of context and weights is differentiated.",
+        why="Context and weights are right, but the gradients are not.",
+        draw=lambda g: _sequences(g) | {"factor": numbers(g, 1)},
+        call=_attend_backward,
+    ),
+)
+
+
+# 3.4 ---------------------------------------------------------------------------------
+
+
+def _times(g, *, slow_start=False, varied=False):
+    """Draw the seconds of every call: of the first one, and of that in each round."""
+    rounds, count = whole(g, 2, 5), whole(g, 2, 4)
+    order = torch.randperm(5, generator=g)[:count].tolist()
+    seconds = whole(g, 8, 60, count) / 16
+    table = seconds.expand(rounds, count)
+    if varied:
+        table = whole(g, 8, 200, rounds, count) / 16
+    first = seconds * (whole(g, 3, 9, count) if slow_start else 1)
+    return {
+        "names": [CLASSES[i] for i in order],
+        "first_calls": first.tolist(),
+        "seconds": table.tolist(),
+    }
+
+
+def _timed(compare_speed, names, first_calls, seconds, *, tell_calls=False):
+    """Let an answer measure on a clock that each call moves on by its seconds."""
+    taken, calls, now = [first_calls, *seconds], [], [100.0]
+
+    def step(place):
+        now[0] += taken[min(calls.count(place), len(seconds))][place]
+        calls.append(place)
+
+    steps = {name: partial(step, place) for place, name in enumerate(names)}
+    found = compare_speed(steps, len(seconds), lambda: now[0])
+    start, rest = sorted(calls[: len(names)]), calls[len(names) :]
+    order = [" ".join(names[i] for i in part) for part in (start, rest)]
+    return f"first {order[0]}, then {order[1]}" if tell_calls else found
+
+
+SPEED = (
+    Probe(
+        claim="each function is called once, and then once in every round",
+        given="It is written down which function is called when.",
+        why="The functions are not called once each and then in order, in each round.",
+        draw=_times,
+        call=partial(_timed, tell_calls=True),
+    ),
+    Probe(
+        claim="times become ratios to that of the first function",
+        given="Every call of a function takes the same time.",
+        why="A number is not the time of its function, divided by that of the first.",
+        draw=_times,
+        call=_timed,
+    ),
+    Probe(
+        claim="first calls are not measured",
+        given="The first call of each function takes several times as long.",
+        why="The ratios were right without slow first calls, and are not with them.",
+        draw=partial(_times, slow_start=True),
+        call=_timed,
+    ),
+    Probe(
+        claim="median, lowest and highest of the ratios of each round",
+        given="Every call takes another time. The number of rounds is odd or even.",
+        why="The three numbers are not the median, the lowest and the highest of the "
+        "ratios to the first function in the same round.",
+        draw=partial(_times, varied=True),
+        call=_timed,
+        weight=2,
+    ),
+)
+
+
+# 3.5 ---------------------------------------------------------------------------------
+
+PLAIN = [f"word{number}" for number in range(14)]
+MARKED = ["cat", "Cat", "CAT,", "(the)", "black-white", "3.5%", "dog", "dog.", "cat's"]
+
+
+def _translations(g, count, *, words=PLAIN, ended=True, junk=False, empty=False):
+    """Draw references, and translations that differ from them in some words."""
+    tokens = ["<pad>", "<bos>", "<eos>", "<unk>", *words]
+    references, rows = [], []
+    for number in range(count):
+        length = whole(g, 8, 10) + 3 * (number % 2)
+        ids = whole(g, 4, len(tokens) - 1, length).tolist()
+        references.append([tokens[i] for i in ids])
+        for _ in range(1 + number % 2):
+            ids[whole(g, 0, length - 1)] = whole(g, 4, len(tokens) - 1)
+        kept = 0 if empty and number == 1 else length - number % 3
+        rows.append(ids[:kept] + [EOS] * ended)
+        rows[-1] += [*whole(g, 4, 9, 3).tolist(), EOS, 5] if junk else []
+    longest = max(map(len, rows))
+    if count > 1:  # the longest was stopped before its <eos>
+        rows = [[*row[:-1], 4] if len(row) == longest else row for row in rows]
+    padded = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+    return {"written": padded, "references": references, "tokens": tokens}
+
+
+CORPUS_BLEU = (
+    Probe(
+        claim="one sentence has its BLEU, from 0 to 100",
+        given="There is one sentence, without `EOS`.",
+        why="What is returned is not the score that sacreBLEU gives for it.",
+        draw=lambda g: _translations(g, 1, ended=False),
+    ),
+    Probe(
+        claim="a translation ends before its first `EOS`",
+        given="There is one sentence; words and a second `EOS` come after its `EOS`.",
+        why="One sentence without `EOS` has the right score, and this one has not.",
+        draw=lambda g: _translations(g, 1, junk=True),
+    ),
+    Probe(
+        claim="a test set has one score, from the counts of all its sentences",
+        given="There are several sentences. The longest has no `EOS`.",
+        why="Single sentences have the right score. For several, the score is not that "
+        "of all of them together.",
+        draw=lambda g: _translations(g, whole(g, 3, 5)),
+    ),
+    Probe(
+        claim="words are counted as they are, and empty translations too",
+        given="Words have punctuation or capitals; one translation starts with `EOS`.",
+        why="With plain words and no empty translation the score is right. Here it is "
+        "not.",
+        draw=lambda g: _translations(g, 4, words=MARKED, empty=True),
+    ),
+)
+
+
+# 3.6 ---------------------------------------------------------------------------------
+
+
+def _maps(g, count, *, one_each=False, rest=0.0):
+    """Draw weights, and gold links that agree with some of the largest of them.
+
+    `rest` is how large the weights of <eos> and padding are; those of words sum to 1
+    in a row if it is 0.
+    """
+    lengths = [tuple(sizes(g, 2, low=3, high=8)) for _ in range(count)]
+    rows, columns = (max(n) + 1 for n in zip(*lengths, strict=True))
+    weights, gold = torch.full((count, rows, columns), rest), []
+    for number, (targets, sources) in enumerate(lengths):
+        order = torch.randperm(targets * sources, generator=g).reshape(targets, sources)
+        weights[number, :targets, :sources] = order + 1.0
+        links = []
+        for target in range(targets):
+            best = int(order[target].argmax())
+            other = (best + whole(g, 1, sources - 1)) % sources
+            kind = target if target < 3 else whole(g, 0, 3)
+            some = [[best], [], [best, other], [other]][kind]
+            one = [best] if kind % 2 == 0 else [other]
+            links += [(source, target) for source in (one if one_each else some)]
+        gold.append(links)
+    weights /= weights.sum(dim=-1, keepdim=True).clamp(min=1)
+    return {"weights": weights, "lengths": lengths, "gold": gold}
+
+
+ALIGNMENT = (
+    Probe(
+        claim="the model's links are compared with the gold links",
+        given="There is one sentence. Every target word has one gold link, and `<eos>` "
+        "has no weight.",
+        why="The rate is not 1 minus the share of the target words whose link is gold.",
+        draw=lambda g: _maps(g, 1, one_each=True),
+        read=f"{SEQ2SEQ}#where-does-the-translator-look",
+    ),
+    Probe(
+        claim="both numbers of links are below the line",
+        given="There is one sentence. Some words have no gold link, others two.",
+        why="With as many gold links as target words the rate is right. Here not.",
+        draw=lambda g: _maps(g, 1),
+    ),
+    Probe(
+        claim="`<eos>` and padding make no links",
+        given="There is one sentence, and `<eos>` has the largest weight everywhere.",
+        why="The rate is right if `<eos>` has no weight. Here it is not.",
+        draw=lambda g: _maps(g, 1, rest=200.0),
+    ),
+    Probe(
+        claim="the links of all sentences are counted together",
+        given="There are several sentences of different lengths.",
+        why="The rate is right for one sentence, and not for several.",
+        draw=lambda g: _maps(g, whole(g, 3, 5), rest=200.0),
+    ),
+)
+
+
+# 3.7 ---------------------------------------------------------------------------------
+
+
+def _rows(g, targets, sources):
+    """Draw rows of weights that are not uniform, the first one less so."""
+    drawn = whole(g, 1, 60, targets, sources).float()
+    drawn[1:, 0] += 200.0
+    return drawn / drawn.sum(dim=-1, keepdim=True)
+
+
+def _extremes(g):
+    found = {}
+    for sources in (2, 3, 4, 8, 15):
+        targets = whole(g, 2, 5)
+        word = torch.eye(sources)[whole(g, 0, sources - 1, targets)]
+        even = torch.full((targets, sources), 1 / sources)
+        rows = {"1": word, "0": even, "between": _rows(g, targets, sources)}
+        found |= {f"{what} of {sources}": x for what, x in rows.items()}
+    return found
+
+
+def _some_rows(g):
+    weights = _rows(g, whole(g, 3, 5), whole(g, 3, 7))
+    orders = [torch.randperm(weights.shape[1], generator=g) for _ in weights]
+    return {"weights": weights, "orders": torch.stack(orders)}
+
+
+def _mixtures(sharpness, weights, orders):
+    mixed = [
+        weights + a * (1 / weights.shape[1] - weights) for a in (0, 0.2, 0.6, 0.9, 1)
+    ]
+    return {str(i): sharpness(w) for i, w in enumerate(mixed)}
+
+
+def _variants(sharpness, weights, orders):
+    flatter = weights / 2 + 0.5 / weights.shape[-1]
+    rows = {f"row {i}": sharpness(weights[i : i + 1]) for i in range(len(weights))}
+    moved = sharpness(weights.gather(1, orders).flip(0))
+    return {"0": sharpness(weights), "moved": moved, "flat": sharpness(flatter), **rows}
+
+
+def _numbers(values):
+    return [float(value) for value in values.values()]
+
+
+def _miss(values, inputs):
+    """Return how far extremes are from 1 and 0; at least 1 if others are outside."""
+    gaps = [abs(float(x) - int(n[0])) for n, x in values.items() if n[0] in "10"]
+    inside = (0 < float(x) < 1 for n, x in values.items() if n[0] == "b")
+    return max(gaps) + (not all(inside))
+
+
+def _by_order(values, inputs):
+    first, moved, flatter, *_ = _numbers(values)
+    return abs(first - moved) / abs(first - flatter)
+
+
+def _off_mean(values, inputs):
+    together, _, _, *rows = _numbers(values)
+    return abs(together - statistics.fmean(rows)) / (max(rows) - min(rows))
+
+
+SHARPNESS = (
+    Probe(
+        claim="all weight on one word gives 1, uniform rows give 0",
+        given="There are sentences of 2 to 15 source words. Each row of some has all its "
+        "weight on one word; the rows of others are uniform, those of others neither.",
+        why="The first should give 1, the second 0, and the third something between. "
+        "The largest difference is measured.",
+        draw=_extremes,
+        call=lambda sharpness, **inputs: {n: sharpness(x) for n, x in inputs.items()},
+        measure=_miss,
+        between=(0.0, 1e-4),
+    ),
+    Probe(
+        claim="the closer to uniform, the less sharp",
+        given="The weights are mixed with uniform ones, more and more. The smallest "
+        "fall from one mixture to the next is measured.",
+        why="The sharpness does not fall each time.",
+        draw=_some_rows,
+        call=_mixtures,
+        measure=lambda values, inputs: -np.diff(_numbers(values)).max(),
+        between=(1e-6, 1.0),
+    ),
+    Probe(
+        claim="the order of the words does not matter",
+        given="The weights of every row are put into another order. The change of the "
+        "sharpness is measured, divided by the change that flatter weights make.",
+        why="The sharpness depends on the order.",
+        draw=_some_rows,
+        call=_variants,
+        measure=_by_order,
+        between=(0.0, 1e-3),
+    ),
+    Probe(
+        claim="every target word counts the same",
+        given="A sentence is measured, and each of its rows alone. The distance of the "
+        "first from the mean of the others is divided by their range.",
+        why="The sharpness of the sentence is not the mean of that of its rows.",
+        draw=_some_rows,
+        call=_variants,
+        measure=_off_mean,
+        between=(0.0, 1e-3),
+    ),
+)
+
+
+# 3.8 ---------------------------------------------------------------------------------
+
+
+def _plan(g, variants, seeds):
+    return {
+        "names": list(CLASSES[:variants]),
+        "seeds": (torch.randperm(50, generator=g)[:seeds] + 1).tolist(),
+        "train": whole(g, 1, 99, 5).tolist(),
+        "test": whole(g, 100, 999, 3).tolist(),
+    }
+
+
+def _trial(tell, experiment, names, seeds, train, test):
+    """Run the experiment with models that record how they are made and trained."""
+
+    def make(place):
+        start = int(torch.randint(10_000, ()))
+        return SimpleNamespace(place=place, start=start, pairs=[], seeds=[])
+
+    def fit(model, pairs, seed):
+        torch.rand(1 + model.place)
+        model.pairs += pairs
+        model.seeds.append(seed)
+
+    def measure(model, pairs):
+        torch.rand(2)
+        return tell(model, pairs)
+
+    variants = {name: partial(make, place) for place, name in enumerate(names)}
+    data = SimpleNamespace(train=train, test=test)
+    return experiment(variants, seeds, data, fit, measure)
+
+
+EXPERIMENT = (
+    Probe(
+        claim="a model is trained on `data.train`, then measured on `data.test`",
+        given="There is one variant and one seed, and numbers stand for pairs. The "
+        "measure tells the sums of those for training and for measuring.",
+        why="The model was not trained on `data.train`, once, and then measured on "
+        "`data.test`.",
+        draw=lambda g: _plan(g, 1, 1),
+        call=partial(_trial, lambda model, pairs: (sum(model.pairs), sum(pairs))),
+    ),
+    Probe(
+        claim="each variant has a list, with the measures of a new model for each seed",
+        given="The measure tells the variant, and the sum of the seeds that `fit` got.",
+        why="A list does not have, in the order of the seeds, the measures of a model "
+        "of this variant that was trained with this seed alone.",
+        draw=lambda g: _plan(g, whole(g, 2, 4), whole(g, 2, 4)),
+        call=partial(_trial, lambda model, pairs: (model.place, sum(model.seeds))),
+    ),
+    Probe(
+        claim="the seed is set directly before each model is made",
+        given="Models, training and measure draw random numbers. The measure tells the "
+        "one that was drawn when the model was made.",
+        why="It is not the one that comes directly after `torch.manual_seed(seed)`.",
+        draw=lambda g: _plan(g, 3, 3),
+        call=partial(_trial, lambda model, pairs: model.start),
+    ),
+)
+
+
+# 3.9 ---------------------------------------------------------------------------------
+
+
+def _runs(g, count):
+    return numbers(g, count).tolist()
+
+
+def _compared(g, kinds, *, of_seed=0.0):
+    """Draw runs of two variants.
+
+    `kinds` has, for each pair, the mean of the differences and half the width of its
+    interval; `of_seed` is how much the seeds change both.
+    """
+    count, first, second = whole(g, 3, 6), [], []
+    for place in torch.randperm(len(kinds), generator=g).tolist():
+        noise = _runs(g, count)
+        mean, deviation = statistics.fmean(noise), statistics.stdev(noise)
+        by = kinds[place][1] * count**0.5 / T975[count - 1] / deviation
+        second.append([50 + of_seed * x for x in _runs(g, count)])
+        gaps = [kinds[place][0] + by * (x - mean) for x in noise]
+        first.append([a + gap for a, gap in zip(second[-1], gaps, strict=True)])
+    return {"first": first, "second": second}
+
+
+def _alike(g):
+    gaps = [*whole(g, -1, 1, 6).tolist(), 1, 0, -1]
+    second = whole(g, 1, 9, len(gaps), 4).tolist()
+    first = [[x + gap for x in row] for row, gap in zip(second, gaps, strict=True)]
+    return {"first": first, "second": second}
+
+
+def _verdicts(_, verdict, first, second):
+    return [verdict(a, b) for a, b in zip(first, second, strict=True)]
+
+
+INTERVALS = ("mean_and_interval", "verdict")
+CLEAR = [(9.0, 0.5), (-9.0, 0.5), (7.0, 0.5), (-7.0, 0.5), (8.0, 0.5)]
+OPEN = [(4.0, 12.0), (-4.0, 12.0), (4.0, 4.2), (-4.0, 4.2), (4.0, 3.8), (-4.0, 3.8)]
+INTERVAL = (
+    Probe(
+        claim="the mean of the runs, and its 95 % interval",
+        given="There are some runs of one variant.",
+        why="The mean is not that of the runs, or the bounds are not t · s / √n below "
+        "and above it.",
+        draw=lambda g: {"values": _runs(g, whole(g, 2, 9))},
+        call=lambda mean_and_interval, _, values: mean_and_interval(values),
+        names=("mean", "low", "high"),
+        read=f"{SEQ2SEQ}#does-it-get-worse-with-length",
+    ),
+    Probe(
+        claim="differences are taken seed by seed",
+        given="What the seeds have in common varies much more than the differences.",
+        why="The verdict is not 1 or -1 although all differences of a pair are nearly "
+        "alike, and far from 0.",
+        draw=lambda g: _compared(g, CLEAR, of_seed=20.0),
+        call=_verdicts,
+    ),
+    Probe(
+        claim="0 where the interval of the differences contains 0",
+        given="In some pairs this interval contains 0, and in others it does not, some "
+        "by little.",
+        why="Where all differences are nearly alike the verdict is right. Here it does "
+        "not follow the interval.",
+        draw=lambda g: _compared(g, OPEN),
+        call=_verdicts,
+    ),
+    Probe(
+        claim="so it is for differences that are all the same",
+        given="The differences of a pair are all 1, all 0 or all -1.",
+        why="The verdicts are not 1, 0 and -1. (The interval has no width.)",
+        draw=_alike,
+        call=_verdicts,
+    ),
+)
+
+
+EXERCISE = Exercise(
+    "3_attention_variants",
+    "Attention variants",
+    (
+        Task("scores", "Five scores", CLASSES, 4, SCORES),
+        Task("conversion", "One function, two forms", CONVERSIONS, 1, CONVERSION),
+        Task("attend", "From scores to a context", ("Attention",), 3, ATTEND),
+        Task("speed", "How long does a step take?", ("compare_speed",), 2, SPEED),
+        Task("bleu", "BLEU of a whole test set", ("corpus_bleu",), 2, CORPUS_BLEU),
+        Task("alignment", "Where did it look?", ("alignment_error",), 2, ALIGNMENT),
+        Task("sharpness", "A measure of your own", ("sharpness",), 2, SHARPNESS),
+        Task("experiment", "A fair comparison", ("experiment",), 2, EXPERIMENT),
+        Task("interval", "Intervals and a verdict", INTERVALS, 2, INTERVAL),
+    ),
+    forbidden=(
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "torch.nn.MultiheadAttention",
+        "torch.nn.attention",
+        "attncourse.layers",
+        "attncourse.training.metrics",
+        "attncourse.training.timing",
+    ),
+)
