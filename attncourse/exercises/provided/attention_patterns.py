@@ -1,0 +1,149 @@
+"""Small models with drawn parameters, and what a picture of weights shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from attncourse.exercises.probe import numbers
+from attncourse.models.transformer import Transformer
+from attncourse.models.translation import TranslationTransformer
+
+NO_TRANSFORMERS = (
+    "this check needs the package transformers, which is not installed here. Install "
+    "it with `%pip install transformers` and run the cell again."
+)
+
+
+def _filled(model, seed):
+    """Give a model parameters that are the same on every machine."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(numbers(generator, *parameter.shape, most=0.8))
+    return model.eval()
+
+
+def small_translator(seed, layers, heads, dropout=0.0):
+    """Return an encoder-decoder for ids below 7, in evaluation mode."""
+    model = TranslationTransformer(
+        7, 7, 4 * heads, heads, layers, layers, 8, dropout=dropout
+    )
+    return _filled(model, seed)
+
+
+def small_transformer(seed, layers, heads):
+    """Return a causal Transformer for ids below 7, in evaluation mode."""
+    model = Transformer(
+        7, 4 * heads, heads, layers, positions="rotary", feedforward_dim=8
+    )
+    return _filled(model, seed)
+
+
+def small_hugging_face(name, seed, layers, heads, implementation=None, dropout=0.0):
+    """Return a BERT or GPT-2 for ids below 7, in evaluation mode.
+
+    Parameters
+    ----------
+    name : {"bert", "gpt2"}
+        Which of the two.
+    seed, layers, heads : int
+        Of its parameters, and its sizes.
+    implementation : str, optional
+        How attention is computed: "eager" or, by default, as the library chooses.
+    dropout : float, default 0.0
+        Everywhere.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If transformers is not installed; the message says what to do.
+    """
+    try:
+        import transformers
+    except ImportError as error:
+        raise ModuleNotFoundError(NO_TRANSFORMERS) from error
+    shared = {"vocab_size": 7, "attn_implementation": implementation}
+    if name == "bert":
+        config = transformers.BertConfig(
+            hidden_size=4 * heads,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            intermediate_size=8,
+            max_position_embeddings=12,
+            hidden_dropout_prob=dropout,
+            attention_probs_dropout_prob=dropout,
+            **shared,
+        )
+        return _filled(transformers.BertModel(config, add_pooling_layer=False), seed)
+    config = transformers.GPT2Config(
+        n_embd=4 * heads,
+        n_layer=layers,
+        n_head=heads,
+        n_positions=12,
+        attn_pdrop=dropout,
+        resid_pdrop=dropout,
+        embd_pdrop=dropout,
+        bos_token_id=0,
+        eos_token_id=0,
+        **shared,
+    )
+    return _filled(transformers.GPT2Model(config), seed)
+
+
+def shown(axes):
+    """Return what some axes show, read from the top left, as one sees it.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        With a picture made by ``imshow``, ``matshow``, ``pcolormesh`` or ``pcolor``.
+
+    Returns
+    -------
+    dict
+        "data": the matrix; "colours": where each element stands on the colour scale,
+        from 0 to 1; "rows" and "columns": the labels, each as one text.
+
+    Raises
+    ------
+    ValueError
+        If there is no such picture.
+    """
+    if axes.images:
+        picture = axes.images[0]
+        data = np.asarray(picture.get_array(), dtype=float)
+        left, right, bottom, top = picture.get_extent()
+        if picture.origin == "upper":
+            bottom, top = top, bottom
+        edges_x = np.linspace(left, right, data.shape[1] + 1)
+        edges_y = np.linspace(bottom, top, data.shape[0] + 1)
+    elif axes.collections and hasattr(axes.collections[0], "get_coordinates"):
+        picture = axes.collections[0]
+        corners = picture.get_coordinates()
+        edges_x, edges_y = corners[0, :, 0], corners[:, 0, 1]
+        data = np.asarray(picture.get_array(), dtype=float)
+        data = data.reshape(len(edges_y) - 1, len(edges_x) - 1)
+    else:
+        raise ValueError("no picture in the axes; imshow and pcolormesh make one")
+    x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (edges_x, edges_y))
+    across = axes.transData.transform([(each, y[0]) for each in x])[:, 0]
+    down = -axes.transData.transform([(x[0], each) for each in y])[:, 1]
+    rows, columns = np.argsort(down), np.argsort(across)
+    data = data[rows][:, columns]
+    return {
+        "data": torch.tensor(data),
+        "colours": torch.tensor(np.ma.filled(picture.norm(data), np.nan)),
+        "rows": _labels(axes.yaxis, y[rows]),
+        "columns": _labels(axes.xaxis, x[columns]),
+    }
+
+
+def _labels(axis, at):
+    found = dict.fromkeys(range(len(at)), "-")
+    for tick in axis.get_major_ticks():
+        near = np.abs(at - tick.get_loc())
+        text = tick.label1.get_text() or tick.label2.get_text()
+        if near.min() < 0.3 and text:
+            found[int(near.argmin())] = text
+    return " ".join(found.values())
