@@ -36,13 +36,7 @@ def put(key: str, value) -> None:
 
 
 def receive(sock) -> None:
-    """Keep what a fork has sent.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        The other end of `sends`.
-    """
+    """Keep what a fork has sent."""
     put(*pickle.loads(sock.recv(LONGEST)))
 
 

@@ -191,21 +191,7 @@ def _call(pickled: bytes) -> dict:
 
 
 def grade_content(grade, content: bytes, name: str, solutions, secret, student):
-    """Grade what a file holds: the task that a worker runs.
-
-    Parameters
-    ----------
-    grade : callable
-        What grades one file.
-    content : bytes
-        What the file holds.
-    name : str
-        Its name.
-    solutions : dict of str to bytes
-        The instructor's notebooks, compressed.
-    secret, student : str
-        What hidden inputs are drawn from, and whose the file is.
-    """
+    """Grade what a file holds: the task that a worker runs."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         place = Path(folder)
         (place / "solutions").mkdir()

@@ -39,13 +39,7 @@ class Finding:
 
 
 def examine(folder: Path = Path()) -> list[Finding]:
-    """Look at everything.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder in which grades are kept.
-    """
+    """Look at everything."""
     return [
         _python(),
         _torch(),
@@ -201,13 +195,7 @@ def _layers() -> list[Finding]:
 
 
 def text_of(found: list[Finding]) -> str:
-    """Return what was found as lines.
-
-    Parameters
-    ----------
-    found : list of Finding
-        What `examine` returned.
-    """
+    """Return what was found as lines."""
     words = {"good": "good   ", "missing": "MISSING", "lacking": "lacking"}
     width = max(len(f.name) for f in found)
     lines = [f"{words[f.state]}  {f.name:<{width}}  {f.says}" for f in found]

@@ -28,11 +28,6 @@ def modules() -> dict[str, str]:
 def exercise_of(notebook: str):
     """Return the exercise of a notebook.
 
-    Parameters
-    ----------
-    notebook : str
-        The name of the file without its ending.
-
     Raises
     ------
     ValueError

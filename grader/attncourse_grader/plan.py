@@ -42,13 +42,7 @@ class Job:
 
 
 class Keys:
-    """What a grade depends on, as one text: the same text, the same grade.
-
-    Parameters
-    ----------
-    solutions : Path
-        The folder of the instructor's notebooks.
-    """
+    """What a grade depends on, as one text: the same text, the same grade."""
 
     def __init__(self, solutions: Path):
         self.solutions = solutions
@@ -61,17 +55,7 @@ class Keys:
         return hashlib.sha256(f"{solution} {checks}".encode()).hexdigest()
 
     def key(self, content: str, exercise: str, secret: str) -> str:
-        """Return the key of a grade.
-
-        Parameters
-        ----------
-        content : str
-            The hash of the file.
-        exercise : str
-            The notebook of the exercise.
-        secret : str
-            What hidden inputs are drawn from.
-        """
+        """Return the key of a grade."""
         parts = [content, exercise, self.of_exercise(exercise), fingerprint(secret)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
@@ -80,13 +64,7 @@ ENGINE = ("probe", "run", "compare", "relations", "forbidden", "provided/__init_
 
 
 def hash_of_checks(modules) -> str:
-    """Return the hash of the code of checks: what they share, and their own modules.
-
-    Parameters
-    ----------
-    modules : iterable of str
-        Such as ``attention_from_scratch``.
-    """
+    """Return the hash of the code of checks: what they share, and their own modules."""
     engine = [*ENGINE, *modules, *(f"provided/{name}" for name in modules)]
     paths = [folder() / f"{name}.py" for name in engine]
     paths = [path for path in paths if path.is_file()]
@@ -97,13 +75,7 @@ def hash_of_checks(modules) -> str:
 
 
 def hash_of_code(path: Path) -> str:
-    """Return the hash of a notebook's code cells: text in it changes no grade.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook.
-    """
+    """Return the hash of a notebook's code cells: text in it changes no grade."""
     cells = read_notebook(path).cells
     code = [
         (cell.source, cell.metadata.get("attncourse"))
@@ -114,13 +86,7 @@ def hash_of_code(path: Path) -> str:
 
 
 def hash_of(path: Path) -> str:
-    """Return the hash of a file's content.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Return the hash of a file's content."""
     found = hashlib.sha256()
     with path.open("rb") as file:
         while part := file.read(1 << 20):
@@ -129,15 +95,7 @@ def hash_of(path: Path) -> str:
 
 
 def whose(found: Found, students: ClassList | None) -> tuple[Student | None, str]:
-    """Return the student of a file, or None and a sentence that says why not.
-
-    Parameters
-    ----------
-    found : Found
-        The file.
-    students : ClassList or None
-        The class list, if there is one.
-    """
+    """Return the student of a file, or None and a sentence that says why not."""
     if students is None:
         name = found.names[0]
         return Student(name, name, canvas=found.canvas, moodle=found.moodle), ""

@@ -26,11 +26,6 @@ def plain(text) -> str:
     """Return a text without escapes, control characters and halves of characters.
 
     Letters with accents come out as one character: file names of macOS take them apart.
-
-    Parameters
-    ----------
-    text : object
-        What becomes text; line feeds and tabs stay.
     """
     found = str(text).replace("\r\n", "\n").replace("\u2028", "\n")
     found = CONTROLS.sub("", ESCAPES.sub("", found))
@@ -39,27 +34,13 @@ def plain(text) -> str:
 
 
 def one_line(text, longest: int = LONGEST_NAME) -> str:
-    """Return a text as one plain line of limited length: for names and sentences.
-
-    Parameters
-    ----------
-    text : object
-        What becomes text.
-    longest : int
-        Characters that are kept.
-    """
+    """Return a text as one plain line of limited length: for names and sentences."""
     found = " ".join(plain(text).split())
     return found if len(found) <= longest else found[: longest - 3] + "..."
 
 
 def plain_data(value):
-    """Return data for JSON with every text in it made plain.
-
-    Parameters
-    ----------
-    value : dict, list, str, number or None
-        The data.
-    """
+    """Return data for JSON with every text in it made plain."""
     if isinstance(value, dict):
         return {plain(k): plain_data(v) for k, v in value.items()}
     if isinstance(value, list):
@@ -68,13 +49,7 @@ def plain_data(value):
 
 
 def file_name(text: str) -> str:
-    """Return a text as a name of a file that every file system takes.
-
-    Parameters
-    ----------
-    text : str
-        Such as the name of a student.
-    """
+    """Return a text as a name of a file that every file system takes."""
     name = re.sub(r"[^\w.-]+", "_", plain(text)).strip("._-")[:80] or "unnamed"
     reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
     return f"_{name}" if reserved else name

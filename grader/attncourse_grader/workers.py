@@ -72,44 +72,20 @@ def grade_one(
 def grade_apart(
     path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
 ) -> dict:
-    """Do what `grade_one` does, in a fork of a process that has imported PyTorch.
-
-    Parameters
-    ----------
-    path, solutions, secret, student, seconds
-        As those of `grade_one`.
-    """
+    """Do what `grade_one` does, in a fork of a process that has imported PyTorch."""
     arguments = (path, solutions, secret, student, seconds)
     return apart(grade_one, *arguments, seconds=seconds + BESIDE)
 
 
 def apart(function, *arguments, seconds: float = BESIDE):
-    """Call a function of a module in a fork that has PyTorch, where there are forks.
-
-    Parameters
-    ----------
-    function : callable
-        Takes and returns plain data.
-    *arguments
-        What it is called with; a path goes as text.
-    seconds : float
-        After which it is ended.
-    """
+    """Call a function of a module in a fork that has PyTorch, where there are forks."""
     name = f"{function.__module__}.{function.__name__}"
     plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
     return forking.call(name, *plain, seconds=seconds)
 
 
 def answers_in(path: Path, exercise: str) -> dict:
-    """Return the fingerprints of the answers in a notebook.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook.
-    exercise : str
-        Whose tasks it answers.
-    """
+    """Return the fingerprints of the answers in a notebook."""
     from attncourse_grader.exercises import exercise_of
     from attncourse_grader.records.similarity import fingerprints
 
@@ -120,17 +96,6 @@ def local_results(jobs, *, solutions, grade, at: int):
     """Yield each job with what came of it, `at` at a time, on this machine.
 
     An interrupt lets what runs come to its end and keeps it; a second does not wait.
-
-    Parameters
-    ----------
-    jobs : list of Job
-        What has to be graded.
-    solutions : Path
-        The folder of the instructor's notebooks.
-    grade : callable
-        What grades one file.
-    at : int
-        How many at a time.
     """
     pool = ThreadPoolExecutor(max(1, at))
     work, waiting, stopping = {}, list(jobs), False

@@ -187,17 +187,7 @@ def _stretch() -> float:
 
 
 class Kernel:
-    """What nbval takes for the kernel of Jupyter: its `RunningKernel`.
-
-    Parameters
-    ----------
-    template : Template or None
-        The instructor's notebook; None to run nothing.
-    expected : dict
-        What the solution returns, by task, place and seed.
-    seconds : float
-        That all cells together may take.
-    """
+    """What nbval takes for the kernel of Jupyter: its `RunningKernel`."""
 
     language = "python"
 

@@ -25,15 +25,7 @@ PROVIDED = "attncourse.exercises.provided"
 
 
 class Template:
-    """The instructor's notebook of one exercise.
-
-    Parameters
-    ----------
-    path : Path
-        The solution notebook.
-    exercise : Exercise
-        Its exercise.
-    """
+    """The instructor's notebook of one exercise."""
 
     def __init__(self, path: Path, exercise: Exercise):
         self.path, self.exercise = path, exercise
@@ -71,11 +63,6 @@ class Template:
         """Return the instructor's own statements that some code may need, in order.
 
         A library that draws, say, takes time and memory, and answers do not draw.
-
-        Parameters
-        ----------
-        codes : iterable of str
-            The code, in which a name may stand in a text, too.
         """
         words = set(WORD.findall("\n".join(codes)))
         kept, before = set(), -1
@@ -137,15 +124,7 @@ def _parsed(source: str, place: int, path: Path) -> list[Statement]:
 
 
 def find_template(exercise: Exercise, folder: Path) -> Template:
-    """Return the instructor's notebook of an exercise.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        The exercise.
-    folder : Path
-        The folder with the solutions.
-    """
+    """Return the instructor's notebook of an exercise."""
     path = folder / f"{exercise.notebook}.ipynb"
     if not path.is_file():
         raise Refused(
@@ -158,19 +137,7 @@ def find_template(exercise: Exercise, folder: Path) -> Template:
 def code_for(
     task: Task, submission: Submission | None, template: Template, *, kept=frozenset()
 ) -> str:
-    """Return the code of the answer to a task: the student's, else the solution's.
-
-    Parameters
-    ----------
-    task : Task
-        The task.
-    submission : Submission or None
-        Where the answer is; None for the solution.
-    template : Template
-        The instructor's notebook.
-    kept : collection of str
-        Names that the solution does not define: they are the student's.
-    """
+    """Return the code of the answer to a task: the student's, else the solution's."""
     if submission is None:
         found = needed(task.answers, template.solution + template.given)
         found = [s for s in found if s in template.solution and not s.binds & kept]
@@ -200,17 +167,7 @@ def source_of(task: Task, submission: Submission, template: Template) -> str:
 def answers_in(
     template: Template, submission: Submission | None, *, only: str = ""
 ) -> dict[str, str]:
-    """Return the code of the answer to each task, by its name.
-
-    Parameters
-    ----------
-    template : Template
-        The instructor's notebook.
-    submission : Submission or None
-        The student's; None for the solution.
-    only : str
-        The name of a task: only its answer is the student's.
-    """
+    """Return the code of the answer to each task, by its name."""
     exercise = template.exercise
     kept = frozenset(exercise.task(only).answers if only else ())
     found = {}
@@ -228,24 +185,7 @@ def definitions(template: Template, answers: dict[str, str]) -> list:
 
 
 def compose(template: Template, answers: dict[str, str], checked, expected: dict):
-    """Return the notebook that is graded.
-
-    Parameters
-    ----------
-    template : Template
-        The instructor's notebook.
-    answers : dict of str to str
-        The code of the answers, by task.
-    checked : list of (str, dict of int to list of int)
-        The tasks that are checked: name, and seeds by the place of a probe.
-    expected : dict
-        What the solution returned, by task, place and seed.
-
-    Returns
-    -------
-    nbformat.NotebookNode
-        Its check cells carry ``{"attncourse": {"task": name}}``.
-    """
+    """Return the notebook that is graded."""
     from nbformat.v4 import new_notebook, new_output
 
     cells = definitions(template, answers)

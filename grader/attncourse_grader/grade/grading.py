@@ -200,19 +200,7 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
 def deserves_another_run(
     task: Task, failing: set[str], runs: dict, builds_on: set[str]
 ) -> bool:
-    """Say whether a task may have failed for what is wrong in another one.
-
-    Parameters
-    ----------
-    task : Task
-        The task.
-    failing : set of str
-        All tasks that failed.
-    runs : dict
-        What `compare` said of each task.
-    builds_on : set of str
-        The tasks whose answers this one's may call.
-    """
+    """Say whether a task may have failed for what is wrong in another one."""
     others, own = failing - {task.name}, runs[task.name]
     if own["ended"]:  # its own fault it would repeat
         return any(runs.get(n, {}).get("ended") for n in others & builds_on)

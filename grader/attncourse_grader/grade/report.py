@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import html
 import json
+import re
+import unicodedata
 
 from attncourse_grader.safe_text import number, one_line, plain, plain_data
 
@@ -82,15 +84,7 @@ def json_of_record(record: dict) -> str:
 
 
 def page_of_record(record: dict, standing: tuple[str, ...] = ()) -> str:
-    """Return the record of a grade as a page of HTML that needs no other file.
-
-    Parameters
-    ----------
-    record : dict
-        What `record_of` returned.
-    standing : tuple of str
-        Sentences about what counts in the end: lateness, adjustments.
-    """
+    """Return the record of a grade as a page of HTML that needs no other file."""
     title = safe(record["title"])
     points = f"{number(record['points'])} of {number(record['of'])}"
     body = [
@@ -103,17 +97,7 @@ def page_of_record(record: dict, standing: tuple[str, ...] = ()) -> str:
 
 
 def html_page(title: str, body: list[str], style: str = "") -> str:
-    """Return a page of HTML that needs no other file and runs nothing.
-
-    Parameters
-    ----------
-    title : str
-        Its title, as HTML.
-    body : list of str
-        Its parts, as HTML.
-    style : str
-        More rules of style.
-    """
+    """Return a page of HTML that needs no other file and runs nothing."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     parts = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -134,7 +118,7 @@ def _section(task: dict) -> str:
         *(f"<p>{safe(note)}</p>" for note in task["notes"]),
         "<ul>",
     ]
-    explained = set()
+    explained = False
     for check in task["checks"]:
         holds = not check["mistake"]
         said = "yes" if holds else "no"
@@ -142,9 +126,9 @@ def _section(task: dict) -> str:
         lines.append(
             f'<li class="{said}"><span class="word">{word}</span>{safe(check["claim"])}'
         )
-        if not holds and check["feedback"] not in explained:
-            explained.add(check["feedback"])
-            lines.append(f"<p>{safe(check['feedback'])}</p>")
+        if not holds and not explained:  # what comes after may follow from it
+            explained = True
+            lines.append(f"<p>{_with_code(check['feedback'])}</p>")
             if check["example"]:
                 shown = safe("\n".join(check["example"]))
                 lines.append(f'<pre tabindex="0">{shown}</pre>')
@@ -155,6 +139,11 @@ def _section(task: dict) -> str:
     return "\n".join([*lines, "</ul>"])
 
 
+def _with_code(text: str) -> str:
+    """Return a sentence as HTML, with what stands between backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", safe(text))
+
+
 def safe(text) -> str:
     """Return a text as HTML, with nothing in it that a browser obeys."""
     return html.escape(plain(text))
@@ -163,4 +152,8 @@ def safe(text) -> str:
 def cell(text) -> str:
     """Return a text for a table that a spreadsheet does not read as a formula."""
     text = one_line(text, 1000)
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t") else text
+    return (
+        "'" + text
+        if unicodedata.normalize("NFKC", text)[:1] in ("=", "+", "-", "@", "\t")
+        else text
+    )

@@ -8,17 +8,7 @@ HIDDEN_INPUTS = 3  # of each probe, beside those of the student's own notebook
 
 
 def hidden_seeds(task, place: int, secret: str) -> list[int]:
-    """Return the seeds of hidden inputs: the same for the same secret.
-
-    Parameters
-    ----------
-    task : Task
-        The task.
-    place : int
-        Which of its probes.
-    secret : str
-        The instructor's word.
-    """
+    """Return the seeds of hidden inputs: the same for the same secret."""
     text = f"{secret} {task.name} {task.probes[place].claim}".encode()
     start = int.from_bytes(hashlib.sha256(text).digest()[:4], "big")
     count = 1 if task.probes[place].slow else HIDDEN_INPUTS

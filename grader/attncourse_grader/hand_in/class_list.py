@@ -60,13 +60,7 @@ class Student:
 
 
 class ClassList:
-    """The students of a course, found by what files are called.
-
-    Parameters
-    ----------
-    students : list of Student
-        All of them.
-    """
+    """The students of a course, found by what files are called."""
 
     def __init__(self, students: list[Student]):
         self.students = students
@@ -76,13 +70,7 @@ class ClassList:
                 self._by_key.setdefault(key, set()).add(student)
 
     def find(self, found) -> tuple[Student | None, str]:
-        """Return whose a file is, or None and why that cannot be said.
-
-        Parameters
-        ----------
-        found : Found
-            The file.
-        """
+        """Return whose a file is, or None and why that cannot be said."""
         numbers = [(s.moodle, s.canvas, s) for s in self.students]
         for moodle, canvas, student in numbers:
             if (moodle and moodle == found.moodle) or (
@@ -103,13 +91,7 @@ class ClassList:
 
 
 def key_of(text: str) -> str:
-    """Return a name without case, accents, spaces and signs, for comparing.
-
-    Parameters
-    ----------
-    text : str
-        A name, a number or an address.
-    """
+    """Return a name without case, accents, spaces and signs, for comparing."""
     found = unicodedata.normalize("NFKD", text.casefold())
     return "".join(c for c in found if c.isalnum())
 
@@ -161,13 +143,7 @@ def _told_apart(student: Student, path: Path) -> Student:
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a CSV file into rows by its headings, in lower case.
-
-    Parameters
-    ----------
-    path : Path
-        The file; commas, semicolons and tabs are understood.
-    """
+    """Read a CSV file into rows by its headings, in lower case."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -193,13 +193,7 @@ def _named(path: Path, source: str, parts, time: float, folder: str) -> Found:
 
 
 def stem_of(name: str) -> str:
-    """Return the name of a notebook without its ending.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``ada.ipynb`` or ``ada.ipynb.txt``.
-    """
+    """Return the name of a notebook without its ending."""
     for ending in sorted(NOTEBOOKS, key=len, reverse=True):
         if name.lower().endswith(ending):
             return name[: -len(ending)]
@@ -207,13 +201,7 @@ def stem_of(name: str) -> str:
 
 
 def without_exercise(name: str) -> str:
-    """Return a part of a path without the name of an exercise: "" if it has no other.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``1_attention_from_scratch (2)`` or ``ada-1_attention_from_scratch``.
-    """
+    """Return a part of a path without the name of an exercise, "" if that is all."""
     bare = COPIES.sub("", name)
     for notebook in modules():
         number, _, title = notebook.partition("_")

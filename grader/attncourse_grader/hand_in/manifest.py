@@ -21,55 +21,25 @@ ROUNDS = 300_000  # about a tenth of a second for each guess at the secret
 
 @functools.lru_cache(maxsize=64)
 def fingerprint(secret: str) -> str:
-    """Return a text that tells one secret from another and does not give it away.
-
-    Parameters
-    ----------
-    secret : str
-        The instructor's word.
-    """
+    """Return a text that tells one secret from another and does not give it away."""
     found = hashlib.pbkdf2_hmac("sha256", secret.encode(), b"attncourse", ROUNDS)
     return found.hex()[:16]
 
 
 def mark_of(secret: str, student: str) -> str:
-    """Return the mark that the notebooks of one student carry.
-
-    Parameters
-    ----------
-    secret : str
-        The instructor's word, without which nobody can make the mark.
-    student : str
-        The student.
-    """
+    """Return the mark that the notebooks of one student carry."""
     return hmac.new(secret.encode(), student.encode(), "sha256").hexdigest()[:16]
 
 
 def secret_for(secret: str, student: str, manifest: dict | None) -> str:
-    """Return what a student's hidden inputs are drawn from.
-
-    Parameters
-    ----------
-    secret : str
-        The instructor's word.
-    student : str
-        The student.
-    manifest : dict or None
-        What `read_manifest` returned: it says whether students have variants.
-    """
+    """Return what a student's hidden inputs are drawn from."""
     if manifest and manifest.get("variants"):
         return f"{secret}\n{student}"
     return secret
 
 
 def read_manifest(solutions: Path) -> dict | None:
-    """Return what was noted about the last release, None if nothing was.
-
-    Parameters
-    ----------
-    solutions : Path
-        The folder of the instructor's notebooks.
-    """
+    """Return what was noted about the last release, None if nothing was."""
     path = solutions / MANIFEST
     if not path.is_file():
         return None
@@ -88,19 +58,7 @@ def read_manifest(solutions: Path) -> dict | None:
 def write_manifest(
     solutions: Path, secret: str, versions: dict, variants: bool
 ) -> Path:
-    """Note a release; what was released before with the same secret stays noted.
-
-    Parameters
-    ----------
-    solutions : Path
-        The folder of the instructor's notebooks.
-    secret : str
-        The instructor's word.
-    versions : dict of str to str
-        The version of each exercise that was released.
-    variants : bool
-        Whether each student has a variant.
-    """
+    """Note a release; what was released before with the same secret stays noted."""
     before = read_manifest(solutions) or {}
     same = before.get("secret") == fingerprint(secret)
     path = solutions / MANIFEST
@@ -115,17 +73,7 @@ def write_manifest(
 
 
 def doubts_about(secret: str, manifest: dict | None, last: str) -> list[str]:
-    """Return sentences about a secret that is not the one of the release.
-
-    Parameters
-    ----------
-    secret : str
-        The secret that was given, "" for none.
-    manifest : dict or None
-        What `read_manifest` returned.
-    last : str
-        The fingerprint of the run before, "" if there was none.
-    """
+    """Return sentences about a secret that is not the one of the release."""
     said = []
     if manifest and manifest.get("secret") != fingerprint(secret):
         which = (

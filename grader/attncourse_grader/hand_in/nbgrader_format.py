@@ -6,38 +6,34 @@ its own check; `attncourse grade` is built so that it cannot.
 
 from __future__ import annotations
 
+import base64
 import copy
+import json
 import re
+import zlib
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.release import MODEL_ANSWER, text_of
 from attncourse_grader.hand_in.submission import Refused, read_notebook
+from attncourse_grader.isolate import forking
 
 SCHEMA = 3  # of nbgrader's metadata of cells
 KEYS = {"grade", "grade_id", "locked", "points", "schema_version", "solution", "task"}
+SECONDS = 1800  # that the solution may take
 GRADE_ID = re.compile(r"[A-Za-z0-9_-]+")
 TEST = """\
 # Graded, {points:g} of {of:g} points: {claim}
 ### BEGIN HIDDEN TESTS
 from attncourse_grader.hand_in.nbgrader_format import require
 
-require({notebook!r}, {task!r}, {place}, {seeds}, {names})
+expected = {expected!r}
+require({notebook!r}, {task!r}, {place}, expected, {names})
 ### END HIDDEN TESTS"""
 
 
-def assignment_from(solution, name: str, secret: str = ""):
-    """Return the source notebook of an assignment of nbgrader.
-
-    Parameters
-    ----------
-    solution : nbformat.NotebookNode
-        The instructor's notebook; it is not changed.
-    name : str
-        The name of the notebook, without its ending.
-    secret : str
-        What hidden inputs are drawn from; without it there are none.
-    """
+def assignment_from(solution, name: str, expected: dict):
+    """Return the source notebook of an assignment of nbgrader."""
     from nbformat.v4 import new_code_cell
 
     exercise = exercise_of(name)
@@ -59,21 +55,23 @@ def assignment_from(solution, name: str, secret: str = ""):
         elif name_of_task := mark.get("check"):
             _mark(cell, f"check-{name_of_task}")
             task = exercise.task(name_of_task)
-            for place, check in enumerate(task.checks):
+            for place, share in enumerate(_shares(task)):
+                if not share:
+                    continue
                 source = TEST.format(
-                    points=check.points,
+                    points=share,
                     of=task.points,
-                    claim=check.claim,
+                    claim=task.probes[place].claim,
                     notebook=name,
                     task=task.name,
                     place=place,
-                    seeds=_seeds(check, task, secret),
-                    names=", ".join(task.names),
+                    expected=_packed(expected[task.name, place]),
+                    names=", ".join(task.answers),
                 )
                 test = new_code_cell(source)
                 test.id = f"{cell.id}-{place}"
                 test.metadata["tags"] = ["hide-cell"]
-                _mark(test, f"test-{task.name}-{place}", points=check.points)
+                _mark(test, f"test-{task.name}-{place}", points=share)
                 cells.append(test)
     notebook.cells = cells
     return notebook
@@ -92,20 +90,36 @@ def _mark(cell, grade_id: str, *, solution: bool = False, points=None) -> None:
         cell.metadata["nbgrader"]["points"] = points
 
 
-def _seeds(check, task, secret: str) -> list[int]:
-    from attncourse_grader.grade.compose import seeds_of
+def _shares(task) -> list[float]:
+    """Return the points of each probe: of its weight, and together the task's."""
+    whole = sum(probe.weight for probe in task.probes)
+    found = [round(task.points * p.weight / whole, 2) for p in task.probes]
+    last = max(place for place, share in enumerate(found) if share)
+    found[last] = round(found[last] + task.points - sum(found), 2)
+    return found
 
-    return seeds_of(check, task, secret) if secret else list(check.seeds)
+
+def _packed(plain: dict) -> str:
+    return base64.b64encode(zlib.compress(json.dumps(plain).encode())).decode()
+
+
+def expected_plain(path: str, secret: str) -> list:
+    """Return what a solution returns, as [task, place, {seed: plain data}]."""
+    from attncourse.exercises.run import to_plain
+    from attncourse_grader.grade.comparing import expected_of
+    from attncourse_grader.grade.compose import Template
+
+    template = Template(Path(path), exercise_of(Path(path).stem))
+    found: dict = {}
+    for (task, place, seed), seen in expected_of(template, secret).items():
+        visible = template.exercise.task(task).probes[place].seeds
+        if secret or seed in visible:
+            found.setdefault((task, place), {})[seed] = to_plain(seen)
+    return [[*key, by_seed] for key, by_seed in found.items()]
 
 
 def faults_of(notebook) -> list[str]:
-    """Return what nbgrader would not accept in the metadata of a notebook's cells.
-
-    Parameters
-    ----------
-    notebook : nbformat.NotebookNode
-        The notebook.
-    """
+    """Return what nbgrader would not accept in the metadata of a notebook's cells."""
     found, ids = [], set()
     for place, cell in enumerate(notebook.cells, start=1):
         mark = cell.metadata.get("nbgrader")
@@ -132,19 +146,12 @@ def faults_of(notebook) -> list[str]:
 
 
 def export_for_nbgrader(solution: Path, folder: Path, secret: str = "") -> Path:
-    """Write the source of one assignment into a course folder of nbgrader.
-
-    Parameters
-    ----------
-    solution : Path
-        A notebook of ``solutions/``.
-    folder : Path
-        The course folder; the notebook goes to ``source/NAME/NAME.ipynb`` in it.
-    secret : str
-        What hidden inputs are drawn from; without it there are none.
-    """
+    """Write the source of one assignment into a course folder of nbgrader."""
     name = solution.stem
-    notebook = assignment_from(read_notebook(solution), name, secret)
+    call = "attncourse_grader.hand_in.nbgrader_format.expected_plain"
+    found = forking.call(call, str(solution.absolute()), secret, seconds=SECONDS)
+    expected = {(task, place): by_seed for task, place, by_seed in found}
+    notebook = assignment_from(read_notebook(solution), name, expected)
     if faults := faults_of(notebook):
         raise Refused(f"{solution.name} does not fit nbgrader: {'; '.join(faults)}.")
     path = folder / "source" / name / solution.name
@@ -156,28 +163,23 @@ def export_for_nbgrader(solution: Path, folder: Path, secret: str = "") -> Path:
     return path
 
 
-def require(notebook: str, task: str, place: int, seeds: list[int], *answers) -> None:
-    """Raise if an answer does not pass a check: what nbgrader runs.
-
-    Parameters
-    ----------
-    notebook : str
-        The name of the exercise's notebook.
-    task : str
-        The name of the task.
-    place : int
-        Which of its checks.
-    seeds : list of int
-        Seeds of the inputs.
-    *answers
-        The functions or classes that the task asks for.
-    """
-    from attncourse.exercises.judge import cases_of, forbidden, judge
+def require(notebook: str, task: str, place: int, expected: str, *answers) -> None:
+    """Raise if an answer does not pass a probe: what nbgrader runs."""
+    from attncourse.exercises.compare import Case, judge
+    from attncourse.exercises.forbidden import forbidden_uses
+    from attncourse.exercises.notebook import source_of
+    from attncourse.exercises.run import draw, from_plain, observe
 
     exercise = exercise_of(notebook)
-    check = exercise.task(task).checks[place]
-    if mistake := forbidden(exercise, answers):
-        raise AssertionError(mistake.says)
-    verdict = judge(check, cases_of(check, answers, seeds))
+    known = json.loads(zlib.decompress(base64.b64decode(expected)))
+    asked = exercise.task(task)
+    names, probe = exercise.forbidden_in(asked), asked.probes[place]
+    if uses := forbidden_uses(source_of(answers, names), names):
+        raise AssertionError(uses[0])
+    cases = []
+    for seed, plain in known.items():
+        came = observe(probe, answers, int(seed))
+        cases.append(Case(int(seed), draw(probe, int(seed)), from_plain(plain), came))
+    verdict = judge(probe, cases)
     if not verdict.holds:
-        raise AssertionError(verdict.says)
+        raise AssertionError(" ".join(verdict.sentences))

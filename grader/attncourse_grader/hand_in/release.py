@@ -17,15 +17,7 @@ MODEL_ANSWER = re.compile(
 
 
 def stub_of(source: str, label: str) -> str:
-    """Return an answer cell without its solution.
-
-    Parameters
-    ----------
-    source : str
-        The cell's source, with the solution between marker lines.
-    label : str
-        The number of the task, which the stub's error names.
-    """
+    """Return an answer cell without its solution."""
     lines, inside = [], False
     for line in source.splitlines():
         mark = line.strip()
@@ -54,22 +46,7 @@ def solution_of(source: str) -> str:
 
 
 def exercise_from(solution, name: str, mark: str = ""):
-    """Return the exercise notebook of a solution notebook.
-
-    Parameters
-    ----------
-    solution : nbformat.NotebookNode
-        The solution; it is not changed.
-    name : str
-        The name of the notebook, without its ending.
-    mark : str
-        Of a student's own copy: what tells it from the others.
-
-    Returns
-    -------
-    nbformat.NotebookNode
-        The same cells without solutions, model answers and outputs.
-    """
+    """Return the exercise notebook of a solution notebook."""
     exercise = exercise_of(name)
     notebook = copy.deepcopy(solution)
     notebook.metadata["attncourse"] = {
@@ -89,22 +66,7 @@ def exercise_from(solution, name: str, mark: str = ""):
 
 
 def release(solution: Path, folder: Path, mark: str = "") -> Path:
-    """Write the exercise of one solution file into a folder.
-
-    Parameters
-    ----------
-    solution : Path
-        A notebook of ``solutions/``.
-    folder : Path
-        Where the exercise goes; made if it is not there.
-    mark : str
-        Of a student's own copy: what tells it from the others.
-
-    Returns
-    -------
-    Path
-        The file that was written.
-    """
+    """Write the exercise of one solution file into a folder."""
     try:
         notebook = exercise_from(read_notebook(solution), solution.stem, mark)
     except ValueError as error:

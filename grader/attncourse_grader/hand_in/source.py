@@ -70,15 +70,7 @@ def plain_python(source: str) -> str:
 
 
 def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
-    """Return the statements of one cell, or what is wrong with it.
-
-    Parameters
-    ----------
-    source : str
-        The source of the cell.
-    cell : int
-        Its place in the notebook.
-    """
+    """Return the statements of one cell, or what is wrong with it."""
     if len(source) > LONGEST_CELL:
         return BrokenCell("", f"the cell is longer than {LONGEST_CELL:,} letters", cell)
     try:
@@ -143,17 +135,7 @@ def _bound_by(node: ast.AST) -> set[str]:
 
 
 def needed(names, statements: list[Statement]) -> list[Statement]:
-    """Return the statements that define `names`, and what these need, in order.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names that are wanted.
-    statements : list of Statement
-        Where to look. Each name may be defined more than once: all are kept, but where
-        a function or class has the name, what else is called so is another thing, such
-        as a variable of a cell that draws.
-    """
+    """Return the statements that define `names`, and what these need, in order."""
     bound = {}
     for place, statement in enumerate(statements):
         for name in statement.binds:

@@ -88,11 +88,6 @@ def version_of(exercise: Exercise) -> str:
 def read_notebook(path: Path):
     """Return the notebook in a file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-
     Raises
     ------
     Refused

@@ -20,40 +20,19 @@ class Late(Exception):
 
 
 def send(sock, message) -> None:
-    """Send one message.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        A stream socket.
-    message : object
-        What JSON can hold.
-    """
+    """Send one message."""
     body = json.dumps(message).encode("ascii")
     sock.sendall(HEAD.pack(len(body)) + body)
 
 
 class Reader:
-    """Read messages from a socket, with a deadline and a limit to their size.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        A stream socket.
-    longest : int
-        Bytes that a message may have.
-    """
+    """Read messages from a socket, with a deadline and a limit to their size."""
 
     def __init__(self, sock, longest: int = LONGEST_MESSAGE):
         self.sock, self.longest, self._held = sock, longest, b""
 
     def read(self, deadline: float | None = None):
         """Return the next message.
-
-        Parameters
-        ----------
-        deadline : float, optional
-            The value of ``time.monotonic()`` at which to give up.
 
         Raises
         ------

@@ -26,7 +26,9 @@ from attncourse_grader.isolate.spawn import end_after, end_children, spawn
 
 COMPARING = "attncourse_grader.grade.comparing"
 # What forks import as soon as they are asked to grade.
-NEEDED = ("workers", "grade.grading", "grade.report", "records.similarity")
+NEEDED = ("attncourse_grader.workers", "attncourse_grader.grade.grading")
+NEEDED += ("attncourse_grader.grade.report", "attncourse_grader.records.similarity")
+NEEDED += ("attncourse.exercises.notebook", "IPython.core.inputtransformer2")
 
 
 def main() -> None:
@@ -42,7 +44,7 @@ def main() -> None:
     asked.close()
     import_module(COMPARING).warm_up()
     for name in NEEDED:
-        import_module(f"attncourse_grader.{name}")
+        import_module(name)
     sends, receives = cache.pair()
     gc.freeze()
     while True:
@@ -80,13 +82,7 @@ def _reap() -> None:
 
 
 def serve_students(asked) -> None:
-    """Hand requests on to a process for each exercise, forked when it is needed first.
-
-    Parameters
-    ----------
-    asked : socket.socket
-        Where requests come from: JSON, and a socket that leads to whoever asks.
-    """
+    """Hand requests on to a process for each exercise, forked when first needed."""
     from attncourse_grader.isolate import student_process
 
     student_process.settle()

@@ -48,31 +48,13 @@ class Ended(RuntimeError):
 
 
 class Here:
-    """What a process has that was forked for a call.
-
-    Parameters
-    ----------
-    asks : socket.socket
-        Leads to the process from which those with students' code come.
-    folder : str
-        In which these get folders of their own.
-    """
+    """What a process has that was forked for a call."""
 
     def __init__(self, asks, folder: str):
         self._asks, self._folder, self._spawners = asks, folder, {}
 
     def spawner(self, seconds: float, environment: dict, hidden=()) -> Spawner:
-        """Return where processes for one exercise come from.
-
-        Parameters
-        ----------
-        seconds : float
-            Processor seconds that each may take.
-        environment : dict
-            What `fork_server.serve_exercise` takes.
-        hidden : iterable of str
-            Paths that they do not see.
-        """
+        """Return where processes for one exercise come from."""
         key = json.dumps([environment, list(hidden)])
         if key not in self._spawners:
             wanted, given = socket.socketpair()

@@ -30,15 +30,7 @@ def version() -> int:
 
 
 def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
-    """Return folders so that the hidden ones are in none of them.
-
-    Parameters
-    ----------
-    readable : list of Path
-        Folders that may be read.
-    hidden : list of Path
-        Folders in these that may not.
-    """
+    """Return folders so that the hidden ones are in none of them."""
     found = []
     for path in readable:
         inside = [h for h in hidden if h.is_relative_to(path)]
@@ -54,13 +46,6 @@ def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
 
 def restrict(readable: list[Path], writable: Path) -> None:
     """Let this process and its children reach only some folders, and no network.
-
-    Parameters
-    ----------
-    readable : list of Path
-        Folders and files to read and to run.
-    writable : Path
-        A folder in which files can be made.
 
     Raises
     ------

@@ -33,13 +33,7 @@ def _refuse(*_, **__):
 
 
 def rule_out(names) -> None:
-    """Make functions and classes of torch raise, and forget modules of the course.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The dotted names that the task forbids.
-    """
+    """Make functions and classes of torch raise, and forget modules of the course."""
     names = _expanded(names)
     forget(f"attncourse.exercises.{name}" for name in OUTSIDE)
     forget(name for name in names if name.startswith("attncourse."))
@@ -108,17 +102,7 @@ def places_of(names) -> list[Path]:
 
 
 def exercise_without(module: str, modules, names):
-    """Import an exercise and what its notebook imports, without what is forbidden.
-
-    Parameters
-    ----------
-    module : str
-        The module of the exercise.
-    modules : iterable of str
-        What the notebook imports.
-    names : iterable of str
-        The dotted names that the exercise forbids.
-    """
+    """Import an exercise and what its notebook imports, without what is forbidden."""
     for name in modules:
         try:
             import_module(name)

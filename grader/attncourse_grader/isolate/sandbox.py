@@ -111,17 +111,7 @@ def own_namespaces() -> None:
 
 
 def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
-    """See only some folders, unchangeable, and an empty one of limited size.
-
-    Parameters
-    ----------
-    root : Path
-        An empty folder; the new tree is put there.
-    readable : list of Path
-        Folders and files that can be seen, at their own paths.
-    hidden : list of Path
-        Folders in these that cannot.
-    """
+    """See only some folders, unchangeable, and an empty one of limited size."""
     machine = os.uname().machine
     if machine not in PIVOT_ROOT:
         raise OSError(f"not known how on {machine}")
@@ -204,15 +194,7 @@ def address_space() -> int:
 
 
 def limits(seconds: float, there: int) -> None:
-    """Bound memory, processes, files, processor time and the size of a file.
-
-    Parameters
-    ----------
-    seconds : float
-        Processor seconds.
-    there : int
-        Bytes of address space that the process has from the start.
-    """
+    """Bound memory, processes, files, processor time and the size of a file."""
     for name, most in (
         ("RLIMIT_AS", there + MEMORY),
         ("RLIMIT_NPROC", PROCESSES),
@@ -241,15 +223,7 @@ def open_to_others(path: Path) -> bool:
 
 
 def no_rights(number: int, *, keep_user: bool = False) -> None:
-    """Become nobody in particular, for good.
-
-    Parameters
-    ----------
-    number : int
-        Different for each process, so that none may end another.
-    keep_user : bool
-        Stay the user that this process is, without any privileges.
-    """
+    """Become nobody in particular, for good."""
     for capability in range(64):
         if libc.prctl(DROP_FROM_BOUND, capability, 0, 0, 0) < 0:
             break
@@ -275,17 +249,7 @@ def _is_real_root() -> bool:
 
 
 def only_files(readable: list[Path], hidden: list[Path], writable: Path) -> None:
-    """See only some folders, by Landlock: for where mounts are not allowed.
-
-    Parameters
-    ----------
-    readable : list of Path
-        What can be read.
-    hidden : list of Path
-        What in it cannot.
-    writable : Path
-        Where files can be made.
-    """
+    """See only some folders, by Landlock: for where mounts are not allowed."""
     landlock.restrict(landlock.without(readable, hidden), writable)
 
 
@@ -301,14 +265,7 @@ LAYERS = {
 
 
 def read_layers(said: dict[str, str]) -> list[Layer]:
-    """Return the layers from what an isolated process has said.
-
-    Parameters
-    ----------
-    said : dict of str to str
-        Short name to what the system said where the layer does not work, "" where it
-        does. A layer that is not named was not tried.
-    """
+    """Return the layers from what an isolated process has said."""
     found = []
     for name, short in LAYERS.items():
         why = said.get(short, "not tried, since an earlier one does not work")
@@ -326,15 +283,7 @@ def try_layer(name: str, function, *arguments, **options) -> Layer:
 
 
 def signals_stay_inside(layers: list[Layer], *, own_user: bool) -> None:
-    """Raise `OSError` if an answer could end processes that are not its own.
-
-    Parameters
-    ----------
-    layers : list of Layer
-        What was put in place.
-    own_user : bool
-        Whether the process is the only one of its user.
-    """
+    """Raise `OSError` if an answer could end processes that are not its own."""
     works = {layer.name for layer in layers if layer.works}
     scoped = "landlock" in works and landlock.version() >= landlock.SCOPED
     if not ("namespaces" in works or scoped or own_user):
@@ -342,13 +291,7 @@ def signals_stay_inside(layers: list[Layer], *, own_user: bool) -> None:
 
 
 def bare_process(keep: int) -> None:
-    """Close all that was open, and read nothing from the terminal.
-
-    Parameters
-    ----------
-    keep : int
-        The number of the one file that stays open.
-    """
+    """Close all that was open, and read nothing from the terminal."""
     os.closerange(3, keep)
     os.closerange(keep + 1, 4096)
     null = os.open(os.devnull, os.O_RDWR)

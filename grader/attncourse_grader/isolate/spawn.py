@@ -16,17 +16,7 @@ from attncourse_grader.isolate.sandbox import try_layer
 
 
 def end_after(function, *arguments, closing=()) -> None:
-    """Call a function in a process that was forked just now, and end that.
-
-    Parameters
-    ----------
-    function : callable
-        What to do.
-    *arguments
-        What it is called with.
-    closing : iterable
-        Sockets, and numbers of files, that are closed before.
-    """
+    """Call a function in a process that was forked just now, and end that."""
     try:
         sandbox.die_with_parent()
         for thing in closing:
@@ -37,18 +27,7 @@ def end_after(function, *arguments, closing=()) -> None:
 
 
 def spawn(sock, request: dict, then) -> None:
-    """Fork an isolated process whenever asked to, and end what the last one has left.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        Where "n" asks for a new process and "e" for the end of the last.
-    request : dict
-        ``folder`` for this notebook, the ``seconds`` that it may take, and the paths
-        that are ``hidden``.
-    then : callable
-        What the process does with its socket.
-    """
+    """Fork an isolated process whenever asked to; end what the last one has left."""
     sandbox.adopt_orphans()
     folder, count = Path(request["folder"]), 0
     while True:
@@ -69,21 +48,7 @@ def spawn(sock, request: dict, then) -> None:
 
 
 def fork_isolated(place: Path, request: dict, sock, then, *, closing=()) -> dict:
-    """Call a function in an isolated forked process; say which layers work.
-
-    Parameters
-    ----------
-    place : Path
-        Where a folder can be made for it.
-    request : dict
-        ``seconds`` of the processor that it may take, and paths that are ``hidden``.
-    sock : socket.socket
-        What stays open in it.
-    then : callable
-        What it does.
-    closing : iterable of socket.socket
-        Closed in it.
-    """
+    """Call a function in an isolated forked process; say which layers work."""
     read, write = os.pipe()
     if not os.fork():
         end_after(
@@ -96,13 +61,7 @@ def fork_isolated(place: Path, request: dict, sock, then, *, closing=()) -> dict
 
 
 def end_children(but: int = 0) -> None:
-    """Kill all that descends from this process until nothing is left.
-
-    Parameters
-    ----------
-    but : int
-        A child that ends by itself, and is waited for.
-    """
+    """Kill all that descends from this process until nothing is left."""
     while True:
         for number in set(_children()) - {but}:
             with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -27,13 +27,7 @@ class AnswerError(RuntimeError):
 
 
 class Spawner:
-    """Ask another process, over a socket, for isolated processes.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        Leads to that process.
-    """
+    """Ask another process, over a socket, for isolated processes."""
 
     def __init__(self, sock):
         self.sock = sock
@@ -58,15 +52,7 @@ class Spawner:
 
 
 class Student:
-    """Run cells and probes in an isolated process.
-
-    Parameters
-    ----------
-    spawner : Spawner
-        Where processes come from.
-    until : float
-        The value of ``time.monotonic()`` after which nothing runs.
-    """
+    """Run cells and probes in an isolated process."""
 
     def __init__(self, spawner: Spawner, until: float = math.inf):
         self.spawner, self.until = spawner, until

@@ -51,15 +51,7 @@ class NullStream:
 
 
 def serve(sock, exercise) -> None:
-    """Run cells and probes until the socket closes.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        Where requests come from and replies go to.
-    exercise : Exercise
-        Whose probes are asked for.
-    """
+    """Run cells and probes until the socket closes."""
     from attncourse.exercises.run import observe, to_plain
 
     gc.enable()

@@ -18,18 +18,14 @@ BINS = 10
 MOST_MISTAKES = 12
 # Ways to lose points that say nothing about what somebody thinks.
 OUTCOMES = {
-    "missing",
-    "not done yet",
-    "did not finish",
-    "raises an error",
-    "syntax error",
-    "returns nothing",
-    "other values",
-    "other output",
-    "other parts",
-    "not a number",
-    "wrong shape",
-    "wrong type",
+    "missing": "The answer is missing.",
+    "undone": "The task was left undone.",
+    "did not finish": "The answer did not come to an end.",
+    "syntax error": "The cell is not valid Python.",
+    "forbidden": "The answer uses what the task rules out.",
+    "error": "The call raises an error.",
+    "form": "The result has another form: type, shape or number of parts.",
+    "in place": "An input is changed.",
 }
 STYLE = """
 body { max-width: 60rem; }
@@ -44,15 +40,7 @@ svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
 
 
 def class_page(book, found) -> str:
-    """Return the page as HTML that needs no other file.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    """
+    """Return the page as HTML that needs no other file."""
     records = [(s, record_of_effective(book, s)) for s in found if s.handin]
     students = len({s.student for s in found})
     people = "student" if students == 1 else "students"
@@ -92,15 +80,7 @@ def _exercise(book, exercise: str, own) -> list[str]:
 
 
 def histogram(totals: list[float], of: float) -> str:
-    """Return a drawing of how many students reached how many points.
-
-    Parameters
-    ----------
-    totals : list of float
-        The points of each student.
-    of : float
-        The points that the exercise has.
-    """
+    """Return a drawing of how many students reached how many points."""
     counts = [0] * BINS
     for total in totals:
         counts[min(BINS - 1, max(0, int(total / of * BINS)))] += 1
@@ -167,23 +147,25 @@ def _bar(share: float) -> str:
 
 
 def _mistakes(records: list[dict]) -> list[str]:
+    """Say at what answers fail first, by claim, and how points are lost otherwise."""
     made, says = defaultdict(set), {}
     for place, record in enumerate(records):
         for task in record["tasks"]:
-            for check in task["checks"]:
-                if check["mistake"]:
-                    kind = task["task"], check["mistake"]
-                    made[kind].add(place)
-                    says.setdefault(kind, check["feedback"])
+            failing = [check for check in task["checks"] if check["mistake"]]
+            for check in failing[:1]:
+                outcome = OUTCOMES.get(check["mistake"])
+                kind = task["task"], outcome or check["claim"]
+                made[kind].add(place)
+                says.setdefault(kind, "" if outcome else check["feedback"])
     common = sorted(made, key=lambda kind: (-len(made[kind]), kind))
-    named = [kind for kind in common if kind[1] not in OUTCOMES]
-    lines = ["<h3>The commonest misconceptions</h3>"]
+    named = [kind for kind in common if says[kind]]
+    lines = ["<h3>Where answers fail first</h3>"]
     lines += _table_of_mistakes(named[:MOST_MISTAKES], made, says)
     if not named:
-        lines.append("<p>None was recognised.</p>")
+        lines.append("<p>Nowhere.</p>")
     if len(named) > MOST_MISTAKES:
         lines.append(f"<p>{len(named) - MOST_MISTAKES} others were rarer.</p>")
-    if others := [kind for kind in common if kind[1] in OUTCOMES]:
+    if others := [kind for kind in common if not says[kind]]:
         lines.append("<h3>Points lost in other ways</h3>")
         lines += _table_of_mistakes(others, made, {})
     return lines
@@ -192,10 +174,10 @@ def _mistakes(records: list[dict]) -> list[str]:
 def _table_of_mistakes(kinds, made, says) -> list[str]:
     if not kinds:
         return []
-    head = "<th>what was said, for example</th>" if says else ""
+    head = "<th>not so</th><th>what was said, for example</th>" if says else "<th></th>"
     lines = [
         '<div class="wide" tabindex="0"><table><thead><tr><th class="n">students</th>'
-        f"<th>task</th><th></th>{head}</tr></thead><tbody>"
+        f"<th>task</th>{head}</tr></thead><tbody>"
     ]
     for kind in kinds:
         said = f"<td>{safe(says[kind][:300])}</td>" if says else ""

@@ -59,15 +59,7 @@ class Stopped(Exception):
 
 
 class Database:
-    """An open gradebook file.
-
-    Parameters
-    ----------
-    path : Path or ":memory:"
-        The file; made if it is not there.
-    must_exist : bool
-        Whether a file that is not there is an error.
-    """
+    """An open gradebook file."""
 
     def __init__(self, path, *, must_exist: bool = False):
         self.path = path
@@ -127,15 +119,7 @@ class Database:
             return self.db.execute(statement, values).lastrowid
 
     def rows(self, statement: str, *values) -> list[sqlite3.Row]:
-        """Return the rows that a query gives.
-
-        Parameters
-        ----------
-        statement : str
-            The query, in SQL.
-        *values
-            What stands for its question marks.
-        """
+        """Return the rows that a query gives."""
         with self._care():
             return self.db.execute(statement, values).fetchall()
 
@@ -155,23 +139,12 @@ class Database:
 
 
 def copy_of(path) -> Path:
-    """Return where the copy of a gradebook lies that each run begins with.
-
-    Parameters
-    ----------
-    path : Path
-        The gradebook.
-    """
+    """Return where the copy of a gradebook lies that each run begins with."""
     return Path(path).with_suffix(".backup.sqlite")
 
 
 def is_there(path: Path) -> bool:
     """Say whether there is a gradebook; one that has vanished is not begun anew.
-
-    Parameters
-    ----------
-    path : Path
-        The gradebook.
 
     Raises
     ------
@@ -211,11 +184,6 @@ def _sentence(path, error) -> str:
 @contextlib.contextmanager
 def only_run(folder: Path):
     """Hold the lock of a folder of grades; it ends with the process, however it ends.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
 
     Raises
     ------

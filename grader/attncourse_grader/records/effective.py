@@ -123,13 +123,7 @@ def effective_grades(book) -> list[EffectiveGrade]:
 
 
 class Lateness:
-    """How late hand-ins are: by the table of the instructor, else by the file's time.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook, which keeps deadlines, penalty and table.
-    """
+    """How late hand-ins are: by the instructor's table, else by the file's time."""
 
     def __init__(self, book):
         self.deadlines = book.setting("deadlines", {})
@@ -139,13 +133,7 @@ class Lateness:
         self.said = {(r["student"], r["exercise"]): r["seconds"] for r in rows}
 
     def of(self, handin: dict) -> float:
-        """Return how many seconds late a hand-in is, 0 if in time.
-
-        Parameters
-        ----------
-        handin : dict
-            The hand-in, with ``student``, ``exercise`` and ``time``.
-        """
+        """Return how many seconds late a hand-in is, 0 if in time."""
         student, exercise = handin["student"], handin["exercise"]
         said = self.said.get((student, exercise), self.said.get((student, "")))
         if said is not None and said < LONGEST:
@@ -157,28 +145,14 @@ class Lateness:
 
 
 def points_of(exercise: str) -> float:
-    """Return the points that an exercise has.
-
-    Parameters
-    ----------
-    exercise : str
-        The name of its notebook.
-    """
+    """Return the points that an exercise has."""
     from attncourse_grader.exercises import exercise_of
 
     return exercise_of(exercise).points
 
 
 def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
-    """Return the record of the grade that counts, with the student's own name.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    effective : EffectiveGrade
-        Which.
-    """
+    """Return the record of the grade that counts, with the student's own name."""
     if effective.handin is None:
         return None
     (row,) = book.rows(
@@ -188,13 +162,7 @@ def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
 
 
 def refusals(book) -> list[dict]:
-    """Return the files that could not be graded and that nothing has replaced.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    """
+    """Return the files that could not be graded and that nothing has replaced."""
     rows = book.rows(
         "SELECT student, source, refused FROM handins AS one WHERE key IS NULL AND "
         "last_run = (SELECT MAX(last_run) FROM handins WHERE student = one.student) "
@@ -204,12 +172,6 @@ def refusals(book) -> list[dict]:
 
 
 def exercises_in(found: list[EffectiveGrade]) -> list[str]:
-    """Return the exercises that occur, in the order of the course.
-
-    Parameters
-    ----------
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    """
+    """Return the exercises that occur, in the order of the course."""
     present = {effective.exercise for effective in found}
     return [name for name in modules() if name in present]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from attncourse_grader.grade.report import cell
@@ -21,31 +22,11 @@ from attncourse_grader.records.lms import (
     moodle_worksheet,
     points_text,
 )
-from attncourse_grader.records.outputs import write
 from attncourse_grader.safe_text import number
 
 
 def export(book, form: str, out: Path, columns: dict[str, str] | None = None):
-    """Write the tables of one form.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    form : {"plain", "tasks", "moodle", "canvas"}
-        Which.
-    out : Path
-        The folder that they go to.
-    columns : dict of str to str, optional
-        What Canvas and Moodle call exercises, by notebook.
-
-    Returns
-    -------
-    list of Path
-        What was written.
-    list of str
-        Sentences about students who are not in the tables.
-    """
+    """Write the tables of one form."""
     found = effective_grades(book)
     columns = columns or {}
     if form in ("plain", "tasks"):
@@ -73,15 +54,7 @@ def export(book, form: str, out: Path, columns: dict[str, str] | None = None):
 
 
 def plain_table(book, found: list[EffectiveGrade]) -> str:
-    """Return one row a student, with what stands in the end for each exercise.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    """
+    """Return one row a student, with what stands in the end for each exercise."""
     exercises, table = exercises_in(found), by_student(found)
     of = sum({effective.exercise: effective.of for effective in found}.values())
     remarks: dict[str, list[str]] = {}
@@ -110,15 +83,7 @@ def plain_table(book, found: list[EffectiveGrade]) -> str:
 
 
 def tasks_table(book, found: list[EffectiveGrade]) -> str:
-    """Return one row for each student and exercise, with the points of its tasks.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    """
+    """Return one row for each student and exercise, with the points of its tasks."""
     records = {id(s): record_of_effective(book, s) for s in found}
     labels = sorted({t["task"] for r in records.values() if r for t in r["tasks"]})
     head = ["student", "exercise", "points", "of", "late", "penalty", "by hand"]
@@ -142,3 +107,14 @@ def tasks_table(book, found: list[EffectiveGrade]) -> str:
             ]
         )
     return csv_text(rows)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole or not at all."""
+    data = text.encode("utf8", "replace")
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    os.replace(part, path)

@@ -15,28 +15,14 @@ from attncourse_grader.safe_text import file_name, one_line
 
 
 class Gradebook(Database):
-    """The grades of a course.
-
-    Parameters
-    ----------
-    path : Path or ":memory:"
-        The file; made if it is not there.
-    must_exist : bool
-        Whether a file that is not there is an error.
-    """
+    """The grades of a course."""
 
     run = 0  # the number of the run that writes
 
     # Runs and settings
 
     def start_run(self, secret: str) -> int:
-        """Begin a run and return its number.
-
-        Parameters
-        ----------
-        secret : str
-            The fingerprint of its secret.
-        """
+        """Begin a run and return its number."""
         self.run = self._write(
             "INSERT INTO runs (started, secret) VALUES (?, ?)", time.time(), secret
         )
@@ -51,28 +37,12 @@ class Gradebook(Database):
         self._write("INSERT INTO problems VALUES (?, ?)", self.run, says)
 
     def setting(self, name: str, default=None):
-        """Return a setting.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        default : object
-            What is returned if it was never made.
-        """
+        """Return a setting."""
         found = self.rows("SELECT value FROM settings WHERE name = ?", name)
         return json.loads(found[0]["value"]) if found else default
 
     def set(self, name: str, value) -> None:
-        """Keep a setting.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        value : object
-            What JSON can hold.
-        """
+        """Keep a setting."""
         self._write(
             "INSERT INTO settings VALUES (?, ?) "
             "ON CONFLICT DO UPDATE SET value = excluded.value",
@@ -117,13 +87,7 @@ class Gradebook(Database):
         return {row["student"]: row for row in rows}
 
     def student_named(self, text: str) -> str:
-        """Return the student that a text names, in whatever spelling.
-
-        Parameters
-        ----------
-        text : str
-            A name, a number, a login or an address.
-        """
+        """Return the student that a text names, in whatever spelling."""
         known = self.students()
         if text in known:
             return text
@@ -155,19 +119,7 @@ class Gradebook(Database):
         return bool(self.rows("SELECT 1 FROM results WHERE key = ?", key))
 
     def add_result(self, key: str, content: str, record: dict, answers: dict) -> None:
-        """Keep a grade.
-
-        Parameters
-        ----------
-        key : str
-            What it was worked out from.
-        content : str
-            The hash of the file.
-        record : dict
-            What `record_of` returned.
-        answers : dict
-            What `fingerprints` returned.
-        """
+        """Keep a grade."""
         with self.together():
             self.db.execute(
                 "INSERT INTO contents VALUES (?, ?) "
@@ -196,19 +148,6 @@ class Gradebook(Database):
         """Keep that a file was handed in, with its result or why it has none.
 
         Copying files may give them new times. Of one content the earliest counts.
-
-        Parameters
-        ----------
-        student : str
-            Whose it is.
-        found : Found
-            The file.
-        content : str
-            The hash of the file.
-        key : str or None
-            Its result, None if it was refused.
-        outcome : dict
-            ``refused``: why; ``variant``: the mark of the released notebook.
         """
         (known,) = self.rows(
             "SELECT MIN(time) AS first FROM handins WHERE student = ? AND content = ?",
@@ -237,17 +176,7 @@ class Gradebook(Database):
         )
 
     def adjust(self, student: str, exercise: str, points: float, reason: str) -> None:
-        """Keep a change by hand.
-
-        Parameters
-        ----------
-        student, exercise : str
-            Whose, and of which exercise.
-        points : float
-            What is added; negative to take off.
-        reason : str
-            Why; the student reads it.
-        """
+        """Keep a change by hand."""
         self._write(
             "INSERT INTO adjustments (student, exercise, points, reason, made)"
             " VALUES (?, ?, ?, ?, ?)",
@@ -259,15 +188,7 @@ class Gradebook(Database):
         )
 
     def set_late(self, student: str, exercise: str, seconds: float) -> None:
-        """Keep how late a student was: with "" as the exercise, in all.
-
-        Parameters
-        ----------
-        student, exercise : str
-            Who, and for which exercise.
-        seconds : float
-            How late; larger than 10**8 it is the time of the hand-in.
-        """
+        """Keep how late a student was: with "" as the exercise, in all."""
         if not exercise:  # what is said about all goes before what was said of one
             self._write("DELETE FROM lateness WHERE student = ?", student)
         self._write(

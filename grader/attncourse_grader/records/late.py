@@ -38,15 +38,7 @@ class Penalty:
     unit: str
 
     def points(self, late: float, of: float) -> float:
-        """Return the points that are taken off.
-
-        Parameters
-        ----------
-        late : float
-            Seconds after the deadline.
-        of : float
-            The points that the exercise has.
-        """
+        """Return the points that are taken off."""
         if late <= 0:
             return 0.0
         times = math.ceil(late / SECONDS[self.unit]) if self.unit else 1
@@ -55,14 +47,7 @@ class Penalty:
 
 
 def read_penalty(text: str) -> Penalty:
-    """Return the penalty that a text such as ``10%/day`` means.
-
-    Parameters
-    ----------
-    text : str
-        A number, ``%`` for percent of the points of the exercise, and ``/hour``,
-        ``/day`` or ``/week``.
-    """
+    """Return the penalty that a text such as ``10%/day`` means."""
     match = PENALTY.fullmatch(text.replace(" ", "").replace("per", "/"))
     if not match:
         raise Refused(
@@ -73,14 +58,7 @@ def read_penalty(text: str) -> Penalty:
 
 
 def read_time(text: str) -> float:
-    """Return a point in time, written as ``2026-12-01T23:59``, in seconds since 1970.
-
-    Parameters
-    ----------
-    text : str
-        Date and time in the form of ISO 8601; without a zone, that of this machine. A
-        date alone means the end of that day.
-    """
+    """Return a time, written as ``2026-12-01T23:59``, in seconds since 1970."""
     text = text.strip().replace("Z", "+00:00")
     try:
         if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
@@ -93,13 +71,7 @@ def read_time(text: str) -> float:
 
 
 def read_deadlines(texts) -> dict[str, float]:
-    """Return the deadline of each exercise.
-
-    Parameters
-    ----------
-    texts : list of str
-        ``2026-12-01T23:59`` for all exercises, ``1=2026-12-01T23:59`` for one.
-    """
+    """Return the deadline of each exercise."""
     found = {}
     for text in texts:
         which, sign, when = text.rpartition("=")
@@ -111,13 +83,7 @@ def read_deadlines(texts) -> dict[str, float]:
 
 
 def exercise_named(text: str) -> str:
-    """Return the notebook of an exercise given by number, name or file.
-
-    Parameters
-    ----------
-    text : str
-        ``1``, ``1_attention_from_scratch`` or ``attention_from_scratch.ipynb``.
-    """
+    """Return the notebook of an exercise given by number, name or file."""
     bare = Path(text.strip()).name.removesuffix(".ipynb").lower()
     for notebook, module in modules().items():
         number, _, title = notebook.partition("_")
@@ -129,21 +95,7 @@ def exercise_named(text: str) -> str:
 
 
 def read_late(path: Path) -> list[tuple[str, str, float]]:
-    """Read how late submissions were from a table.
-
-    Parameters
-    ----------
-    path : Path
-        CSV with the columns ``student``, ``exercise`` (all if there is none), and one
-        of ``days``, ``hours``, ``minutes``, ``seconds`` (late; also ``days_late`` and
-        so on) or ``handed_in`` (a time).
-
-    Returns
-    -------
-    list of (str, str, float)
-        Student, notebook or "", and seconds late, or the time of the hand-in if it is
-        larger than 10**8.
-    """
+    """Read how late submissions were from a table."""
     from attncourse_grader.hand_in.class_list import read_table
 
     found = []
@@ -181,13 +133,7 @@ def _late(path: Path, place: int, row: dict[str, str]) -> float:
 
 
 def in_words(seconds: float) -> str:
-    """Return a length of time in words: "1 day 2 hours".
-
-    Parameters
-    ----------
-    seconds : float
-        The length.
-    """
+    """Return a length of time in words: "1 day 2 hours"."""
     minutes = math.ceil(seconds / 60)
     parts = [
         (minutes // 1440, "day"),

@@ -38,15 +38,7 @@ def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrad
 
 
 def title_of(exercise: str, columns: dict[str, str]) -> str:
-    """Return the heading of an exercise's column.
-
-    Parameters
-    ----------
-    exercise : str
-        Its notebook.
-    columns : dict of str to str
-        Headings that the instructor has given.
-    """
+    """Return the heading of an exercise's column."""
     from attncourse_grader.exercises import exercise_of
 
     own = exercise_of(exercise)
@@ -54,17 +46,7 @@ def title_of(exercise: str, columns: dict[str, str]) -> str:
 
 
 def canvas_table(book, found, columns) -> tuple[str, list[str]]:
-    """Return the table that the gradebook of Canvas imports.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    columns : dict of str to str
-        The names of the assignments in Canvas, with their numbers in brackets.
-    """
+    """Return the table that the gradebook of Canvas imports."""
     exercises, table = exercises_in(found), by_student(found)
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     possible = [number(points_of(e)) for e in exercises]
@@ -91,17 +73,7 @@ def canvas_table(book, found, columns) -> tuple[str, list[str]]:
 
 
 def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
-    """Return the grading worksheet of one assignment in Moodle, "" if nobody is in it.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    exercise : str
-        The notebook of the exercise.
-    """
+    """Return the grading worksheet of one assignment in Moodle, "" without rows."""
     students = book.students()
     head = ["Identifier", "Full name", "Email address", "Status", "Grade"]
     head += ["Maximum Grade", "Grade can be changed", "Last modified (grade)"]
@@ -133,33 +105,13 @@ def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
 
 
 def moodle_number(student, effective: EffectiveGrade) -> str:
-    """Return the number of a submission in Moodle, "" if none is known.
-
-    Parameters
-    ----------
-    student : sqlite3.Row
-        The row of the student.
-    effective : EffectiveGrade
-        Where the student stands.
-    """
+    """Return the number of a submission in Moodle, "" if none is known."""
     own = effective.handin["moodle"] if effective.handin else ""
     return own or student["moodle"]
 
 
 def moodle_feedback(book, found, exercise: str, path: Path) -> None:
-    """Write the zip file of feedback pages that an assignment in Moodle takes.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    exercise : str
-        The notebook of the exercise.
-    path : Path
-        The zip file.
-    """
+    """Write the zip file of feedback pages that an assignment in Moodle takes."""
     students = book.students()
     part = path.with_name(path.name + ".part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -177,17 +129,7 @@ def moodle_feedback(book, found, exercise: str, path: Path) -> None:
 
 
 def moodle_gradebook(book, found, columns) -> str:
-    """Return the table that the gradebook of Moodle imports: all exercises.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    found : list of EffectiveGrade
-        What `effective_grades` returned.
-    columns : dict of str to str
-        The names of the assignments in Moodle.
-    """
+    """Return the table that the gradebook of Moodle imports: all exercises."""
     exercises, table = exercises_in(found), by_student(found)
     head = ["Full name", "Username", "ID number", "Email address"]
     rows = [[*head, *(cell(title_of(e, columns)) for e in exercises)]]

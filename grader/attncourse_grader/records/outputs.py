@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from attncourse_grader.grade.report import json_of_record, page_of_record
+from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.effective import effective_grades, record_of_effective
+from attncourse_grader.records.exports import plain_table, write
 from attncourse_grader.safe_text import one_line
 
 FEEDBACK = "feedback"
@@ -16,22 +17,7 @@ def write_outputs(book, out: Path) -> list[str]:
     """Write everything that follows from the gradebook.
 
     Files that say the same already are left alone.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    out : Path
-        The folder.
-
-    Returns
-    -------
-    list of str
-        A sentence for each file that could not be written.
     """
-    from attncourse_grader.records.class_page import class_page
-    from attncourse_grader.records.exports import plain_table
-
     found = effective_grades(book)
     students = book.students()
     problems: list[str] = []
@@ -57,15 +43,7 @@ def write_outputs(book, out: Path) -> list[str]:
 
 
 def page_stem(student, effective) -> str:
-    """Return the name of a student's page about an exercise, without its ending.
-
-    Parameters
-    ----------
-    student : sqlite3.Row
-        The row of the student.
-    effective : EffectiveGrade
-        Where the student stands in the exercise.
-    """
+    """Return the name of a student's page about an exercise, without its ending."""
     return f"{student['page']}-{effective.exercise.partition('_')[0]}"
 
 
@@ -78,22 +56,3 @@ def _try(path: Path, text: str, problems: list[str]) -> None:
             f"{one_line(path)} cannot be written ({reason}). The grade is in the "
             "gradebook; the next run writes the file."
         )
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    text : str
-        What it shall hold.
-    """
-    data = text.encode("utf8", "replace")
-    if path.is_file() and path.read_bytes() == data:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    os.replace(part, path)

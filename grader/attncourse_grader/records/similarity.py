@@ -27,24 +27,9 @@ DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx")
 
 
 def fingerprints(path: Path, exercise) -> tuple[dict[str, list[int]], str]:
-    """Return what is compared of a notebook, and the mark of its release.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook.
-    exercise : Exercise
-        Its exercise.
-
-    Returns
-    -------
-    dict of str to list of int
-        For each task the runs of its answer, and for "" those of helpers.
-    str
-        The mark that `attncourse release` has set for a student, "" if none.
-    """
+    """Return what is compared of a notebook, and the mark of its release."""
     found: dict[str, set[int]] = {}
-    names = {name: task.name for task in exercise.tasks for name in task.names}
+    names = {name: task.name for task in exercise.tasks for name in task.answers}
     try:
         notebook = read_notebook(path)
     except Refused:
@@ -78,13 +63,7 @@ def _defined(node: ast.stmt) -> list[str]:
 
 
 def runs_of(node: ast.AST) -> set[int]:
-    """Return the runs of a statement as numbers.
-
-    Parameters
-    ----------
-    node : ast.AST
-        The statement.
-    """
+    """Return the runs of a statement as numbers."""
     words: list[str] = []
     numbers: dict[str, int] = {}
     waiting = [node]
@@ -154,15 +133,7 @@ class Pair:
 def similar_pairs(
     answers: dict[str, dict[str, list[int]]], reference: dict[str, list[int]]
 ) -> list[Pair]:
-    """Return the pairs of students whose answers are nearly the same.
-
-    Parameters
-    ----------
-    answers : dict of str to dict
-        What `fingerprints` returned for each student.
-    reference : dict
-        The same for the reference solution.
-    """
+    """Return the pairs of students whose answers are nearly the same."""
     known = set().union(*map(set, reference.values()), set())
     parts = {
         student: {task: set(runs) - known for task, runs in tasks.items()}
