@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from attncourse.grading.release import text_of
+from attncourse_grader.hand_in.release import text_of
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -13,15 +13,9 @@ from attncourse import _MODULE_OF
 
 # Ways to reach a name without writing it down; ruled out wherever anything is.
 HIDING = ("eval", "exec", "compile", "__import__", "globals", "importlib", "ctypes")
-HIDING += (
-    "gc",
-    "inspect",
-    "sys",
-    "torch._C",
-    "torch.ops",
-    "torch.nn.modules",
-    "builtins",
-)
+HIDING += ("builtins", "gc", "inspect", "sys")
+HIDING += ("torch._C", "torch.ops", "torch.nn.modules")
+DUNDER = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
 
 
 def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
@@ -52,7 +46,7 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
         for used in _used(node, known):
             if hit := _hit(used, (*dotted, *HIDING)):
                 found.setdefault(hit, getattr(node, "lineno", 0))
-        if isinstance(node, ast.Attribute) and node.attr in methods:
+        if isinstance(node, ast.Attribute) and node.attr in (*methods, *DUNDER):
             found.setdefault(f".{node.attr}", node.lineno)
         if _is_getattr(node, known):
             found.setdefault("getattr of a library", node.lineno)

@@ -24,7 +24,7 @@ from attncourse.exercises.compare import (
 from attncourse.exercises.forbidden import forbidden_uses
 from attncourse.exercises.probe import Exercise, Task
 from attncourse.exercises.recorded import known
-from attncourse.exercises.run import digest, draw, observe
+from attncourse.exercises.run import INSTALLED, digest, draw, observe
 
 WIDTH, MARGIN = 78, 11
 # Where the book is read. A course that has its own copy sets the variable.
@@ -235,7 +235,9 @@ def _cell_of(thing) -> str:
     for part in parts:
         part = getattr(part, "__wrapped__", getattr(part, "__func__", part))
         code = getattr(part, "__code__", None)
-        if code is not None and (lines := linecache.getlines(code.co_filename)):
+        if code is None or code.co_filename.startswith(INSTALLED):
+            continue
+        if lines := linecache.getlines(code.co_filename):
             kept = (ln for ln in lines if not ln.lstrip().startswith(("%", "!")))
             return "".join(kept)
     return ""

@@ -24,7 +24,7 @@ from attncourse.exercises.probe import Probe
 
 MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 21, 600, 4
 PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
-_INSTALLED = tuple(
+INSTALLED = tuple(
     str(Path(p).resolve())
     for p in (
         Path(torch.__file__).parents[1],
@@ -262,7 +262,7 @@ def _of_error(error) -> str:
 def _line_of(error) -> str:
     """Return the line of the student's code from which an error came."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not str(frame.filename).startswith((*_INSTALLED, "<frozen", "<__array")):
+        if not str(frame.filename).startswith((*INSTALLED, "<frozen", "<__array")):
             return linecache.getline(frame.filename, frame.lineno).strip()[:200]
     return ""
 
