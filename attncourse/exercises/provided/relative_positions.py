@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from attncourse.data.markov import markov_recall_batch, markov_recall_floor
@@ -128,3 +129,50 @@ class LanguageModel(nn.Module):
         scheme = "none" if self.scheme == "sinusoidal" else self.scheme
         output = self.attend(*heads, scheme, self.learned)
         return output.transpose(1, 2).flatten(2)
+
+
+SYMBOLS, DIGITS = 19, 10  # of the stand-ins for models and texts in the checks
+
+
+class Bigrams(nn.Module):
+    """A model whose logits follow from the token that was read last."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = nn.Parameter(table.clone())
+
+    def forward(self, tokens):
+        """Return one row of the table for each token."""
+        return self.table[tokens]
+
+
+class ByPosition(nn.Module):
+    """A model whose loss follows from the position, and which notes what it reads.
+
+    Symbol 0, which never occurs, has the logit slope * position + gain * level, all
+    others 0. Training lowers the level, the only parameter.
+    """
+
+    def __init__(self, slope, gain):
+        super().__init__()
+        self.slope, self.gain = slope, gain
+        self.level = nn.Parameter(torch.zeros(()))
+        self.seen, self.logits = {True: [], False: []}, []
+
+    def forward(self, tokens):
+        """Return the logits, and note which texts were read, and in which mode."""
+        ids = (tokens[:, :DIGITS] * SYMBOLS ** torch.arange(DIGITS)).sum(-1)
+        self.seen[self.training].append((ids, tokens.shape))
+        level = self.slope * torch.arange(tokens.shape[1]) + self.gain * self.level
+        logits = F.pad(level[:, None], (0, SYMBOLS - 1)).repeat(len(tokens), 1, 1)
+        if logits.requires_grad:
+            logits.retain_grad()
+            self.logits.append((logits, tokens))
+        return logits
+
+
+def numbered_texts(batch, length, seed):
+    """Return texts that spell a number, their own for each seed and row."""
+    ids = seed * 4096 + torch.arange(batch)
+    digits = ids[:, None] // 18 ** torch.arange(DIGITS) % 18
+    return 1 + digits[:, torch.arange(length) % DIGITS]

@@ -1,0 +1,866 @@
+"""Exercise 4: relative positions, and what they do beyond the trained length."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from attncourse.exercises.probe import Exercise, Probe, Task, numbers, sizes, whole
+from attncourse.exercises.provided.relative_positions import (
+    Bigrams,
+    ByPosition,
+    draw,
+    numbered_texts,
+)
+from attncourse.exercises.run import gradients, leaf
+from attncourse.training import train
+
+PAGE = "chapters/04_positional_encoding"
+T5 = f"{PAGE}#t5-a-number-for-each-bucket-of-distances"
+BEYOND = f"{PAGE}#what-happens-beyond-the-trained-length"
+
+
+# 4.1 ---------------------------------------------------------------------------------
+
+
+def _counts(g, **more):
+    queries, keys = sizes(g, 2, 1, 7)
+    return {"queries": queries, "keys": keys, **more}
+
+
+DISTANCES = Task(
+    name="distances",
+    title="The matrix of distances",
+    answers=("relative_distances",),
+    points=1,
+    probes=(
+        Probe(
+            claim="as many queries as keys: each key's distance from each query",
+            given="There are as many queries as keys, and no offset is given.",
+            why="The element in row i and column j is not j - i.",
+            draw=lambda g: dict.fromkeys(("queries", "keys"), whole(g, 3, 7)),
+        ),
+        Probe(
+            claim="one row for each query, one column for each key",
+            given="There are more queries than keys, or fewer. No offset is given.",
+            why="It is right with as many queries as keys, and not here.",
+            draw=_counts,
+        ),
+        Probe(
+            claim="the first query may stand at any position",
+            given="`offset` is the key position of the first query.",
+            why="Right without an offset. Here it should be j - (i + offset).",
+            draw=lambda g: _counts(g, offset=whole(g, 1, 9)),
+            as_ifs={"offset is 0": lambda **_: {"offset": 0}},
+        ),
+    ),
+)
+
+
+# 4.2 ---------------------------------------------------------------------------------
+
+
+def _bucketed(g, *kinds, sides=1, signs=(-1,)):
+    """Draw distances of the kinds asked for, none on the edge between two buckets."""
+    buckets = whole(g, 4, 13)  # of one side
+    edge = buckets // 2
+    most = edge + whole(g, 9, 40)
+    ratio = (buckets - edge) / math.log(most / edge)
+    shares = {d: ratio * math.log(d / edge) for d in range(edge + 1, most)}
+    pools = {
+        "near": [0, edge - 1, *range(edge)],
+        "far": [
+            edge,
+            edge,
+            *(d for d, x in shares.items() if abs(x - round(x)) > 1e-3),
+        ],
+        "beyond": [most, most + 1, most + 2, 3 * most, 100 * most],
+    }
+    pool = torch.tensor([d for kind in kinds for d in pools[kind]])
+    picked = pool[whole(g, 0, len(pool) - 1, 2, *sizes(g, 2))]
+    picked *= torch.tensor(signs)[whole(g, 0, len(signs) - 1, *picked.shape)]
+    inputs = {"distances": picked, "num_buckets": sides * buckets, "max_distance": most}
+    return inputs | ({"causal": False} if sides == 2 else {})
+
+
+def _buckets_of(clipped_rows, buckets, **inputs):
+    return buckets(*inputs.values())
+
+
+ALL = ("near", "far", "beyond")
+BUCKETS = Task(
+    name="buckets",
+    title="Distances that share a row",
+    answers=("clipped_rows", "buckets"),
+    points=2,
+    probes=(
+        Probe(
+            claim="clipped_rows: rows from 0 to twice the reach",
+            given="`clipped_rows` is called with distances of either sign.",
+            why="The row is not the distance, limited on both sides, plus the reach.",
+            draw=lambda g: {
+                "distances": whole(g, -9, 9, *sizes(g, 2)),
+                "reach": whole(g, 1, 4),
+            },
+            call=lambda clipped_rows, buckets, **x: clipped_rows(*x.values()),
+            read=f"{PAGE}#shaw-a-vector-for-each-distance",
+        ),
+        Probe(
+            claim="buckets: near distances into the past have a bucket each",
+            given="The model is causal; distances are from 0 to e - 1 into the past.",
+            why="The bucket is not the distance, as a positive number.",
+            draw=lambda g: _bucketed(g, "near"),
+            call=_buckets_of,
+            read=T5,
+        ),
+        Probe(
+            claim="buckets: far distances share, the more the farther away",
+            given="The distances are from e to below `max_distance` into the past.",
+            why="Near distances are right; these are not in the formula's buckets.",
+            draw=lambda g: _bucketed(g, "far"),
+            call=_buckets_of,
+            read=T5,
+        ),
+        Probe(
+            claim="buckets: everything from max_distance on is in the last bucket",
+            given="Some distances into the past are `max_distance` or more.",
+            why="Right below `max_distance`. From there on it should be n - 1.",
+            draw=lambda g: _bucketed(g, "near", "beyond"),
+            call=_buckets_of,
+        ),
+        Probe(
+            claim="buckets: in a causal model, keys to the right are in bucket 0",
+            given="Some distances are positive: these keys stand to the right.",
+            why="Right in the past. To the right the bucket should be 0.",
+            draw=lambda g: _bucketed(g, *ALL, signs=(-1, 1)),
+            call=_buckets_of,
+        ),
+        Probe(
+            claim="buckets: with two sides, the past has the lower half",
+            given="`causal` is False, and no distance is positive.",
+            why="Right in a causal model. Here n should be half of `num_buckets`, and "
+            "the row that of the formula with this n.",
+            draw=lambda g: _bucketed(g, *ALL, sides=2),
+            call=_buckets_of,
+            as_ifs={"`causal` is True": lambda **_: {"causal": True}},
+        ),
+        Probe(
+            claim="buckets: with two sides, keys to the right have the upper half",
+            given="`causal` is False, and the distances have either sign.",
+            why="Right in the past. A distance of d to the right should have the row "
+            "n + bucket(d), and 0 the row 0; row n stays unused.",
+            draw=lambda g: _bucketed(g, *ALL, sides=2, signs=(-1, 1)),
+            call=_buckets_of,
+        ),
+    ),
+)
+
+
+# 4.3 ---------------------------------------------------------------------------------
+
+
+def _table(g, *, far=True, **more):
+    heads, buckets, keys = sizes(g, 3, 3, 7)
+    made = {"num_heads": heads, "num_buckets": buckets, "max_distance": buckets + 3}
+    made |= {"scale": whole(g, 3, 9) / 2, "table": numbers(g, buckets, heads)}
+    keys = keys + 9 if far else buckets // 2
+    return made | {"queries": keys, "keys": keys} | more
+
+
+def _last_queries(g):
+    inputs = _table(g, queries=whole(g, 1, 3))
+    return inputs | {"offset": inputs["keys"] - inputs["queries"]}
+
+
+def _set_table(module, table):
+    parameters = list(module.parameters())
+    if len(parameters) != 1:
+        raise ValueError(f"the module has {len(parameters)} parameters, and not one")
+    with torch.no_grad():
+        parameters[0].copy_(table)
+
+
+def _module(cls, num_heads, num_buckets, max_distance, scale, table):
+    given = () if scale is None else (scale,)
+    module = cls(num_heads, num_buckets, max_distance, *given)
+    _set_table(module, table)
+    return module
+
+
+def _looked_up(cls, queries, keys, offset=None, **made):
+    return _module(cls, **made)(queries, keys, *(() if offset is None else (offset,)))
+
+
+def _new_table(cls, **inputs):
+    parameters = list(cls(*inputs.values()).parameters())
+    return {"number of parameters": len(parameters), "table": [*parameters, None][0]}
+
+
+def _table_backward(cls, queries, keys, **made):
+    module = _module(cls, **made)
+    return gradients(module(queries, keys), table=next(module.parameters()))
+
+
+TABLE = Task(
+    name="table",
+    title="A learned table of distances",
+    answers=("LearnedBias",),
+    points=2,
+    probes=(
+        Probe(
+            claim="one parameter: a table of zeros, (num_buckets, num_heads)",
+            given="A new module is made, and its parameters are looked at.",
+            why="There should be one parameter, all zeros.",
+            draw=lambda g: {
+                "num_heads": whole(g, 2, 4),
+                "num_buckets": whole(g, 5, 7),
+                "max_distance": 9,
+            },
+            call=_new_table,
+            weight=0,
+            read=T5,
+        ),
+        Probe(
+            claim="each head adds its own number for a near distance",
+            given="All distances are near. The table is set, and `scale` is 1.",
+            why="In the past, the bias of head h at distance d should be in row d and "
+            "column h of the table; to the right, in row 0.",
+            draw=lambda g: _table(g, far=False, scale=1.0),
+            call=_looked_up,
+        ),
+        Probe(
+            claim="the bias is multiplied by scale",
+            given="All distances are near, and `scale` is not 1.",
+            why="The bias is right with `scale=1`, and not here.",
+            draw=lambda g: _table(g, far=False),
+            call=_looked_up,
+        ),
+        Probe(
+            claim="scale is 10 if it is not given",
+            given="All distances are near, and no `scale` is given.",
+            why="The bias is right with a given `scale`, and not here.",
+            draw=lambda g: _table(g, far=False, scale=None),
+            call=_looked_up,
+            weight=0.5,
+        ),
+        Probe(
+            claim="far distances share the number of their bucket",
+            given="Many distances are far, some beyond `max_distance`.",
+            why="The bias is right for near distances, and not here.",
+            draw=_table,
+            call=_looked_up,
+        ),
+        Probe(
+            claim="the first query may stand at any position",
+            given="There are fewer queries than keys; `offset` says where they stand.",
+            why="The bias is right with as many queries as keys, and not here.",
+            draw=_last_queries,
+            call=_looked_up,
+            as_ifs={"offset is 0": lambda **_: {"offset": 0}},
+        ),
+        Probe(
+            claim="every use of a number adds to its gradient",
+            given="A weighted sum of the bias is differentiated.",
+            why="The bias is right, but not the gradient of the table.",
+            draw=_table,
+            call=_table_backward,
+        ),
+    ),
+)
+
+
+# 4.4 ---------------------------------------------------------------------------------
+
+
+def _past_of_alibi(head_slopes, alibi, **counts):
+    """Return the bias with zeros for the keys to the right of their query."""
+    bias = alibi(*counts.values())
+    is_matrix = isinstance(bias, torch.Tensor) and bias.dim() >= 2
+    return bias.tril(counts.get("offset", 0)) if is_matrix else bias
+
+
+def _heads(g, **more):
+    return {"num_heads": 2 ** whole(g, 1, 3), "queries": 7, "keys": 7} | more
+
+
+ALIBI = Task(
+    name="alibi",
+    title="ALiBi: a slope for each head",
+    answers=("head_slopes", "alibi"),
+    points=2,
+    probes=(
+        Probe(
+            claim="head_slopes: the slopes fall from head to head, down to 1/256",
+            given="`head_slopes` is called with a power of 2.",
+            why="The slope of head h, counted from 1, is not 2 to the power -8h/n.",
+            draw=lambda g: {"num_heads": 2 ** whole(g, 4, 6)},
+            call=lambda head_slopes, alibi, num_heads: head_slopes(num_heads),
+            read=f"{PAGE}#alibi-a-slope-for-each-head",
+        ),
+        Probe(
+            claim="alibi: each head subtracts its slope times the distance",
+            given="There are as many queries as keys. Only the past is looked at.",
+            why="The bias is not minus the slope of the head times the distance.",
+            draw=_heads,
+            call=_past_of_alibi,
+        ),
+        Probe(
+            claim="alibi: the first query may stand at any position",
+            given="There are fewer queries than keys; `offset` says where they stand. "
+            "Only the past is looked at.",
+            why="The bias is right with as many queries as keys, and not here.",
+            draw=lambda g: _heads(g, queries=whole(g, 1, 3), offset=whole(g, 3, 4)),
+            call=_past_of_alibi,
+            as_ifs={"offset is 0": lambda **_: {"offset": 0}},
+        ),
+        Probe(
+            claim="alibi: one head is enough",
+            given="There is one head, and head_slopes is called with 1.",
+            why="The slope of a single head should be 1/256.",
+            draw=lambda g: _heads(g, num_heads=1, keys=whole(g, 3, 7), queries=1),
+            call=lambda head_slopes, alibi, **counts: {
+                "slopes": head_slopes(1),
+                "bias": alibi(*counts.values(), counts["keys"] - 1),
+            },
+            weight=0.5,
+        ),
+    ),
+)
+
+
+# 4.5 ---------------------------------------------------------------------------------
+
+
+def _pairs(g, *leading, pairs=3, **more):
+    tokens = whole(g, 2, 5)
+    inputs = {"x": numbers(g, *leading, tokens, 2 * pairs)}
+    inputs |= {"positions": whole(g, 0, 90, tokens), "base": 3.0 + whole(g, 5, 50)}
+    return inputs | more
+
+
+def _half(g):
+    kind = (torch.float16, torch.bfloat16)[whole(g, 0, 1)]
+    return {"x": numbers(g, 2, 5, 4).to(kind), "positions": whole(g, 500, 1000, 5)}
+
+
+def _rotated_back(rotate, x, positions, base):
+    x = leaf(x)
+    return gradients(rotate(x, positions, base), x=x)
+
+
+ROTARY = Task(
+    name="rotary",
+    title="Rotary positions (RoPE)",
+    answers=("rotate",),
+    points=3,
+    probes=(
+        Probe(
+            claim="two features are rotated by as many radians as their position",
+            given="There is one pair of features, so its angle is the position.",
+            why="A pair (a, b) at position p should become "
+            "(a cos p - b sin p, a sin p + b cos p), with p in radians.",
+            draw=lambda g: _pairs(g, pairs=1),
+            read=f"{PAGE}#rotary-turn-then-compare",
+        ),
+        Probe(
+            claim="features 0 and 1 are a pair, 2 and 3 the next",
+            given="`base` is 1, so all pairs are rotated by the same angle.",
+            why="It is right with one pair, and not with several.",
+            draw=lambda g: _pairs(g, pairs=whole(g, 2, 4), base=1.0),
+        ),
+        Probe(
+            claim="each pair has its own rate",
+            given="There are several pairs, and `base` is not 1.",
+            why="Right with equal rates. That of pair i should be base^(-2i/d).",
+            draw=lambda g: _pairs(g, pairs=whole(g, 2, 4)),
+        ),
+        Probe(
+            claim="by default, positions count from 0 and the base is 10000",
+            given="Neither `positions` nor `base` is given.",
+            why="It is right if both are given, and not here.",
+            draw=lambda g: {"x": numbers(g, whole(g, 3, 5), 2 * whole(g, 2, 3))},
+        ),
+        Probe(
+            claim="leading axes, such as batch and heads, are kept apart",
+            given="There are one or two leading axes.",
+            why="It is right for one matrix, and not here.",
+            draw=lambda g: _pairs(g, *sizes(g, whole(g, 1, 2))),
+        ),
+        Probe(
+            claim="half precision comes out as it came in, with exact angles",
+            given="`x` is in half precision, and the positions are far.",
+            why="Right in float32. Here the rotated features are off by more than the "
+            "rounding of `x` explains.",
+            draw=_half,
+            tolerance=0.06,
+            exact_type=True,
+        ),
+        Probe(
+            claim="gradients flow back to x",
+            given="A weighted sum of the result is differentiated.",
+            why="The result is right, but not the gradient of x.",
+            draw=_pairs,
+            call=_rotated_back,
+            weight=0.5,
+        ),
+    ),
+)
+
+
+# 4.6 ---------------------------------------------------------------------------------
+
+
+def _attention(g, scheme, *, equal=False, fewer=False):
+    """Draw the arguments of `attend`; the values are the identity."""
+    batch, heads = whole(g, 1, 3), 2 ** whole(g, 0, 2)
+    keys, d = whole(g, 4, 8), (2, 6, 10)[whole(g, 0, 2)]
+    query = numbers(g, batch, heads, whole(g, 1, keys - 1) if fewer else keys, d)
+    return {
+        "query": torch.zeros_like(query) if equal else query,
+        "key": numbers(g, batch, heads, keys, d),
+        "value": torch.eye(keys).expand(batch, heads, keys, keys).contiguous(),
+        "scheme": scheme,
+    }
+
+
+def _biased(g, *, hidden=0.0, equal=False):
+    inputs = _attention(g, "table", equal=equal)
+    heads, keys = inputs["key"].shape[1:3]
+    above = torch.ones(heads, keys, keys).triu(1)
+    return inputs | {"bias": numbers(g, heads, keys, keys) + hidden * above}
+
+
+def _with_bias(attend, query, key, value, scheme, bias):
+    return attend(query, key, value, scheme, lambda queries, keys, offset=0: bias)
+
+
+def _all_schemes(attend, query, key, value, scheme):
+    heads = torch.arange(query.shape[1])[:, None, None]
+
+    def curve(queries, keys, offset=0):
+        distances = torch.arange(keys) - (offset + torch.arange(queries))[:, None]
+        return 2 * torch.cos(0.9 * distances + heads)
+
+    found = {"table": attend(query, key, value, "table", curve)}
+    return found | {n: attend(query, key, value, n) for n in ("alibi", "rotary")}
+
+
+def _attend_backward(attend, scheme, **inputs):
+    leaves = {name: leaf(x) for name, x in inputs.items()}
+    return gradients(_with_bias(attend, scheme=scheme, **leaves), **leaves)
+
+
+IDENTITY = "The values are the identity, so the output equals the weights."
+ATTENTION = Task(
+    name="attention",
+    title="A bias on the scores",
+    answers=("attend",),
+    points=4,
+    probes=(
+        Probe(
+            claim="a query attends to the keys up to its own position",
+            given=f'The scheme is "none", and the scores are equal. {IDENTITY}',
+            why="The weights of query i are not 1/(i + 1) for the keys up to i, and 0 "
+            "for the others.",
+            draw=lambda g: _attention(g, "none", equal=True),
+            read="chapters/05_masking#the-causal-mask",
+        ),
+        Probe(
+            claim="the scores are divided by the root of d",
+            given=f'The scheme is "none", and the scores differ. {IDENTITY}',
+            why="Right with equal scores. Here the weights are not the softmax of the "
+            "dot products divided by the root of d.",
+            draw=lambda g: _attention(g, "none"),
+        ),
+        Probe(
+            claim="the bias of each head is added to its scores",
+            given=f'The scheme is "table", and the queries are 0. {IDENTITY}',
+            why="The weights are not the softmax of the bias over the visible keys.",
+            draw=lambda g: _biased(g, equal=True),
+            call=_with_bias,
+            as_ifs={
+                "the bias is 0": lambda bias, **_: {"bias": 0 * bias},
+                "the bias is divided by the root of d": lambda bias, query, **_: {
+                    "bias": bias / query.shape[-1] ** 0.5
+                },
+            },
+            read=T5,
+        ),
+        Probe(
+            claim="scores and bias add up",
+            given=f'The scheme is "table"; neither queries nor bias are 0. {IDENTITY}',
+            why="Right if one of them is 0, and not here.",
+            draw=_biased,
+            call=_with_bias,
+        ),
+        Probe(
+            claim="keys to the right stay hidden, whatever their bias",
+            given="The bias is 10,000,000,000 larger to the right of each query.",
+            why="The weights are right with a small bias, and not here.",
+            draw=lambda g: _biased(g, hidden=1e10),
+            call=_with_bias,
+        ),
+        Probe(
+            claim="gradients reach the bias, and query, key and value",
+            given='The scheme is "table". A weighted sum of the output is '
+            "differentiated.",
+            why="The output is right, but not its gradients.",
+            draw=_biased,
+            call=_attend_backward,
+        ),
+        Probe(
+            claim='"alibi" adds the bias of ALiBi',
+            given=f'The scheme is "alibi", and the queries are 0. {IDENTITY}',
+            why="The weights are not the softmax of ALiBi's bias, up to each query.",
+            draw=lambda g: _attention(g, "alibi", equal=True),
+            as_ifs={'the scheme is "none"': lambda **_: {"scheme": "none"}},
+        ),
+        Probe(
+            claim='"rotary" rotates queries and keys, and leaves the values alone',
+            given=f'The scheme is "rotary". {IDENTITY}',
+            why="The weights are not those of queries and keys that are both rotated "
+            "by their positions.",
+            draw=lambda g: _attention(g, "rotary"),
+            as_ifs={'the scheme is "none"': lambda **_: {"scheme": "none"}},
+        ),
+        Probe(
+            claim="fewer queries than keys: the queries are the last tokens",
+            given=f'The scheme is "none", and the scores are equal. {IDENTITY}',
+            why="Right with as many queries as keys. Here the last query should see "
+            "all keys, and each one before it one key less.",
+            draw=lambda g: _attention(g, "none", equal=True, fewer=True),
+            read=f"{PAGE}#distances-instead-of-places",
+        ),
+        Probe(
+            claim="fewer queries than keys: each scheme has the right offset",
+            given="There are fewer queries than keys. All schemes are tried; that of "
+            '"table" gets a curve over the distances that follow from its arguments.',
+            why="Right with as many queries as keys, and the mask is right here too.",
+            draw=lambda g: _attention(g, "all", fewer=True),
+            call=_all_schemes,
+        ),
+    ),
+)
+
+
+# 4.7 ---------------------------------------------------------------------------------
+
+
+def _bigrams(g):
+    return {"table": numbers(g, 6, 6), "tokens": whole(g, 1, 5, *sizes(g, 2, 3, 6))}
+
+
+def _bigrams_backward(losses, train_and_test, table, tokens):
+    model = Bigrams(table)
+    return gradients(losses(model, tokens), table=model.table)
+
+
+def _experiment(g, gain=100.0, *, default=False):
+    inputs = {"slope": whole(g, 2, 9) / 100, "gain": gain, "steps": whole(g, 3, 6)}
+    trained = 32 if default else whole(g, 13, 19)
+    inputs["lengths"] = [trained + whole(g, 5, 9), trained, 2 * trained + 5]
+    return inputs if default else inputs | {"trained": trained}
+
+
+def _tested(losses, train_and_test, slope, gain, **settings):
+    model = ByPosition(slope, gain)
+    return train_and_test(model, numbered_texts, *settings.values())
+
+
+def _noted(losses, train_and_test, slope, gain, **settings):
+    """Return which texts the model has read, in training and in the tests."""
+    model = ByPosition(slope, gain)
+    train_and_test(model, numbered_texts, *settings.values())
+    found = {}
+    for kind, seen in (("training", model.seen[True]), ("test", model.seen[False])):
+        ids = [ids for ids, _ in seen] or [torch.zeros(0)]
+        found[f"texts in {kind}"] = torch.cat(ids)
+        found[kind] = torch.tensor([shape for _, shape in seen]).reshape(-1, 2)
+    return found
+
+
+def _not_as_asked(values, inputs):
+    """Return how many steps and tests read other texts than those asked for."""
+    trained, tests = inputs.get("trained", 32), values["test"]
+    good = [batch == 32 and trained - n in (0, 1) for batch, n in values["training"]]
+    read = [tests[np.isin(n - tests[:, 1], (0, 1)), 0].sum() for n in inputs["lengths"]]
+    wrong_steps = abs(len(good) - inputs["steps"]) + good.count(False)
+    return wrong_steps + sum(texts != 64 for texts in read)
+
+
+def _read_again(values, inputs):
+    """Return how many texts have been read in training before."""
+    training, tests = values["texts in training"], values["texts in test"]
+    again = len(training) - len(np.unique(training))
+    return again + np.isin(tests, training).sum()
+
+
+def _first_gradient(losses, train_and_test, slope, gain, **settings):
+    """Return what the first step's gradient does to the next token, by position."""
+    model = ByPosition(slope, gain)
+    train_and_test(model, numbered_texts, *settings.values())
+    logits, tokens = [*model.logits, (torch.zeros(()), None)][0]
+    if logits.grad is None:
+        return {"the gradient of logits": None}
+    pulled = logits.grad[:, :-1].gather(2, tokens[:, 1:, None]).sum((0, 2))
+    return {"the gradient of logits": pulled[: settings["trained"] - 2]}
+
+
+LENGTHS = Task(
+    name="lengths",
+    title="Train short, test long",
+    answers=("next_token_losses", "train_and_test"),
+    points=3,
+    probes=(
+        Probe(
+            claim="next_token_losses: logits are compared with the token that follows",
+            given="The model's logits at a position are the row of `table` for the "
+            "token there.",
+            why="The loss is not -log softmax(logits at p)[token at p + 1], for each "
+            "text and each position p but the last.",
+            draw=_bigrams,
+            call=lambda losses, train_and_test, table, tokens: losses(
+                Bigrams(table), tokens
+            ),
+        ),
+        Probe(
+            claim="next_token_losses: gradients reach the model",
+            given="A weighted sum of the losses is differentiated.",
+            why="The losses are right, but not the gradient of the logits.",
+            draw=_bigrams,
+            call=_bigrams_backward,
+            weight=0.5,
+        ),
+        Probe(
+            claim="train_and_test: each length is judged on its last predictions",
+            given="The model's loss grows with the position; training has no effect.",
+            why="The loss at a length is not the mean of its last `trained` - 1 "
+            "predictions.",
+            draw=lambda g: _experiment(g, gain=0.0),
+            call=_tested,
+            as_ifs={
+                "`trained` is 1 larger": lambda trained, **_: {"trained": trained + 1}
+            },
+            read=BEYOND,
+        ),
+        Probe(
+            claim="train_and_test: the tests come after a training as asked for",
+            given="Each step changes the model, as much as the learning rate says.",
+            why="The losses are right if training has no effect, and not here.",
+            draw=_experiment,
+            call=_tested,
+            as_ifs={
+                "training has no effect": lambda **_: {"gain": 0.0},
+                "there is one step more": lambda steps, **_: {"steps": steps + 1},
+            },
+            tolerance=1e-3,
+        ),
+        Probe(
+            claim="train_and_test: all predictions of a text are learned from",
+            given="The gradient of the first step's loss is looked at: by position, "
+            "what it does to the logit of the next token.",
+            why="It is not that of the mean loss of all predictions of 32 texts.",
+            draw=_experiment,
+            call=_first_gradient,
+        ),
+        Probe(
+            claim="train_and_test: 32 texts in each step, 64 in each test",
+            given="`trained` is not given. Counted are the steps that do not read 32 "
+            "texts of 32 tokens, the missing steps, and the tests without 64 texts.",
+            why="There are some.",
+            draw=lambda g: _experiment(g, default=True),
+            call=_noted,
+            measure=_not_as_asked,
+            between=(0, 0),
+        ),
+        Probe(
+            claim="train_and_test: every text in training and test is new",
+            given="Counted are the texts that an earlier step has read, and the test "
+            "texts that have been read in training, whole or in part.",
+            why="There are some.",
+            draw=_experiment,
+            call=_noted,
+            measure=_read_again,
+            between=(0, 0),
+        ),
+    ),
+)
+
+
+# 4.8 ---------------------------------------------------------------------------------
+
+
+def _last_logits(new_model, gains, tokens):
+    """Return the logits of models whose parameters are set to the same numbers."""
+    found = {}
+    for scheme in ("none", "rotary", "alibi", "sinusoidal"):
+        model, generator = new_model(scheme), torch.Generator().manual_seed(0)
+        for parameter in model.parameters():
+            parameter.data = 0.3 * torch.randn(parameter.shape, generator=generator)
+        found[scheme] = model(tokens)[:, -1]
+    return found
+
+
+def _embeddings(new_model, gains, seed):
+    models = [new_model("none", n) for n in (seed, seed, seed + 1, 0)]
+    models.append(new_model("none"))
+    return {str(i): m.embedding.weight[0] for i, m in enumerate(models, start=1)}
+
+
+def _difference(values, inputs):
+    one, two, other, zero, default = values.values()
+    return max(abs(one - two).max(), abs(zero - default).max()) + (two == other).all()
+
+
+def _scales(new_model, gains, scale):
+    found = {}
+    for name, rest in (("scale given", (0, scale)), ("scale left out", ())):
+        learned = new_model("table", *rest).learned
+        _set_table(learned, torch.ones(()))
+        found[name] = learned(1, 3, 2)
+    return found
+
+
+def _rows(new_model, gains, scale):
+    """Return the rows of the table that the distances in training reach."""
+    learned = new_model("table", 0, scale).learned
+    rows = next(learned.parameters()).shape[0]
+    _set_table(learned, torch.arange(rows)[:, None])
+    return {"buckets": rows, "bias": learned(1, 31, 30)}
+
+
+def _useless(values, inputs):
+    rows = int(values["buckets"])
+    reached = np.unique((values["bias"] / inputs["scale"]).round())
+    return rows - len(reached) + max(0, 8 - rows)
+
+
+def _results(g, seeds, **more):
+    schemes = ["none", "sinusoidal", "alibi", "table"][whole(g, 0, 1) :]
+    lengths = sizes(g, 3)
+    losses = {
+        7 - seed: {
+            s: dict(zip(lengths, numbers(g, 3).tolist(), strict=True)) for s in schemes
+        }
+        for seed in range(seeds)
+    }
+    return {"losses": losses, "length": lengths[whole(g, 0, 2)], **more}
+
+
+def _several_seeds(g):
+    inputs = _results(g, whole(g, 2, 4))
+    return inputs | ({"baseline": "alibi"} if whole(g, 0, 1) else {})
+
+
+def _gains(new_model, gains, **inputs):
+    return gains(*inputs.values())
+
+
+def _trained(new_model, gains, steps, texts):
+    """Return log-probabilities of the last tokens of long texts, by two models."""
+
+    def loss_of(model, tokens):
+        return F.cross_entropy(model(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:])
+
+    found, short = {}, draw(32 * steps, 32, seed=0).split(32)
+    options = {"learning_rate": 5e-3, "device": "cpu", "progress": False}
+    for scheme in ("alibi", "sinusoidal"):
+        model = new_model(scheme, 0)
+        train(model, lambda step: (short[step],), loss_of, steps=steps, **options)
+        with torch.no_grad():
+            logits = model(texts[:, :-1])[:, -31:]
+        found[scheme] = -F.cross_entropy(logits.mT, texts[:, -31:], reduction="none")
+    return found
+
+
+COMPARISON = Task(
+    name="comparison",
+    title="The comparison with sinusoids",
+    answers=("new_model", "gains"),
+    points=3,
+    probes=(
+        Probe(
+            claim="new_model: a LanguageModel with your attend and the scheme",
+            given="Models of four schemes are made, their parameters are set to the "
+            "same numbers, and the logits at the last token are compared.",
+            why="They are not those of a `LanguageModel` with `attend` and the scheme.",
+            draw=lambda g: {"tokens": whole(g, 1, 18, 2, 9)},
+            call=_last_logits,
+        ),
+        Probe(
+            claim="new_model: the same seed gives the same weights",
+            given="Of five models, 1 and 2 have the same seed, and 3 has another; 4 has "
+            "seed 0, and 5 has none. Measured is the largest difference of the weights "
+            "of 1 and 2, and of 4 and 5, and 1 more if those of 2 and 3 are equal.",
+            why="Weights differ that should be equal, or the reverse.",
+            draw=lambda g: {"seed": whole(g, 1, 99)},
+            call=_embeddings,
+            measure=_difference,
+            between=(0, 0),
+        ),
+        Probe(
+            claim="new_model: the table has four heads and the scale, or 10",
+            given="All numbers in the table are set to 1, so the bias is the scale.",
+            why="It is not the scale that was asked for, or not 10 if none was.",
+            draw=lambda g: {"scale": whole(g, 3, 9) / 2},
+            call=_scales,
+            weight=0.5,
+        ),
+        Probe(
+            claim="new_model: every bucket is reached in training",
+            given="Counted are the buckets that no distance from 0 to 30 reaches, and "
+            "those that are missing if there are fewer than 8.",
+            why="There are some.",
+            draw=lambda g: {"scale": whole(g, 3, 9) / 2},
+            call=_rows,
+            measure=_useless,
+            between=(0, 0),
+            read=f"{PAGE}#why-do-the-buckets-have-to-end-early",
+        ),
+        Probe(
+            claim="gains: the baseline's loss minus the scheme's, at one length",
+            given="There is one seed, so the mean gain is the smallest, too.",
+            why="They are not the baseline's loss minus the scheme's at this length.",
+            draw=lambda g: _results(g, 1),
+            call=_gains,
+        ),
+        Probe(
+            claim="gains: the mean and the smallest gain over the seeds",
+            given="There are several seeds; the baseline is given, or left out.",
+            why="Right with one seed. Here it is not the mean and the smallest of the "
+            "gains in each seed.",
+            draw=_several_seeds,
+            call=_gains,
+        ),
+        Probe(
+            claim="trained on 32 tokens, ALiBi is better at 256 than sinusoids",
+            given="One model with ALiBi and one with sinusoids are trained for 130 steps. "
+            "Measured is by how much the loss on the last 31 of 256 tokens is lower "
+            "with ALiBi, in nats.",
+            why="It is not as much lower as it should be.",
+            draw=lambda g: {"steps": 130, "texts": draw(40, 256, seed=90_000)},
+            call=_trained,
+            measure=lambda values, inputs: (
+                values["alibi"].mean() - values["sinusoidal"].mean()
+            ),
+            between=(0.15, 1.5),  # the model answer: 0.30 to 0.51 in 10 seeds
+            slow=True,
+            read=BEYOND,
+        ),
+    ),
+)
+
+
+EXERCISE = Exercise(
+    "4_relative_positions",
+    "Relative positions",
+    (DISTANCES, BUCKETS, TABLE, ALIBI, ROTARY, ATTENTION, LENGTHS, COMPARISON),
+    forbidden=(
+        "attncourse.layers",
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "torch.nn.MultiheadAttention",
+        "torch.nn.attention",
+    ),
+)
