@@ -131,9 +131,9 @@ SCORES = (
     ),
     Probe(
         claim="`Additive` projects before it makes pairs, `Concat` joins every pair",
-        given="The multiplications in matrix products are counted: those of `Additive`, "
-        "as a share of what the task allows, and what W needs for all joined pairs, as "
-        "a share of those of `Concat`. The larger share is measured.",
+        given="Multiplications in matrix products are counted: those of `Additive`, as "
+        "a share of what the task allows, and what W needs for all joined pairs, as a "
+        "share of those of `Concat`. The larger share is measured.",
         why="`Additive` multiplies more than the task allows, or `Concat` less.",
         draw=lambda g: _vectors(g, "") | {"hidden": whole(g, 2, 9)},
         call=_multiplications,
@@ -163,6 +163,7 @@ CONVERSIONS = ("concat_weight", "additive_weights")
 
 def _two_weights(g):
     hidden, d_q, d_k = sizes(g, 3, low=1)
+    d_k = d_q if whole(g, 0, 1) else d_k
     return {"w_query": numbers(g, hidden, d_q), "w_key": numbers(g, hidden, d_k)}
 
 
@@ -174,7 +175,7 @@ def _one_weight(g):
 CONVERSION = (
     Probe(
         claim="`concat_weight` gives the W of the same scores",
-        given="The widths of query and key differ.",
+        given="Query and key have the same width, or different ones.",
         why="Concat with this W does not give the scores that additive gives.",
         draw=_two_weights,
         call=lambda concat_weight, _, w_query, w_key: concat_weight(w_query, w_key),
@@ -291,18 +292,13 @@ ATTEND = (
 
 def _times(g, *, slow_start=False, varied=False):
     """Draw the seconds of every call: of the first one, and of that in each round."""
-    rounds, count = whole(g, 2, 5), whole(g, 2, 4)
-    order = torch.randperm(5, generator=g)[:count].tolist()
-    seconds = whole(g, 8, 60, count) / 16
-    table = seconds.expand(rounds, count)
+    names, rounds = ["general", "dot", "additive"], whole(g, 2, 5)
+    seconds = whole(g, 8, 60, 3) / 16
+    table = seconds.expand(rounds, 3)
     if varied:
-        table = whole(g, 8, 200, rounds, count) / 16
-    first = seconds * (whole(g, 3, 9, count) if slow_start else 1)
-    return {
-        "names": [CLASSES[i] for i in order],
-        "first_calls": first.tolist(),
-        "seconds": table.tolist(),
-    }
+        table = whole(g, 8, 200, rounds, 3) / 16
+    first = seconds * (whole(g, 3, 9, 3) if slow_start else 1)
+    return {"names": names, "first_calls": first.tolist(), "seconds": table.tolist()}
 
 
 def _timed(compare_speed, names, first_calls, seconds, *, tell_calls=False):
@@ -357,7 +353,7 @@ SPEED = (
 # 3.5 ---------------------------------------------------------------------------------
 
 PLAIN = [f"word{number}" for number in range(14)]
-MARKED = ["cat", "Cat", "CAT,", "(the)", "black-white", "3.5%", "dog", "dog.", "cat's"]
+MARKED = ["cat", "Cat", "dog.", "Dog.", "(the)", "the", "3.5%", "5%", "cat's", "(a)"]
 
 
 def _translations(g, count, *, words=PLAIN, ended=True, junk=False, empty=False):
@@ -369,7 +365,7 @@ def _translations(g, count, *, words=PLAIN, ended=True, junk=False, empty=False)
         ids = whole(g, 4, len(tokens) - 1, length).tolist()
         references.append([tokens[i] for i in ids])
         for _ in range(1 + number % 2):
-            ids[whole(g, 0, length - 1)] = whole(g, 4, len(tokens) - 1)
+            ids[whole(g, 0, length - 1)] ^= 1  # the other word of two neighbours
         kept = 0 if empty and number == 1 else length - number % 3
         rows.append(ids[:kept] + [EOS] * ended)
         rows[-1] += [*whole(g, 4, 9, 3).tolist(), EOS, 5] if junk else []
@@ -416,8 +412,7 @@ CORPUS_BLEU = (
 def _maps(g, count, *, one_each=False, rest=0.0):
     """Draw weights, and gold links that agree with some of the largest of them.
 
-    `rest` is how large the weights of <eos> and padding are; those of words sum to 1
-    in a row if it is 0.
+    The weights of <eos> and padding are 0 if `rest` is, else larger than all others.
     """
     lengths = [tuple(sizes(g, 2, low=3, high=8)) for _ in range(count)]
     rows, columns = (max(n) + 1 for n in zip(*lengths, strict=True))
@@ -533,8 +528,8 @@ def _off_mean(values, inputs):
 SHARPNESS = (
     Probe(
         claim="all weight on one word gives 1, uniform rows give 0",
-        given="There are sentences of 2 to 15 source words. Each row of some has all its "
-        "weight on one word; the rows of others are uniform, those of others neither.",
+        given="There are sentences of 2 to 15 source words. Each row of some has all "
+        "its weight on one word; rows of others are uniform, those of others neither.",
         why="The first should give 1, the second 0, and the third something between. "
         "The largest difference is measured.",
         draw=_extremes,
@@ -623,7 +618,7 @@ EXPERIMENT = (
         given="The measure tells the variant, and the sum of the seeds that `fit` got.",
         why="A list does not have, in the order of the seeds, the measures of a model "
         "of this variant that was trained with this seed alone.",
-        draw=lambda g: _plan(g, whole(g, 2, 4), whole(g, 2, 4)),
+        draw=lambda g: _plan(g, 3, whole(g, 2, 4)),
         call=partial(_trial, lambda model, pairs: (model.place, sum(model.seeds))),
     ),
     Probe(
@@ -644,21 +639,28 @@ def _runs(g, count):
     return numbers(g, count).tolist()
 
 
-def _compared(g, kinds, *, of_seed=0.0):
-    """Draw runs of two variants.
+def _compared(g, kinds):
+    """Draw runs of two variants, which vary more with the seed than they differ.
 
-    `kinds` has, for each pair, the mean of the differences and half the width of its
-    interval; `of_seed` is how much the seeds change both.
+    `kinds` has for each pair the mean of the differences, and its interval's margin.
     """
     count, first, second = whole(g, 3, 6), [], []
     for place in torch.randperm(len(kinds), generator=g).tolist():
         noise = _runs(g, count)
         mean, deviation = statistics.fmean(noise), statistics.stdev(noise)
         by = kinds[place][1] * count**0.5 / T975[count - 1] / deviation
-        second.append([50 + of_seed * x for x in _runs(g, count)])
+        second.append([50 + 20 * x for x in _runs(g, count)])
         gaps = [kinds[place][0] + by * (x - mean) for x in noise]
         first.append([a + gap for a, gap in zip(second[-1], gaps, strict=True)])
     return {"first": first, "second": second}
+
+
+def _open(g):
+    """Add a pair whose runs would differ by 4 each if they were sorted."""
+    inputs = _compared(g, OPEN)
+    inputs["second"].append(inputs["second"][0])
+    inputs["first"].append([x + 4 for x in inputs["second"][0][::-1]])
+    return inputs
 
 
 def _alike(g):
@@ -691,7 +693,7 @@ INTERVAL = (
         given="What the seeds have in common varies much more than the differences.",
         why="The verdict is not 1 or -1 although all differences of a pair are nearly "
         "alike, and far from 0.",
-        draw=lambda g: _compared(g, CLEAR, of_seed=20.0),
+        draw=lambda g: _compared(g, CLEAR),
         call=_verdicts,
     ),
     Probe(
@@ -700,7 +702,7 @@ INTERVAL = (
         "by little.",
         why="Where all differences are nearly alike the verdict is right. Here it does "
         "not follow the interval.",
-        draw=lambda g: _compared(g, OPEN),
+        draw=_open,
         call=_verdicts,
     ),
     Probe(
