@@ -4,11 +4,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from attncourse.exercises.judge import Verdict
+from nbformat.v4 import new_code_cell, new_notebook
+
+from attncourse.exercises.compare import Verdict
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.workers import grade_one
-from nbformat.v4 import new_code_cell, new_notebook
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
@@ -19,9 +20,9 @@ def stand_in(path, *, solutions, secret="", student="", seconds=0):
     tasks = []
     for task in found.exercise.tasks:
         text = "\n".join(statement.text for statement in found.answer(task))
-        mistake = "" if "right" in text else "softmax over the queries"
-        says = f"The grader saw {text[:60]!r}." if mistake else ""
-        verdicts = [Verdict(c, not mistake, mistake, says) for c in task.checks]
+        kind = "" if "right" in text else "values"
+        says = (f"The grader saw {text[:60]!r}.",) if kind else ()
+        verdicts = [Verdict(p, not kind, kind, says) for p in task.probes]
         tasks.append(TaskGrade(found.exercise.label(task), task, verdicts))
     return Grade(student, found.exercise, tasks, found.notes)
 
@@ -37,7 +38,7 @@ def calls(monkeypatch):
 
     monkeypatch.setattr("attncourse_grader.grade.grading.grade_file", grade_file)
     batch = "attncourse_grader.batch"
-    monkeypatch.setattr(f"{batch}.walls_missing", lambda: [])
+    monkeypatch.setattr(f"{batch}.layers_missing", lambda: [])
     # In this process, where the stand-in is.
     monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
     monkeypatch.setattr(f"{batch}.apart", lambda function, *rest: function(*rest))
@@ -45,8 +46,8 @@ def calls(monkeypatch):
 
 
 ANSWERS = {
-    "scores": "def attention_scores(query, key):\n    return '{scores}'",
     "weights": "def attention_weights(scores):\n    return '{weights}'",
+    "attention": "def attention(query, key, value):\n    return '{attention}'",
 }
 
 
@@ -54,10 +55,10 @@ ANSWERS = {
 def notebook():
     """Return a function that writes a notebook of exercise 1 with given answers."""
 
-    def write(path, scores="right", weights="wrong", metadata=None, extra=""):
+    def write(path, weights="right", attention="wrong", metadata=None, extra=""):
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        words = {"scores": scores, "weights": weights}
+        words = {"weights": weights, "attention": attention}
         cells = [text.format(**words) for text in ANSWERS.values()]
         cells += [extra] if extra else []
         made = new_notebook(cells=[new_code_cell(text) for text in cells])

@@ -5,12 +5,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from attncourse_grader.cli import main
-from attncourse_grader.records.class_page import histogram
-from attncourse_grader.records.similarity import fingerprints, pairs_alike
 from nbformat.v4 import new_code_cell, new_notebook
 
-from attncourse.exercises import exercise_of
+from attncourse_grader.cli import main
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.records.class_page import histogram
+from attncourse_grader.records.similarity import fingerprints, similar_pairs
 
 FIRST = "1_attention_from_scratch"
 ANSWER = """
@@ -69,16 +69,16 @@ def test_names_comments_and_layout_do_not_matter(runs):
 
 def test_a_renamed_copy_is_found_and_an_answer_of_ones_own_is_not(runs):
     answers = {"ada": runs(ANSWER), "bob": runs(RENAMED), "eve": runs(OTHER)}
-    (pair,) = pairs_alike(answers, {})
-    assert (pair.one, pair.other, pair.likeness) == ("ada", "bob", 1)
+    (pair,) = similar_pairs(answers, {})
+    assert (pair.one, pair.other, pair.similarity) == ("ada", "bob", 1)
     assert pair.tasks == ("weights",)
 
 
 def test_what_the_reference_has_or_all_have_says_nothing(runs):
     two = {"ada": runs(ANSWER), "bob": runs(RENAMED)}
-    assert pairs_alike(two, runs(ANSWER)) == []
+    assert similar_pairs(two, runs(ANSWER)) == []
     many = {f"s{k}": runs(ANSWER) for k in range(60)}
-    assert pairs_alike(many, {}) == []
+    assert similar_pairs(many, {}) == []
 
 
 def test_untouched_tasks_and_broken_cells_are_not_compared(runs):
@@ -92,8 +92,8 @@ def test_untouched_tasks_and_broken_cells_are_not_compared(runs):
 def test_a_changed_line_still_leaves_a_pair_alike(runs):
     changed = RENAMED.replace("print('done', len(result))", "result = list(result)")
     answers = {"ada": runs(ANSWER), "bob": runs(changed), "eve": runs(OTHER)}
-    (pair,) = pairs_alike(answers, {})
-    assert 0.75 < pair.likeness < 1
+    (pair,) = similar_pairs(answers, {})
+    assert 0.75 < pair.similarity < 1
 
 
 class Reader(HTMLParser):
@@ -120,20 +120,20 @@ def page(tmp_path, solutions, calls):
     return make
 
 
-def test_the_page_tells_distribution_tasks_mistakes_and_likeness(
+def test_the_page_tells_distribution_tasks_mistakes_and_similarity(
     tmp_path, notebook, page
 ):
-    notebook(tmp_path / "in" / "ada.ipynb", weights="wrong", extra=ANSWER)
-    notebook(tmp_path / "in" / "bob.ipynb", weights="wrong", extra=RENAMED)
-    notebook(tmp_path / "in" / "eve.ipynb", scores="no", weights="no", extra=OTHER)
+    notebook(tmp_path / "in" / "ada.ipynb", attention="wrong", extra=ANSWER)
+    notebook(tmp_path / "in" / "bob.ipynb", attention="wrong", extra=RENAMED)
+    notebook(tmp_path / "in" / "eve.ipynb", weights="no", attention="no", extra=OTHER)
     (tmp_path / "in" / "joan.ipynb").write_text("{")
     text = page()
     assert "3 graded; on average 1.3 of 20 points, median 2." in text
     assert "0 to 2 points: 1; 2 to 4 points: 2" in text
-    row = re.search(r"<tr><td>1.1</td>.*?</tr>", text)[0]
+    row = re.search(r"<tr><td>1.2</td>.*?</tr>", text)[0]
     assert "67%" in row
-    mistakes = re.search(r"The commonest misconceptions.*?</table>", text, re.DOTALL)[0]
-    assert '<td class="n">3</td><td>1.2</td><td>softmax over the queries' in mistakes
+    mistakes = re.search(r"Where answers fail first.*?</table>", text, re.DOTALL)[0]
+    assert '<td class="n">3</td><td>1.3</td><td>with equal scores' in mistakes
     assert "ada and bob: 100%" in text
     assert "joan.ipynb" in text
 
@@ -141,8 +141,8 @@ def test_the_page_tells_distribution_tasks_mistakes_and_likeness(
 def test_nothing_that_students_write_is_obeyed_by_a_browser(tmp_path, notebook, page):
     rude = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     name = "<img src=x onerror=alert(1)>"
-    notebook(tmp_path / "in" / name / "x.ipynb", scores=rude)
-    notebook(tmp_path / "in" / "\x1b[31mbob\x07" / "x.ipynb", scores=rude + "2")
+    notebook(tmp_path / "in" / name / "x.ipynb", weights=rude)
+    notebook(tmp_path / "in" / "\x1b[31mbob\x07" / "x.ipynb", weights=rude + "2")
     pages = [page()]
     folder = tmp_path / "grades" / "feedback"
     pages += [path.read_text() for path in folder.glob("*.html")]

@@ -8,14 +8,14 @@ import sys
 
 import nbformat
 import pytest
+
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import LIMIT, main
-from attncourse_grader.grade.run import TOTAL_SECONDS, default_runner
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.manifest import fingerprint, mark_of
+from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
-
-from attncourse.exercises import MODULES
 
 FIRST = "1_attention_from_scratch"
 
@@ -112,7 +112,7 @@ def test_an_unforeseen_fault_is_a_sentence(tmp_path, notebook, grade, monkeypatc
 
 def test_a_fault_of_the_grader_costs_one_file(tmp_path, notebook, grade, monkeypatch):
     for name in ("ada", "grace"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
+        notebook(tmp_path / "in" / f"{name}.ipynb", weights=name)
     from attncourse_grader.grade import grading
 
     works = grading.grade_file
@@ -209,7 +209,7 @@ def test_a_release_of_what_is_not_there_is_a_sentence(tmp_path, capsys):
 def test_all_exercises_are_released_where_none_is_named(tmp_path, own_solutions):
     out = ["--out", str(tmp_path / "out"), "--solutions", str(own_solutions)]
     assert main(["release", *out]) == 0
-    assert sorted(p.stem for p in (tmp_path / "out").iterdir()) == list(MODULES)
+    assert sorted(p.stem for p in (tmp_path / "out").iterdir()) == list(modules())
     assert not (own_solutions / "release.json").exists()
 
 
@@ -286,7 +286,6 @@ def test_a_course_from_release_to_export_with_the_real_grader(
     assert "bob.ipynb: not graded." in printed.err
 
 
-@pytest.mark.skipif(default_runner() != "fork", reason="where forks are")
 def test_the_command_itself_imports_no_torch(tmp_path, notebook):
     path = notebook(tmp_path / "ada.ipynb")
     words = ["grade", str(path), "--out", str(tmp_path / "grades")]

@@ -6,12 +6,13 @@ import threading
 import time
 
 import pytest
+
+from attncourse_grader import cluster
 from attncourse_grader.batch import BOOK, Course, grade_course
 from attncourse_grader.cli import main
-from attncourse_grader.course import cluster
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.database import Stopped
-from attncourse_grader.records.effective import standings
+from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 
 dask = pytest.importorskip("dask", reason="the extra `cluster`")
@@ -71,7 +72,7 @@ def course(tmp_path, solutions, scheduler):
 
 def students_in(out):
     with Gradebook(out / BOOK, must_exist=True) as book:
-        return {s.student: s.points for s in standings(book)}
+        return {s.student: s.points for s in effective_grades(book)}
 
 
 def when_some_are_kept(out, do):
@@ -125,7 +126,7 @@ def test_workers_with_another_version_are_named(
 
 def test_a_lost_worker_loses_nothing(tmp_path, notebook, scheduler, course):
     for place in range(12):
-        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
+        notebook(tmp_path / "in" / f"s{place:02}.ipynb", weights=str(place))
     killed = []
 
     def kill_one():
@@ -145,7 +146,7 @@ def test_a_notebook_that_ends_workers_costs_itself_only(
     tmp_path, notebook, course, capsys
 ):
     for name in ("ada", "grace", "mallory"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
+        notebook(tmp_path / "in" / f"{name}.ipynb", weights=name)
     status = grade_course([tmp_path / "in"], course, grade=grader(deadly="mallory"))
     assert status == 1
     assert students_in(course.out) == {"ada": 7, "grace": 7}
@@ -161,7 +162,7 @@ def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
 ):
     monkeypatch.setattr(cluster, "PATIENCE", 3)
     for place in range(6):
-        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=str(place))
+        notebook(tmp_path / "in" / f"s{place}.ipynb", weights=str(place))
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
     ) as local:

@@ -7,7 +7,8 @@ import time
 import zipfile
 
 import pytest
-from attncourse_grader.course import archives
+
+from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.collect import collect, without_exercise
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 
@@ -15,7 +16,7 @@ from pathlib import Path
 from tqdm import tqdm
 sys.path.insert(0, sys.argv[4])
 from conftest import stand_in
-from attncourse_grader.course import batch
+from attncourse_grader import batch
 from attncourse_grader.records.similarity import fingerprints
 from attncourse_grader.grade.report import record_of
 
@@ -27,7 +28,7 @@ def grade(path, solutions, secret, student):
 # The lock of the bars is one that forks share: whoever is killed with it keeps it.
 tqdm.set_lock(threading.RLock())
 tqdm.monitor_interval = 0
-batch.walls_missing = lambda: []
+batch.layers_missing = lambda: []
 batch.apart = lambda function, *rest: function(*rest)
 course = batch.Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]))
 batch.grade_course([Path(sys.argv[1])], course, grade=grade)  # imports all
@@ -67,7 +68,7 @@ def test_killed_at_many_moments_every_grade_is_there_once_and_right(
     for place in range(12):
         scores = "right" if place % 2 else "wrong"
         notebook(
-            tmp_path / "in" / f"s{place:02}.ipynb", scores=scores, extra=f"#{place}"
+            tmp_path / "in" / f"s{place:02}.ipynb", weights=scores, extra=f"#{place}"
         )
     out = tmp_path / "grades"
     places = [tmp_path / "in", solutions, out, os.path.dirname(__file__)]

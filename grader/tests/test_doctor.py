@@ -5,9 +5,9 @@ import shutil
 import sys
 from types import SimpleNamespace
 
-import pytest
+from attncourse_grader import doctor
 from attncourse_grader.cli import main
-from attncourse_grader.course import doctor
+from attncourse_grader.isolate.sandbox import Layer
 
 
 def states(folder):
@@ -34,7 +34,7 @@ def test_a_missing_package_is_named_with_the_remedy(tmp_path, monkeypatch, capsy
     assert main(["doctor", "--grades", str(tmp_path)]) == 1
     printed = capsys.readouterr().out
     assert "MISSING  nbval" in printed
-    assert "pip install 'attncourse-grader[grade]'" in printed
+    assert "pip install ./grader" in printed
     assert "lacking  distributed" in printed
     assert "Grading cannot begin: 1 missing." in printed
 
@@ -61,18 +61,20 @@ def test_a_folder_that_cannot_be_written_is_missing(tmp_path, monkeypatch):
     assert states(tmp_path)["room for grades"].state == "missing"
 
 
-def test_walls_that_do_not_stand_are_named_with_a_way_out(tmp_path, monkeypatch):
-    walls = pytest.importorskip("attncourse_grader.isolate.sandbox")
-    stand = [
-        SimpleNamespace(name="network", stands=False, why_not="not permitted"),
-        SimpleNamespace(name="memory", stands=True, why_not=""),
-    ]
-    monkeypatch.setattr(walls, "walls", lambda: stand, raising=False)
+def test_layers_that_do_not_work_are_named_with_a_way_out(tmp_path, monkeypatch):
+    layers = [Layer("network", False, "not permitted"), Layer("memory", True)]
+    monkeypatch.setattr(doctor.forking, "layers", lambda: layers)
     found = states(tmp_path)
-    assert found["wall: memory"].state == "good"
-    assert found["wall: network"].state == "lacking"
-    assert "container" in found["wall: network"].says
-    assert "not permitted" in found["wall: network"].says
+    assert found["isolation: memory"].state == "good"
+    assert found["isolation: network"].state == "lacking"
+    assert "container" in found["isolation: network"].says
+    assert "not permitted" in found["isolation: network"].says
+
+
+def test_where_there_is_no_linux_that_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor.sandbox, "linux", False)
+    assert states(tmp_path)["Linux"].state == "missing"
+    assert "WSL" in states(tmp_path)["Linux"].says
 
 
 def test_memory_is_a_plausible_number():

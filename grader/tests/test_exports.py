@@ -5,6 +5,7 @@ import io
 import zipfile
 
 import pytest
+
 from attncourse_grader.cli import main
 from attncourse_grader.hand_in.class_list import read_class_list
 from attncourse_grader.hand_in.collect import Found
@@ -62,7 +63,7 @@ def test_the_table_of_tasks_has_their_points(tmp_path, notebook, grades):
     notebook(tmp_path / "in" / "ada.ipynb")
     head, row = grades("tasks", table="tasks.csv")
     found = dict(zip(head, row, strict=True))
-    assert (found["points"], found["1.1"], found["1.2"]) == ("2", "2", "0")
+    assert (found["points"], found["1.2"], found["1.3"]) == ("2", "2", "0")
 
 
 def test_moodle_gets_its_worksheet_its_gradebook_and_the_pages(
@@ -70,7 +71,7 @@ def test_moodle_gets_its_worksheet_its_gradebook_and_the_pages(
 ):
     folder = tmp_path / "in" / "Ada Lovelace_4711_assignsubmission_file_"
     notebook(folder / "x.ipynb")
-    notebook(tmp_path / "in" / "Grace Hopper.ipynb", scores="right too")
+    notebook(tmp_path / "in" / "Grace Hopper.ipynb", weights="right too")
     (tmp_path / "class.csv").write_text(MOODLE_LIST)
     rows = grades(
         "moodle",
@@ -98,7 +99,7 @@ def test_moodle_gets_its_worksheet_its_gradebook_and_the_pages(
 
 def test_canvas_gets_its_columns_in_its_order(tmp_path, notebook, grades):
     notebook(tmp_path / "in" / "lovelaceada_12_345_x.ipynb")
-    notebook(tmp_path / "in" / "Grace Hopper.ipynb", scores="right too")
+    notebook(tmp_path / "in" / "Grace Hopper.ipynb", weights="right too")
     (tmp_path / "class.csv").write_text(CANVAS_LIST)
     rows = grades(
         "canvas",

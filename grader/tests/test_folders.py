@@ -5,40 +5,49 @@ from pathlib import Path
 
 import pytest
 
-from attncourse import grading
+import attncourse
+import attncourse_grader
 
-FOLDER = Path(grading.__file__).parent
-# Each may import from those after it. "" is the folder itself.
-ORDER = ["course", "records", "", "running"]
-FOR_ALL = {"safe_text"}
-
-
-def folder_of(module):
-    first = module.split(".")[0]
-    return first if first in ORDER else ""
+FOLDER = Path(attncourse_grader.__file__).parent
+# Each may import from those before it, and from itself; "" is what lies beside them.
+ORDER = ["isolate", "hand_in", "grade", "records", ""]
+FOR_ALL = {"safe_text", "exercises", "cache"}
 
 
 def modules_imported(path):
     for node in ast.walk(ast.parse(path.read_text("utf8"))):
-        name = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-        if name == grading.__name__:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            name = node.module
+            if name in ("attncourse_grader", "attncourse_grader.isolate"):
+                yield from (f"{name}.{alias.name}" for alias in node.names)
+            else:
+                yield name
+        elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif name.startswith(f"{grading.__name__}."):
-            yield name.removeprefix(f"{grading.__name__}.")
 
 
 @pytest.mark.parametrize(
     "path", sorted(FOLDER.rglob("*.py")), ids=lambda p: str(p.relative_to(FOLDER))
 )
 def test_imports_between_folders_run_one_way(path):
-    own = ORDER.index(folder_of(".".join(path.relative_to(FOLDER).parts)))
-    for module in set(modules_imported(path)) - FOR_ALL:
-        there = ORDER.index(folder_of(module))
-        assert own <= there, f"{path.name} imports {module}"
+    own = path.relative_to(FOLDER).parts[0]
+    own = ORDER.index(own if own in ORDER else "")
+    for name in modules_imported(path):
+        first, _, rest = name.partition(".")
+        place = rest.split(".")[0]
+        if first == "attncourse_grader" and place not in FOR_ALL:
+            there = ORDER.index(place if place in ORDER else "")
+            assert there <= own, f"{path.name} imports {name}"
 
 
-@pytest.mark.parametrize("folder", sorted(set(ORDER)))
-def test_each_folder_names_all_its_modules(folder):
-    said = ast.get_docstring(ast.parse((FOLDER / folder / "__init__.py").read_text()))
-    modules = {path.stem for path in (FOLDER / folder).glob("*.py")} - {"__init__"}
-    assert [name for name in sorted(modules) if f"`{name}`" not in said] == []
+def test_the_package_that_readers_import_has_nothing_of_the_grader():
+    package = Path(attncourse.__file__).parent
+    for path in package.rglob("*.py"):
+        if path != package / "cli.py":
+            assert "attncourse_grader" not in path.read_text("utf8"), path
+
+
+def test_the_process_that_compares_is_not_imported_beside_students_code():
+    known = set(modules_imported(FOLDER / "isolate" / "student_process.py"))
+    known |= set(modules_imported(FOLDER / "isolate" / "fork_server.py"))
+    assert not {name for name in known if ".compare" in name or ".recorded" in name}

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from attncourse_grader.grade.compose import find_template
-from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.run import default_runner
-from attncourse_grader.hand_in.source import needed
-from attncourse_grader.isolate import forking
 from nbformat.v4 import new_code_cell, new_notebook
 
-from attncourse.exercises import exercise_of
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade.compose import find_template
+from attncourse_grader.grade.grading import grade_file
+from attncourse_grader.hand_in.source import needed
+from attncourse_grader.isolate import forking
 
 pytestmark = pytest.mark.skipif(
     default_runner() != "fork", reason="kernels are forked on Linux only"

@@ -11,8 +11,9 @@ import time
 import psutil
 import pytest
 from attncourse_grader.grade.run import RUNNERS, default_runner, run_nbval
-from attncourse_grader.isolate import forking, remembered
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from attncourse_grader.isolate import forking, remembered
 
 pytestmark = pytest.mark.skipif(
     default_runner() != "fork", reason="kernels are forked on Linux only"

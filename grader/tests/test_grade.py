@@ -6,14 +6,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
 from attncourse_grader.cli import main
+from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade.compose import compose, find_template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
 from attncourse_grader.hand_in.submission import read_submission
-from nbformat.v4 import new_code_cell, new_notebook
-
-from attncourse.exercises import MODULES, exercise_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
@@ -42,7 +42,7 @@ def scores_of(grade):
     return task
 
 
-@pytest.mark.parametrize("name", list(MODULES))
+@pytest.mark.parametrize("name", list(modules()))
 def test_a_solution_gets_all_points(name):
     grade = graded(SOLUTIONS / f"{name}.ipynb")
     said = [(v.check.claim, v.says) for t in grade.tasks for v in t.verdicts if v.says]

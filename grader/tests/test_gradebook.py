@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.records.effective import standings
+from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import Penalty, in_words, read_penalty, read_time
 
@@ -34,18 +35,18 @@ def grade(tmp_path, solutions, calls):
 
 def standing(tmp_path, student="ada"):
     with Gradebook(tmp_path / "grades" / BOOK, must_exist=True) as book:
-        (found,) = [s for s in standings(book) if s.student == student]
+        (found,) = [s for s in effective_grades(book) if s.student == student]
     return found
 
 
 def test_a_second_run_grades_only_what_changed(tmp_path, notebook, grade, calls):
     notebook(tmp_path / "in" / "ada.ipynb")
-    notebook(tmp_path / "in" / "grace.ipynb", scores="wrong")
+    notebook(tmp_path / "in" / "grace.ipynb", weights="wrong")
     assert grade() == 0
     assert len(calls) == 2
     assert grade() == 0
     assert len(calls) == 0
-    notebook(tmp_path / "in" / "grace.ipynb", scores="right now")
+    notebook(tmp_path / "in" / "grace.ipynb", weights="right now")
     assert grade() == 0
     assert [path.name for path, _ in calls] == ["grace.ipynb"]
     assert standing(tmp_path, "grace").points == 2
@@ -54,9 +55,9 @@ def test_a_second_run_grades_only_what_changed(tmp_path, notebook, grade, calls)
 
 
 def test_what_was_graded_before_stays_in_the_history(tmp_path, notebook, grade, capsys):
-    notebook(tmp_path / "in" / "ada.ipynb", scores="wrong")
+    notebook(tmp_path / "in" / "ada.ipynb", weights="wrong")
     grade()
-    notebook(tmp_path / "in" / "ada.ipynb", scores="right")
+    notebook(tmp_path / "in" / "ada.ipynb", weights="right")
     grade()
     capsys.readouterr()
     assert main(["history", "ADA", "--grades", str(tmp_path / "grades")]) == 0
@@ -95,8 +96,8 @@ def test_the_same_file_of_two_students_is_graded_once_and_counts_twice(
 
 
 def test_of_several_files_the_latest_counts(tmp_path, notebook, grade, capsys):
-    old = notebook(tmp_path / "in" / "ada" / "a.ipynb", scores="right")
-    new = notebook(tmp_path / "in" / "ada" / "b.ipynb", scores="wrong")
+    old = notebook(tmp_path / "in" / "ada" / "a.ipynb", weights="right")
+    new = notebook(tmp_path / "in" / "ada" / "b.ipynb", weights="wrong")
     os.utime(old, (2e9, 2e9))
     os.utime(new, (1e9, 1e9))
     assert grade() == 0
@@ -107,7 +108,7 @@ def test_of_several_files_the_latest_counts(tmp_path, notebook, grade, capsys):
     found = standing(tmp_path)
     assert found.points == 2
     assert found.others == 1
-    notebook(new, scores="else")
+    notebook(new, weights="else")
     os.utime(new, (3e9, 3e9))
     grade()
     assert standing(tmp_path).points == 0
@@ -130,7 +131,7 @@ def test_a_file_that_is_gone_keeps_its_grade(tmp_path, notebook, grade):
     notebook(tmp_path / "in" / "ada.ipynb")
     grade()
     (tmp_path / "in" / "ada.ipynb").unlink()
-    notebook(tmp_path / "in" / "grace.ipynb", weights="right")
+    notebook(tmp_path / "in" / "grace.ipynb", attention="right")
     grade()
     assert standing(tmp_path).points == 2
 
@@ -182,7 +183,7 @@ def test_times_are_read_and_lengths_are_said():
 
 
 def test_deadlines_go_by_the_time_of_the_file(tmp_path, notebook, grade):
-    path = notebook(tmp_path / "in" / "ada.ipynb", weights="right")
+    path = notebook(tmp_path / "in" / "ada.ipynb", attention="right")
     late = read_time("2026-12-02T01:00")
     os.utime(path, (late, late))
     grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day")
@@ -199,7 +200,7 @@ def test_deadlines_go_by_the_time_of_the_file(tmp_path, notebook, grade):
 def test_a_table_of_lateness_goes_before_the_time_of_the_file(
     tmp_path, notebook, grade, capsys
 ):
-    notebook(tmp_path / "in" / "ada.ipynb", weights="right")
+    notebook(tmp_path / "in" / "ada.ipynb", attention="right")
     table = tmp_path / "late.csv"
     table.write_text("student;exercise;days\nADA;1;1,5\nnobody;1;2\n")
     status = grade("--penalty", "1/day", "--late", str(table))
@@ -238,7 +239,7 @@ def test_unknown_students_are_named_and_the_rest_is_graded(
     tmp_path, notebook, grade, calls, capsys
 ):
     notebook(tmp_path / "in" / "Lovelace, Ada" / "x.ipynb")
-    notebook(tmp_path / "in" / "mallory.ipynb", scores="else")
+    notebook(tmp_path / "in" / "mallory.ipynb", weights="else")
     table = tmp_path / "class.csv"
     table.write_text("id,first_name,last_name,email,lms_user_id\nal1,Ada,Lovelace,,\n")
     assert grade("--students", str(table)) == 1
@@ -263,7 +264,7 @@ def test_two_runs_at_once_the_second_says_so(tmp_path, notebook, grade, capsys):
     )
     try:
         assert holder.stdout.readline() == "held\n"
-        notebook(tmp_path / "in" / "grace.ipynb", scores="else")
+        notebook(tmp_path / "in" / "grace.ipynb", weights="else")
         assert grade() == 1
         assert "another run is grading" in capsys.readouterr().err.lower()
     finally:
@@ -288,7 +289,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(
 ):
     for place in range(9):
         extra = f"NOISE = {os.urandom(3000).hex()!r}"
-        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=f"{place}", extra=extra)
+        notebook(tmp_path / "in" / f"s{place}.ipynb", weights=f"{place}", extra=extra)
     connect = sqlite3.connect
 
     def small(path, **options):
@@ -321,10 +322,10 @@ def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
             raise OSError(28, "No space left on device")
         return replace(one, other)
 
-    monkeypatch.setattr("attncourse_grader.records.outputs.os.replace", full)
+    monkeypatch.setattr("attncourse_grader.records.exports.os.replace", full)
     assert grade() == 1
     assert "no space left on device" in capsys.readouterr().err
-    monkeypatch.setattr("attncourse_grader.records.outputs.os.replace", replace)
+    monkeypatch.setattr("attncourse_grader.records.exports.os.replace", replace)
     assert grade() == 0
     assert calls == []
     assert (tmp_path / "grades" / "feedback" / "ada-1.html").is_file()
@@ -362,7 +363,7 @@ def test_an_interrupt_keeps_what_was_graded(
     tmp_path, notebook, grade, capsys, monkeypatch
 ):
     for name in ("ada", "grace", "joan"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
+        notebook(tmp_path / "in" / f"{name}.ipynb", weights=name)
     import attncourse_grader.batch as batch
 
     keep, kept = batch._Run._keep, []
@@ -401,7 +402,7 @@ sys.exit(grade_course([Path(sys.argv[1])], course, grade=slow))
 
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, notebook, solutions):
     for place in range(12):
-        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
+        notebook(tmp_path / "in" / f"s{place:02}.ipynb", weights=str(place))
     out = tmp_path / "grades"
     command = [sys.executable, "-c", SLOW, str(tmp_path / "in"), str(solutions)]
     run = subprocess.Popen([*command, str(out)], stdout=subprocess.PIPE, text=True)
@@ -440,7 +441,7 @@ def test_json_beside_the_page_says_what_counts(tmp_path, notebook, grade):
 def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
     names = ["a b", "a_b", "A_B", "a?b"]
     for place, name in enumerate(names):
-        notebook(tmp_path / "in" / name / "x.ipynb", scores=f"right {place}")
+        notebook(tmp_path / "in" / name / "x.ipynb", weights=f"right {place}")
     assert grade() == 0
     pages = list((tmp_path / "grades" / "feedback").glob("*.html"))
     assert len({page.name.lower() for page in pages}) == 4
@@ -450,7 +451,7 @@ def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
 
 def test_the_time_of_a_run_is_not_spent_on_what_is_known(tmp_path, notebook, grade):
     for place in range(100):
-        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=f"right {place}")
+        notebook(tmp_path / "in" / f"s{place}.ipynb", weights=f"right {place}")
     grade()
     start = time.process_time()
     grade()

@@ -14,14 +14,14 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from attncourse_grader.grade.run import default_runner
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade.compose import find_template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
-from attncourse_grader.grade.run import default_runner
 from attncourse_grader.isolate import forking
-from nbformat.v4 import new_code_cell, new_notebook, new_output
-
-from attncourse.exercises import exercise_of
 
 pytestmark = pytest.mark.skipif(
     default_runner() != "fork", reason="kernels are forked on Linux only"
@@ -98,7 +98,7 @@ def define(task, body):
 def right_answer(template, name):
     """Return the reference's answer to one task only."""
     own = EXERCISE.task(name).names
-    others = {n for task in EXERCISE.tasks for n in task.names} - set(own)
+    others = {n for task in EXERCISE.tasks for n in task.answers} - set(own)
     return "\n".join(s.text for s in template.reference if not s.binds & others)
 
 

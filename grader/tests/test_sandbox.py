@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from attncourse_grader.grade.run import default_runner
+
 from attncourse_grader.isolate import sandbox
 from attncourse_grader.isolate.landlock import without
 

@@ -5,10 +5,10 @@ import re
 
 import nbformat
 import pytest
-from attncourse_grader.hand_in.submission import Refused, read_submission
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from attncourse.exercises import exercise_of
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.hand_in.submission import Refused, read_submission
 
 FIRST = exercise_of("1_attention_from_scratch")
 SCORES = "def attention_scores(query, key):\n    return query @ key.mT"

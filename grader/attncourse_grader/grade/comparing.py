@@ -173,6 +173,17 @@ def expected_of(template: Template, secret: str) -> dict:
     return found
 
 
+def expected_plain(path: str, secret: str) -> list:
+    """Return what a solution returns, as [task, place, {seed: plain data}]."""
+    template = Template(Path(path), exercise_of(Path(path).stem))
+    found: dict = {}
+    for (task, place, seed), seen in expected_of(template, secret).items():
+        visible = template.exercise.task(task).probes[place].seeds
+        if secret or seed in visible:
+            found.setdefault((task, place), {})[seed] = to_plain(seen)
+    return [[*key, by_seed] for key, by_seed in found.items()]
+
+
 def _spawner(template: Template, seconds: float, forbidden=()) -> Spawner:
     """Return where processes come from in which some more names are forbidden."""
     environment = template.environment(forbidden)

@@ -103,21 +103,6 @@ def _packed(plain: dict) -> str:
     return base64.b64encode(zlib.compress(json.dumps(plain).encode())).decode()
 
 
-def expected_plain(path: str, secret: str) -> list:
-    """Return what a solution returns, as [task, place, {seed: plain data}]."""
-    from attncourse.exercises.run import to_plain
-    from attncourse_grader.grade.comparing import expected_of
-    from attncourse_grader.grade.compose import Template
-
-    template = Template(Path(path), exercise_of(Path(path).stem))
-    found: dict = {}
-    for (task, place, seed), seen in expected_of(template, secret).items():
-        visible = template.exercise.task(task).probes[place].seeds
-        if secret or seed in visible:
-            found.setdefault((task, place), {})[seed] = to_plain(seen)
-    return [[*key, by_seed] for key, by_seed in found.items()]
-
-
 def faults_of(notebook) -> list[str]:
     """Return what nbgrader would not accept in the metadata of a notebook's cells."""
     found, ids = [], set()
@@ -148,7 +133,7 @@ def faults_of(notebook) -> list[str]:
 def export_for_nbgrader(solution: Path, folder: Path, secret: str = "") -> Path:
     """Write the source of one assignment into a course folder of nbgrader."""
     name = solution.stem
-    call = "attncourse_grader.hand_in.nbgrader_format.expected_plain"
+    call = "attncourse_grader.grade.comparing.expected_plain"
     found = forking.call(call, str(solution.absolute()), secret, seconds=SECONDS)
     expected = {(task, place): by_seed for task, place, by_seed in found}
     notebook = assignment_from(read_notebook(solution), name, expected)
