@@ -19,6 +19,7 @@ from attncourse.exercises.run import Observation, Value
 MOST_ROWS, MOST_COLUMNS = 4, 5  # of a matrix that is shown
 MOST_SHOWN = 16  # elements of an input whose numbers are shown
 NOT_DONE = "Not done yet."
+NOT_RUN = "This takes longer, so it is tried when everything before it holds."
 NUMERIC = ("tensor", "array", "number", "list")
 HIDDEN = (
     "It holds for the inputs of the notebook's own check, but not for other inputs "
@@ -47,8 +48,8 @@ class Verdict:
     holds : bool
         Whether its claim holds.
     kind : str
-        "" if it holds; else "undone", "error", "form", "in place", "values" or the
-        reason why the answer was not run.
+        "" if it holds; else "undone", "error", "form", "in place", "values", "not run"
+        (a slow probe after one that failed) or the reason why the answer was not run.
     sentences : tuple of str
         What the student reads; code stands between backticks.
     example : tuple of str
@@ -196,6 +197,7 @@ def judge(probe: Probe, cases: list[Case], known: Recorded | None = None, at=())
         sentences.append(_measurement(probe, first))
         return Verdict(probe, False, "values", tuple(filter(None, sentences)))
     name = _first_wrong(probe, first)
+    shown = [c for c in shown if name in c.came.values and name in c.expected.values]
     fact = _not_finite(name, shown) or relation(shown, name)
     if not fact and known is not None:
         text = known.as_if(*at, {case.seed: case.came for case in shown})
@@ -223,6 +225,7 @@ def name_slip(task: Task, verdicts: list[Verdict], came, known: Recorded):
         What was recorded.
     """
     failing = [i for i, verdict in enumerate(verdicts) if not verdict.holds]
+    failing = [i for i in failing if verdicts[i].kind != "not run"]
     if not failing or any(verdicts[i].kind == "undone" for i in failing):
         return verdicts
     says = known.slip(task.name, {i: came.get(i, {}) for i in failing})
@@ -268,7 +271,7 @@ def _wrong_form(probe, case) -> list[str]:
 def _exchanged(shown) -> list[str]:
     """Say, of values in wrong shapes, that only two axes are exchanged."""
     for name in shown[0].expected.values:
-        there = all(name in c.came.values for c in shown)
+        there = all(name in s.values for c in shown for s in (c.came, c.expected))
         if there and (said := swapped_axes(shown, name)):
             return [said]
     return []
@@ -406,7 +409,8 @@ def _first_difference(one, other) -> tuple[int, int, int]:
     at = int(unlike.argmax())
     *_, row, column = (0, *np.unravel_index(at, one.shape))
     matrix = at // math.prod(one.shape[-2:])
-    return matrix, max(0, row - MOST_ROWS + 1), max(0, column - MOST_COLUMNS + 1)
+    row, column = int(row) - MOST_ROWS + 1, int(column) - MOST_COLUMNS + 1
+    return matrix, max(0, row), max(0, column)
 
 
 def _part(value: Value, start) -> str:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from attncourse.exercises.compare import (
     NOT_DONE,
+    NOT_RUN,
     Case,
     Verdict,
     holds,
@@ -109,7 +110,7 @@ class Checks:
     def _unsound(self, task: Task, answers) -> list[str]:
         """Return the labels of tasks that an answer builds on and that do not hold."""
         space, found = vars(sys.modules["__main__"]), []
-        words = _words(source_of(answers, ()))
+        words = _words(source_of(answers, space))
         for other in self.exercise.tasks:
             if other is task or not words & set(other.answers):
                 continue
@@ -123,7 +124,7 @@ def _all_hold(verdicts) -> bool:
     return all(verdict.holds for verdict in verdicts)
 
 
-def verdicts_on(exercise: Exercise, task: Task, answers) -> list[Verdict]:
+def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Verdict]:
     """Check an answer on the inputs of the notebook.
 
     Parameters
@@ -135,12 +136,15 @@ def verdicts_on(exercise: Exercise, task: Task, answers) -> list[Verdict]:
     answers : sequence
         The student's objects, in the order of the task's `answers`; None for a missing
         one.
+    space : dict, optional
+        Where the answers were defined; by default the notebook's own names.
 
     Returns
     -------
     list of Verdict
         One for each probe.
     """
+    space = vars(sys.modules["__main__"]) if space is None else space
     for name, answer in zip(task.answers, answers, strict=False):
         if not callable(answer):
             return refused(
@@ -150,10 +154,13 @@ def verdicts_on(exercise: Exercise, task: Task, answers) -> list[Verdict]:
         names = ", ".join(f"`{name}`" for name in task.answers)
         return refused(task, "missing", f"The check takes {names}, in this order.")
     names = exercise.forbidden_in(task)
-    if uses := forbidden_uses(source_of(answers, names), names):
+    if uses := forbidden_uses(source_of(answers, space, names), names):
         return refused(task, "forbidden", uses[0])
     recorded, verdicts, came = known(exercise.notebook), [], {}
     for place, probe in enumerate(task.probes):
+        if probe.slow and not _all_hold(verdicts):
+            verdicts.append(Verdict(probe, False, "not run", (NOT_RUN,)))
+            continue
         cases = []
         for seed in probe.seeds:
             inputs = draw(probe, seed)
@@ -181,17 +188,19 @@ def _words(source: str) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def source_of(answers, names) -> str:
+def source_of(answers, space: dict, names=()) -> str:
     """Return the cells that define some answers, with what these use, as one text.
 
     Parameters
     ----------
     answers : sequence
         Functions and classes of the notebook.
+    space : dict
+        What the notebook defines.
     names : sequence of str
         Dotted names, so that objects imported elsewhere are known again.
     """
-    space, seen, parts = vars(sys.modules["__main__"]), set(), []
+    seen, parts = set(), []
     todo, things = [_cell_of(answer) for answer in answers], set()
     while todo:
         cell = todo.pop()

@@ -47,7 +47,7 @@ def relation(cases, name: str) -> str:
         return ""
     if all(_constant(w) or w.size < 3 for w, _, _ in pairs):
         return ""
-    for find in (_constants, _factor, _offset, _moved, _sums, _function, _slice, _near):
+    for find in (_constants, _factor, _offset, _moved, _function, _sums, _slice, _near):
         if said := find(pairs, it):
             return said
     return ""
@@ -148,8 +148,7 @@ def _size_behind(factors, all_inputs) -> str:
     if not found or len({(w, _sizes(all_inputs, n, a)) for a, n, w in found}) > 1:
         return ""
     axis, name, words = found[-1]
-    which = "last" if axis == -1 else "last but one" if axis == -2 else None
-    where = f"the {which} axis" if which else f"axis {axis}"
+    where = {-1: "the last axis", -2: "the last axis but one"}.get(axis, f"axis {axis}")
     return words.format(f"the size of {where} of `{name}`")
 
 

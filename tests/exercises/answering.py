@@ -1,0 +1,35 @@
+"""Answers to the exercises, put in the place of the model answers and checked."""
+
+import functools
+
+from attncourse.exercises.notebook import text_of_task, verdicts_on
+from tools.record_expected import SOLUTIONS, Solution, exercise_of, exercises
+
+PATHS = {path.stem: path for path in exercises()}
+EXERCISES = {name: exercise_of(path) for name, path in PATHS.items()}
+TASKS = [(name, task.name) for name, e in EXERCISES.items() for task in e.tasks]
+SLIPS = SOLUTIONS / "slips"
+
+
+@functools.cache
+def solution(notebook):
+    return Solution(PATHS[notebook])
+
+
+def verdicts(notebook, name, source):
+    """Return what is said about an answer to a task."""
+    exercise = EXERCISES[notebook]
+    task, space = exercise.task(name), solution(notebook).namespace({name: source})
+    answers = [space.get(answer) for answer in task.answers]
+    return verdicts_on(exercise, task, answers, space)
+
+
+def right(notebook, name, source):
+    return all(verdict.holds for verdict in verdicts(notebook, name, source))
+
+
+def text(notebook, name, source):
+    """Return what the student reads, on one line."""
+    task = EXERCISES[notebook].task(name)
+    said = text_of_task("", task, verdicts(notebook, name, source))
+    return " ".join(said.split())

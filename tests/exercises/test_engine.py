@@ -1,0 +1,323 @@
+"""The engine behind the checks: calling, comparing, relations, recorded values."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from attncourse.exercises.compare import Case, holds, judge, points, refused, render
+from attncourse.exercises.probe import Probe, Task, numbers, sizes, whole
+from attncourse.exercises.run import (
+    Observation,
+    digest,
+    draw,
+    from_plain,
+    gradients,
+    leaf,
+    observe,
+    to_plain,
+)
+
+SEEDS = (0, 1, 2)
+
+
+def probe(draw=None, **options):
+    given = {"claim": "it holds", "given": "Given.", "why": "Wrong."}
+    drawn = draw or (lambda g: {"x": numbers(g, *sizes(g, 2, 3, 5))})
+    return Probe(draw=drawn, **(given | options))
+
+
+def judged(answer, solution, it=None):
+    """Return what is said about an answer where a solution is right."""
+    it = it or probe()
+    cases = [
+        Case(
+            seed,
+            draw(it, seed),
+            observe(it, [solution], seed, effects=True),
+            observe(it, [answer], seed, effects=True),
+        )
+        for seed in it.seeds
+    ]
+    return judge(it, cases)
+
+
+def said(answer, solution, it=None):
+    return " ".join(judged(answer, solution, it).sentences)
+
+
+def softmax(x):
+    return x.softmax(-1)
+
+
+# Drawing -----------------------------------------------------------------------------
+
+
+def test_numbers_are_exact_in_half_precision_and_never_zero():
+    x = numbers(torch.Generator().manual_seed(3), 40, 50)
+    assert torch.equal(x.half().float(), x)
+    assert (x != 0).all()
+    assert x.abs().max() <= 2
+    assert x.min() < -1.9
+    assert x.max() > 1.9
+
+
+def test_numbers_are_those_that_were_recorded():
+    x = numbers(torch.Generator().manual_seed(0), 2, 3)
+    assert (x * 128).int().tolist() == [[173, 48, 118], [193, 68, -252]]
+
+
+def test_sizes_all_differ():
+    for seed in range(50):
+        drawn = sizes(torch.Generator().manual_seed(seed), 4)
+        assert len(set(drawn)) == 4
+        assert all(2 <= size <= 7 for size in drawn)
+
+
+def test_whole_gives_numbers_and_tensors():
+    g = torch.Generator().manual_seed(0)
+    assert isinstance(whole(g, 1, 3), int)
+    assert set(whole(g, 1, 3, 200).tolist()) == {1, 2, 3}
+
+
+# Calling -----------------------------------------------------------------------------
+
+
+def test_an_error_names_the_line_of_the_answer():
+    seen = observe(probe(), [lambda x: x @ x @ x], 0)
+    assert seen.error.startswith("RuntimeError: mat1 and mat2")
+    assert "lambda x: x @ x @ x" in seen.line
+
+
+def test_what_an_answer_changes_in_place_is_noticed():
+    assert observe(probe(), [lambda x: x.mul_(2)], 0).changed == ("x",)
+    assert observe(probe(), [lambda x: x * 2], 0).changed == ()
+
+
+def test_what_an_answer_prints_draws_or_sets_stays_there(capsys):
+    def answer(x):
+        print("here")
+        torch.set_default_dtype(torch.float64)
+        torch.manual_seed(1)
+        return x
+
+    before = torch.get_rng_state()
+    observe(probe(), [answer], 0)
+    assert capsys.readouterr().out == ""
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_an_input_without_effect_is_found():
+    it = probe(lambda g: {"x": numbers(g, 3, 4), "mask": torch.rand(3, 4) < 0.5})
+    assert observe(it, [lambda x, mask: x], 0, effects=True).inert == ("mask",)
+    assert observe(it, [lambda x, mask: x * mask], 0, effects=True).inert == ()
+
+
+def test_parts_of_what_is_returned_have_names():
+    it = probe(names=("output", "weights"))
+    seen = observe(it, [lambda x: (x, {"a": x, "b": [1, 2]})], 0)
+    assert list(seen.values) == ["output", "weights['a']", "weights['b']"]
+    assert seen.values["weights['b']"].kind == "list"
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [None, True, 3, 2.5, "text", [1, 2], {(1, 2), (0, 1)}, ["a"], torch.ones(2, 3)],
+)
+def test_an_observation_survives_transport(thing):
+    seen = observe(probe(), [lambda x: thing], 0)
+    again = from_plain(to_plain(seen))
+    assert (again.form, again.values.keys()) == (seen.form, seen.values.keys())
+    for name, value in seen.values.items():
+        twin = again.values[name]
+        assert (twin.kind, twin.shape, twin.text) == (
+            value.kind,
+            value.shape,
+            value.text,
+        )
+        np.testing.assert_array_equal(twin.data, value.data)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {},
+        {"values": 3},
+        {"values": {"result": ["tensor", "float32", [2], ["O", "AAAA"], ""]}},
+        {"values": {"result": ["tensor", "float32", [9], ["<f8", "AAAA"], ""]}},
+        {"values": {"result": ["tensor"]}},
+        [],
+        None,
+    ],
+)
+def test_what_is_no_observation_is_refused(forged):
+    with pytest.raises(ValueError, match="no observation"):
+        from_plain(forged)
+
+
+def test_gradients_tell_what_has_none():
+    x, y = leaf(torch.ones(3)), leaf(torch.ones(3))
+    found = gradients(2 * x, x=x, y=y)
+    assert found["the gradient of x"].shape == (3,)
+    assert found["the gradient of y"] is None
+    assert gradients(torch.ones(3), x=x) == {"the gradient of x": None}
+
+
+def test_the_hash_of_inputs_depends_on_every_number():
+    x = torch.ones(3, 3)
+    other = x.clone()
+    other[2, 2] += 1e-6
+    assert digest({"x": x}) == digest({"x": x.clone()})
+    assert len({digest({"x": x}), digest({"x": other}), digest({"y": x})}) == 3
+
+
+# What is said ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "solution", "words"),
+    [
+        (lambda x: x * 2, lambda x: x, "is 2 times the expected value"),
+        (lambda x: -x, lambda x: x, "opposite sign"),
+        (
+            lambda x: x / x.shape[-1] ** 0.5,
+            lambda x: x,
+            "divided by the square root of the size of the last axis of `x`",
+        ),
+        (
+            lambda x: x * x.shape[0],
+            lambda x: x,
+            "multiplied by the size of the last axis but one of `x`",
+        ),
+        (lambda x: x + 0.5, lambda x: x, "0.5 more than expected"),
+        (lambda x: x * 0, lambda x: x, "is 0 everywhere"),
+        (lambda x: x * 0 + 1, lambda x: x, "the same number everywhere"),
+        (lambda x: x.mT, lambda x: x, "the axes 0 and 1 exchanged"),
+        (lambda x: x @ x.mT @ x, lambda x: x, "Wrong."),
+        (lambda x: (x @ x.mT).tril().mT, lambda x: (x @ x.mT).tril(), "0 and 1 exch"),
+        (lambda x: x.flip(-1), lambda x: x, "reversed along the last axis"),
+        (
+            lambda x: x.roll(1, 0),
+            lambda x: x,
+            "along axis 0: each element stands one l",
+        ),
+        (lambda x: x.softmax(0), softmax, "sums to 1 along axis 0"),
+        (lambda x: x.exp(), softmax, "does not sum to 1 along the last axis"),
+        (lambda x: softmax(x).log(), softmax, "is the logarithm of the expected value"),
+        (
+            lambda x: torch.cat([x[:1] * 3, x[1:]]),
+            lambda x: x,
+            "Only the first element",
+        ),
+        (lambda x: x > 0, lambda x: x <= 0, "True and False exchanged"),
+        (lambda x: x > 9, lambda x: x > 0, "is False everywhere"),
+        (lambda x: x > -0.3, lambda x: x > 0, "True in all the right places, and in"),
+        (lambda x: x * math.nan, lambda x: x, "is NaN throughout"),
+        (lambda x: x * 1.001, lambda x: x, "1.001 times the expected"),
+        (
+            lambda x: (x * 50).round() / 50,
+            lambda x: x,
+            "is close: it differs by at most",
+        ),
+        (lambda x: x.tolist(), lambda x: x, "should be a tensor; it is a list"),
+        (lambda x: x.numpy(), lambda x: x, "should be a tensor; it is a NumPy array"),
+        (lambda x: x.sum(), lambda x: x.sum().item(), "a tensor with one element"),
+        (lambda x: None, lambda x: x, "it is None. Is a `return` missing?"),
+        (lambda x: x > 0, lambda x: x, "should have the type float32; it has bool"),
+        (lambda x: x[:, :1], lambda x: x, "should have the shape"),
+        (lambda x: x.mul_(2) / 2, lambda x: x, "After the call `x` is changed"),
+        (lambda x: x.detach() * 1, lambda x: x.exp(), "Wrong."),
+        (lambda x: (x, x), lambda x: x, "what came is a tuple of 2"),
+        (lambda x: x.nothing, lambda x: x, "raises `AttributeError"),
+    ],
+)
+def test_what_is_wrong_is_said(answer, solution, words):
+    assert words in said(answer, solution)
+
+
+def test_an_unwritten_answer_is_not_done_yet():
+    def answer(x):
+        raise NotImplementedError
+
+    assert judged(answer, lambda x: x).kind == "undone"
+
+
+def test_a_missing_gradient_is_named():
+    def call(answer, x):
+        x = leaf(x)
+        return gradients(answer(x), x=x)
+
+    it = probe(call=call)
+    assert "No gradient reaches `x`." in said(lambda x: x.detach(), torch.exp, it)
+
+
+def test_the_type_counts_where_it_is_asked_for():
+    half, single = (lambda x: x.half()), (lambda x: x.half().float())
+    assert judged(half, single).holds
+    assert "float32; it has float16" in said(half, single, probe(exact_type=True))
+
+
+def test_a_relation_that_holds_on_some_inputs_only_is_not_named():
+    calls = []
+
+    def answer(x):
+        calls.append(1)
+        return x * (2 if x.shape[0] % 2 else 3)
+
+    words = said(answer, lambda x: x)
+    assert "times the expected value" not in words
+
+
+def test_nothing_is_claimed_from_constant_values():
+    it = probe(lambda g: {"x": torch.ones(sizes(g, 2))})
+    assert said(lambda x: x * 2, lambda x: x, it) == "Given. Wrong."
+
+
+def test_a_right_answer_holds_and_an_early_error_counts():
+    assert judged(softmax, lambda x: torch.softmax(x, dim=1)).holds
+    it = probe()
+    case = Case(
+        0, draw(it, 0), observe(it, [softmax], 0), Observation({}, error="E: x")
+    )
+    assert not holds(it, case)
+
+
+def test_a_measure_is_compared_with_its_range():
+    def share(values, inputs):
+        return (values["result"] == np.sign(inputs["x"].numpy())).mean()
+
+    it = probe(measure=share, between=(0.9, 1))
+    assert judged(torch.sign, torch.sign, it).holds
+    words = said(lambda x: torch.sign(-x), torch.sign, it)
+    assert "What is measured is 0; it should be at least 0.9." in words
+    assert not judged(lambda x: x[:1, :1, None], torch.sign, it).holds
+
+
+def test_differences_beyond_the_third_decimal_are_shown():
+    lines = judged(lambda x: x + 2e-4 * x.sign(), lambda x: x).example
+    row = lines[-1].split()
+    half = len(row) // 2
+    assert row[:half] != row[half:]
+
+
+def test_points_are_halves_and_full_only_if_all_holds():
+    task = Task("t", "T", ("f",), 2, (probe(), probe(weight=2), probe(weight=0)))
+    verdicts = refused(task, "missing", "No.")
+    assert points(task, verdicts) == 0
+    good = [type(v)(v.probe, True) for v in verdicts]
+    assert points(task, good) == 2
+    assert points(task, [good[0], verdicts[1], good[2]]) == 0.5
+    assert points(task, [verdicts[0], good[1], good[2]]) == 1
+    assert points(task, [good[0], good[1], verdicts[2]]) == 1.5
+
+
+def test_equal_values_render_alike():
+    it = probe()
+    one, other = (
+        observe(it, [softmax], 0),
+        observe(it, [lambda x: softmax(x) + 1e-9], 0),
+    )
+    assert render(one, it) == render(other, it)
+    assert render(one, it) != render(observe(it, [torch.exp], 0), it)

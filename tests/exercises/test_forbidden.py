@@ -1,0 +1,75 @@
+"""What an answer may not use: one rule for the notebook and the grader."""
+
+import pytest
+
+from attncourse.exercises.forbidden import forbidden_uses
+
+NAMES = (
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.Transformer*",
+    "attncourse.layers",
+    ".backward",
+)
+IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("F.scaled_dot_product_attention(q, k, v)", NAMES[0]),
+        ("torch.nn.functional.scaled_dot_product_attention(q, k, v)", NAMES[0]),
+        ("nn.functional.scaled_dot_product_attention(q, k, v)", NAMES[0]),
+        ("attend = F.scaled_dot_product_attention\nattend(q, k, v)", NAMES[0]),
+        ("G = F\nG.scaled_dot_product_attention(q, k, v)", NAMES[0]),
+        ("from torch.nn.functional import scaled_dot_product_attention as f", NAMES[0]),
+        ("getattr(F, 'scaled_dot_product_attention')(q, k, v)", NAMES[0]),
+        ("getattr(F, 'scaled_dot' + '_product_attention')(q, k, v)", "getattr"),
+        ("F.__dict__['scaled_dot' + '_product_attention']", ".__dict__"),
+        ("vars(F)['scaled_dot' + '_product_attention']", "getattr"),
+        ("layer = nn.MultiheadAttention(8, 2)", NAMES[1]),
+        ("class Mine(nn.TransformerEncoderLayer): pass", NAMES[2]),
+        ("from attncourse.layers.core import masked_softmax", NAMES[3]),
+        ("from attncourse.layers import core", NAMES[3]),
+        ("from attncourse import scaled_dot_product_attention", NAMES[3]),
+        ("import attncourse\nattncourse.MultiHeadAttention(8, 2)", NAMES[3]),
+        ("loss.backward()", ".backward"),
+        ("eval('F.scaled' + '_dot_product_attention')", "eval"),
+        ("import importlib\nimportlib.import_module(name)", "importlib"),
+        ("import sys\nsys.modules", "sys"),
+        ("torch.ops.aten.scaled_dot_product_attention", "torch.ops"),
+        ("torch._C._nn.scaled_dot_product_attention(q, k, v)", "torch._C"),
+    ],
+)
+def test_a_use_is_found(source, name):
+    found = forbidden_uses(IMPORTS + source, NAMES)
+    assert found
+    assert any(f"`{name}" in sentence for sentence in found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "grad = q @ k\nreturned = grad",
+        "def scaled_dot_product_attention(q, k, v):\n    return q @ k.mT @ v",
+        "class Mine(nn.Module):\n    def self_attention(self, x):\n        return x",
+        "class Mine(nn.Module):\n    def f(self):\n        return self.layers",
+        "from __future__ import annotations",
+        "layers = [nn.Linear(2, 2)]\nlayers[0](x)",
+        "text = 'F.scaled_dot_product_attention'",
+        "torch.compile(f)\nimport re\nre.compile('x')",
+        "model.eval()\ngetattr(model, 'heads')\ngetattr(model, name)",
+        "F.softmax(x, -1)\nnn.functional.dropout(x)",
+    ],
+)
+def test_what_only_looks_like_a_use_is_none(source):
+    assert forbidden_uses(IMPORTS + source, NAMES) == []
+
+
+def test_nothing_is_ruled_out_where_nothing_is_named():
+    assert forbidden_uses("eval('1')", ()) == []
+
+
+def test_a_source_that_is_no_python_raises():
+    with pytest.raises(SyntaxError):
+        forbidden_uses("def f(:", NAMES)

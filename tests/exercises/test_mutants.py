@@ -1,0 +1,20 @@
+"""Automatic mutants of the model answers fail, but for those that change nothing."""
+
+import pytest
+
+from tests.exercises.answering import TASKS, right, solution
+from tests.exercises.mutants import mutants
+
+# Mutants that were looked at and are right answers, too: (default sizes that the text
+# leaves open, operations that are symmetric where they stand, and the like).
+EQUIVALENT = {
+    "masks": 1,
+    "copying": 5,
+}
+
+
+@pytest.mark.parametrize(("notebook", "task"), TASKS)
+def test_mutants_fail(notebook, task):
+    source = dict(solution(notebook).cells)[task]
+    alive = [what for what, mutant in mutants(source) if right(notebook, task, mutant)]
+    assert len(alive) <= EQUIVALENT.get(task, 0), alive
