@@ -20,7 +20,14 @@ SEQ2SEQ = "chapters/06_seq2seq"
 
 # 3.1 ---------------------------------------------------------------------------------
 
-CLASSES = ("Dot", "ScaledDot", "General", "Additive", "Concat")
+LAYERS = {
+    "Dot": (),
+    "ScaledDot": (),
+    "General": ("project",),
+    "Additive": ("query_proj", "key_proj", "v"),
+    "Concat": ("hidden", "v"),
+}
+CLASSES = tuple(LAYERS)
 
 
 def _vectors(g, name, *, zero_keys=False):
@@ -76,7 +83,8 @@ def _backward(*classes, query, key):
     for name in CLASSES:
         leaves = {f"query in {name}": leaf(query), f"key in {name}": leaf(key)}
         module = _module(classes, name, query, key)
-        for layer, weight in module.named_parameters():
+        for layer in LAYERS[name]:
+            weight = getattr(module, layer).weight
             wave = torch.arange(weight.numel()).reshape(weight.shape)
             weight.data = torch.cos(wave * 1.7 + len(layer))
             leaves[f"{layer} in {name}"] = weight
@@ -352,7 +360,7 @@ SPEED = (
 
 # 3.5 ---------------------------------------------------------------------------------
 
-PLAIN = [f"word{number}" for number in range(14)]
+PLAIN = list("abcdefghijklmn")
 MARKED = ["cat", "Cat", "dog.", "Dog.", "(the)", "the", "3.5%", "5%", "cat's", "(a)"]
 
 
@@ -412,14 +420,14 @@ CORPUS_BLEU = (
 def _maps(g, count, *, one_each=False, rest=0.0):
     """Draw weights, and gold links that agree with some of the largest of them.
 
-    The weights of <eos> and padding are 0 if `rest` is, else larger than all others.
+    `rest` is the weight of <eos> and padding, beside at most 1 for words.
     """
     lengths = [tuple(sizes(g, 2, low=3, high=8)) for _ in range(count)]
     rows, columns = (max(n) + 1 for n in zip(*lengths, strict=True))
     weights, gold = torch.full((count, rows, columns), rest), []
     for number, (targets, sources) in enumerate(lengths):
         order = torch.randperm(targets * sources, generator=g).reshape(targets, sources)
-        weights[number, :targets, :sources] = order + 1.0
+        weights[number, :targets, :sources] = (order + 1.0) / order.numel()
         links = []
         for target in range(targets):
             best = int(order[target].argmax())
@@ -429,7 +437,7 @@ def _maps(g, count, *, one_each=False, rest=0.0):
             one = [best] if kind % 2 == 0 else [other]
             links += [(source, target) for source in (one if one_each else some)]
         gold.append(links)
-    weights /= weights.sum(dim=-1, keepdim=True).clamp(min=1)
+    weights /= weights.sum(dim=-1, keepdim=True) + 1e-9
     return {"weights": weights, "lengths": lengths, "gold": gold}
 
 
@@ -445,20 +453,20 @@ ALIGNMENT = (
     Probe(
         claim="both numbers of links are below the line",
         given="There is one sentence. Some words have no gold link, others two.",
-        why="With as many gold links as target words the rate is right. Here not.",
+        why="With one gold link for every word the rate is right. Here it is not.",
         draw=lambda g: _maps(g, 1),
     ),
     Probe(
         claim="`<eos>` and padding make no links",
-        given="There is one sentence, and `<eos>` has the largest weight everywhere.",
+        given="There is one sentence; in some rows `<eos>` has the largest weight.",
         why="The rate is right if `<eos>` has no weight. Here it is not.",
-        draw=lambda g: _maps(g, 1, rest=200.0),
+        draw=lambda g: _maps(g, 1, rest=0.85),
     ),
     Probe(
         claim="the links of all sentences are counted together",
         given="There are several sentences of different lengths.",
         why="The rate is right for one sentence, and not for several.",
-        draw=lambda g: _maps(g, whole(g, 3, 5), rest=200.0),
+        draw=lambda g: _maps(g, whole(g, 3, 5), rest=0.85),
     ),
 )
 
@@ -575,7 +583,7 @@ SHARPNESS = (
 
 def _plan(g, variants, seeds):
     return {
-        "names": list(CLASSES[:variants]),
+        "names": ["general", "dot", "additive"][:variants],
         "seeds": (torch.randperm(50, generator=g)[:seeds] + 1).tolist(),
         "train": whole(g, 1, 99, 5).tolist(),
         "test": whole(g, 100, 999, 3).tolist(),
@@ -665,9 +673,18 @@ def _open(g):
 
 def _alike(g):
     gaps = [*whole(g, -1, 1, 6).tolist(), 1, 0, -1]
-    second = whole(g, 1, 9, len(gaps), 4).tolist()
+    second = whole(g, 1, 9, len(gaps), 4).double().tolist()
     first = [[x + gap for x in row] for row, gap in zip(second, gaps, strict=True)]
     return {"first": first, "second": second}
+
+
+def _centred(g, rows, count):
+    runs = numbers(g, rows, count)
+    return runs - runs.mean(dim=1, keepdim=True)
+
+
+def _intervals(mean_and_interval, _, runs):
+    return [mean_and_interval(row) for row in runs.tolist()]
 
 
 def _verdicts(_, verdict, first, second):
@@ -675,18 +692,24 @@ def _verdicts(_, verdict, first, second):
 
 
 INTERVALS = ("mean_and_interval", "verdict")
-CLEAR = [(9.0, 0.5), (-9.0, 0.5), (7.0, 0.5), (-7.0, 0.5), (8.0, 0.5)]
-OPEN = [(4.0, 12.0), (-4.0, 12.0), (4.0, 4.2), (-4.0, 4.2), (4.0, 3.8), (-4.0, 3.8)]
+CLEAR = [(9, 0.5), (-9, 0.5), (7, 0.5), (-7, 0.5), (8, 0.5)]
+OPEN = [(0.2, 3), (4, 12), (-4, 12), (4, 4.2), (-4, 4.2), (4, 3.8), (-4, 3.8)]
 INTERVAL = (
     Probe(
-        claim="the mean of the runs, and its 95 % interval",
-        given="There are some runs of one variant.",
-        why="The mean is not that of the runs, or the bounds are not t · s / √n below "
-        "and above it.",
-        draw=lambda g: {"values": _runs(g, whole(g, 2, 9))},
-        call=lambda mean_and_interval, _, values: mean_and_interval(values),
-        names=("mean", "low", "high"),
+        claim="the bounds are t · s / √n below and above the mean",
+        given="Each row has 5 runs of one variant, with the mean 0. So 0, -t · s / √n "
+        "and t · s / √n should be returned.",
+        why="What is returned is not these three.",
+        draw=lambda g: {"runs": _centred(g, 4, 5)},
+        call=_intervals,
         read=f"{SEQ2SEQ}#does-it-get-worse-with-length",
+    ),
+    Probe(
+        claim="so it is for 2 to 9 runs, and for any mean",
+        given="Each row has the runs of one variant, 2 to 9 with a mean far from 0.",
+        why="For 5 runs with the mean 0 what is returned is right. Here it is not.",
+        draw=lambda g: {"runs": _centred(g, 4, whole(g, 2, 9)) + 1 + whole(g, 1, 9)},
+        call=_intervals,
     ),
     Probe(
         claim="differences are taken seed by seed",
