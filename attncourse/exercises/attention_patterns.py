@@ -1,6 +1,7 @@
 """Exercise 2: what heads attend to, in trained models and in any other."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -16,13 +17,15 @@ from attncourse.exercises.run import gradients
 
 SHAPES = "chapters/03_multi_head#the-same-in-pytorch-shape-by-shape"
 MODES = "chapters/03_multi_head#the-layer-you-would-use"
-SPLIT = "chapters/03_multi_head#split-attend-join-project"
 PICTURE = "chapters/03_multi_head#what-do-the-heads-of-a-trained-model-do"
 SCORE = "chapters/03_multi_head#a-score-for-each-head"
 ABLATE = "chapters/03_multi_head#does-the-model-need-these-heads"
 ALIGN = "chapters/06_seq2seq#which-heads-align"
-PADDING = "chapters/06_seq2seq#fault-4-padding-that-is-read"
-PROOF = "chapters/09_attention_today#is-attention-explanation"
+
+
+def _reading(page, *probes):
+    """Return probes that name a page of the book, where they have none of their own."""
+    return tuple(replace(probe, read=probe.read or page) for probe in probes)
 
 
 def _padded(ids, *lengths):
@@ -52,9 +55,10 @@ def _sentences(g, *, ones=False, padded=False):
     layers, batch, heads = (2, 3, 1) if padded else sizes(g, 3, 2, 4)
     if ones:
         layers, batch, heads = ((1, 3, 2), (2, 1, 1))[whole(g, 0, 1)]
-    source, target = whole(g, 3, 6, batch, 4), whole(g, 3, 6, batch, 5)
+    length = 5 if padded else 4
+    source, target = whole(g, 3, 6, batch, length), whole(g, 3, 6, batch, 5)
     if padded:
-        source, target = _padded(source, 2, 4, 3), _padded(target, 5, 3, 1)
+        source, target = _padded(source, 2, 5, 3), _padded(target, 5, 3, 1)
     drawn = {"seed": whole(g, 0, 999), "layers": layers, "heads": heads}
     return drawn | {"source": source, "target": target}
 
@@ -64,10 +68,8 @@ def _texts(g, implementation="eager", *, padded=False):
     ids = whole(g, 0, 6, batch, 4)
     mask = torch.ones_like(ids)
     if padded:
-        mask = _padded(mask, 2, 4, 3)
-        ids[0, 1], ids[1, 2], ids[2, 3] = 0, 0, 3  # ids do not tell padding
-        if whole(g, 0, 1):
-            ids, mask = ids.flip(1), mask.flip(1)
+        mask[0, 2:], mask[2, 0] = 0, 0
+        ids[0, 1], ids[1, 2], ids[2, 0] = 0, 0, 3  # ids do not tell padding
     drawn = {"seed": whole(g, 0, 999), "layers": layers, "heads": heads}
     return drawn | {"implementation": implementation, "ids": ids, "mask": mask}
 
@@ -79,6 +81,10 @@ def _cross(answer, source, target, **how):
 def _kinds(answer, source, target, **how):
     model = small_translator(**how)
     return {kind: answer(model, source, target, kind) for kind in KINDS}
+
+
+def _bert(answer, ids, mask, **how):
+    return answer(small_hugging_face("bert", **how), ids, mask)
 
 
 def _models(answer, ids, mask, **how):
@@ -102,14 +108,14 @@ def _of_modes(build, draw):
             "the weights need gradients": weights.requires_grad,
         }
 
-    return (
+    return _reading(
+        MODES,
         Probe(
             claim="the model runs in evaluation mode",
             given="The model comes in training mode and has dropout.",
             why="These are not the weights that the model gives in evaluation mode.",
             draw=draw,
             call=in_training,
-            read=MODES,
         ),
         Probe(
             claim="it gets back its mode, and the weights need no gradients",
@@ -118,12 +124,12 @@ def _of_modes(build, draw):
             "weights need gradients are not as asked.",
             draw=lambda g: draw(g) | {"training": bool(whole(g, 0, 1))},
             call=state,
-            read=MODES,
         ),
     )
 
 
-TRANSLATOR = (
+TRANSLATOR = _reading(
+    SHAPES,
     Probe(
         claim="each layer, sentence and head has a matrix, with queries in rows",
         given="Nothing is padded here, and the kind is cross-attention.",
@@ -131,7 +137,6 @@ TRANSLATOR = (
         "(layers, batch, heads, queries, keys).",
         draw=_sentences,
         call=_cross,
-        read=SHAPES,
     ),
     Probe(
         claim="so it is for every kind, and for a single layer or sentence",
@@ -140,7 +145,6 @@ TRANSLATOR = (
         why="The weights of one of the kinds are not right.",
         draw=lambda g: _sentences(g, ones=True),
         call=_kinds,
-        read=SHAPES,
     ),
     Probe(
         claim="rows of padded queries are zero, and all others as they were",
@@ -151,43 +155,40 @@ TRANSLATOR = (
         draw=lambda g: _sentences(g, padded=True),
         call=_kinds,
         weight=2,
-        read=PADDING,
     ),
     *_of_modes(
         small_translator, lambda g: _sentences(g) | {"kind": KINDS[whole(g, 0, 2)]}
     ),
 )
 
-HUGGING_FACE = (
+HUGGING_FACE = _reading(
+    SHAPES,
     Probe(
-        claim="the weights of a BERT and a GPT-2 come out in the order asked for",
-        given="The models were loaded with plain (eager) attention; nothing is padded.",
+        claim="the weights of a BERT come out in the order asked for",
+        given="The model was loaded with plain (eager) attention; nothing is padded.",
         why="The numbers are not the weights of the model in the order (layers, batch, "
         "heads, tokens, tokens).",
         draw=_texts,
-        call=_models,
-        read=SHAPES,
+        call=_bert,
     ),
     Probe(
-        claim="models loaded as the library does by default give weights too",
-        given="The models were loaded without choosing how attention is computed; "
-        "nothing is padded.",
-        why="Where the models come with plain attention, the weights are right; here "
-        "they are not.",
+        claim="so do those of any model that was loaded as the library does by default",
+        given="A BERT and a GPT-2 were loaded without choosing how attention is "
+        "computed; nothing is padded.",
+        why="For a BERT with plain attention the weights are right; here they are not.",
         draw=lambda g: _texts(g, None),
         call=_models,
         weight=2,
     ),
     Probe(
         claim="padding, on either side, gets no weight, and its rows are zero",
-        given="By `mask`, some tokens on the right or on the left are padding; the id "
-        "0 occurs in tokens too.",
+        given="By `mask`, a sentence is padded on the right and another on the left; "
+        "the id 0 occurs in tokens too.",
         why="With padding the weights are not right.",
         draw=lambda g: _texts(g, padded=True),
         call=_models,
         as_ifs={"the mask is all ones": lambda mask, **_: {"mask": mask | 1}},
         weight=2,
-        read=PADDING,
     ),
     *_of_modes(
         lambda **how: small_hugging_face("bert", implementation="eager", **how),
@@ -215,7 +216,11 @@ def _heads(g, heads=None):
 
 
 def _axes(answer, inputs):
-    return list(np.ravel(np.array(answer(*inputs.values()), dtype=object)))
+    axes = list(np.ravel(np.array(answer(*inputs.values()), dtype=object)))
+    count, heads = sum(hasattr(a, "get_images") for a in axes), len(inputs["weights"])
+    if not count == len(axes) == heads:
+        raise ValueError(f"{heads} axes should be returned; what came has {count}")
+    return axes
 
 
 def _shown(*parts):
@@ -231,20 +236,21 @@ def _titles(answer, **inputs):
     axes, found = _axes(answer, inputs), []
     for one in axes:
         title = " ".join(one.get_title(where) for where in ("left", "center", "right"))
-        number = re.search(r"head[\W_]{0,3}(\d+)", title, re.IGNORECASE)
+        number = re.search(r"head\D{0,9}(\d+)", title, re.IGNORECASE)
+        number = number or re.search(r"(\d+)", title)
         found.append(int(number[1]) if number else -1)
     sums = torch.stack([shown(one)["data"].sum() for one in axes])
     return {"the numbers in the titles": found, "the sums of the pictures": sums}
 
 
-PICTURES = (
+PICTURES = _reading(
+    PICTURE,
     Probe(
         claim="rows are queries from the top, columns are keys from the left",
         given="There are several heads; queries and keys differ in number.",
         why="The pictures, read from the top left, do not show the weights.",
         draw=_heads,
         call=_shown("data"),
-        read=PICTURE,
     ),
     Probe(
         claim="a colour means the same weight everywhere, on a scale from 0 to 1",
@@ -253,21 +259,19 @@ PICTURES = (
         why="A weight does not stand at its own value on the colour scale.",
         draw=_heads,
         call=_shown("colours"),
-        read=PICTURE,
     ),
     Probe(
         claim="each row and column has its token",
         given="Read are the labels at the rows from the top and at the columns from "
-        "the left, with '-' where there is none.",
+        "the left, with '-' where there is none. Axes may share them.",
         why="The labels are not the tokens.",
         draw=_heads,
         call=_shown("rows", "columns"),
-        read=PICTURE,
     ),
     Probe(
         claim="the title has the number of the head, counted from 0",
-        given="Read is the number after the word 'head' in each title, and -1 where "
-        "there is none.",
+        given="Read is a number in each title, that after the word 'head' if there is "
+        "one, and -1 where there is no number.",
         why="The numbers in the titles are not those of the heads.",
         draw=_heads,
         call=_titles,
@@ -319,7 +323,8 @@ def _unequal(g):
 
 
 def _scored(g, tokens):
-    weights = _self_attention(g, tokens, whole(g, 1, 4))
+    heads = whole(g, 1, 2) if len(tokens) == 1 else whole(g, 3, 4)
+    weights = _self_attention(g, tokens, heads)
     return {"weights": weights, "tokens": tokens}
 
 
@@ -329,18 +334,8 @@ def _scores(*which):
     }
 
 
-EXCHANGED = {
-    "rows and columns of the weights are exchanged": lambda weights, **_: {
-        "weights": weights.transpose(-2, -1)
-    }
-}
-PADDING_COUNTED = {
-    "padding counts as a token": lambda tokens, **_: {
-        "tokens": tokens.masked_fill(tokens == 0, 99)
-    }
-}
-
-SCORES = (
+SCORES = _reading(
+    SCORE,
     Probe(
         claim="`previous_token_score` is the mean weight on the token just before",
         given="Nothing is padded here.",
@@ -348,8 +343,6 @@ SCORES = (
         "queries but the first of each sentence.",
         draw=_pairs,
         call=_scores(0),
-        as_ifs=EXCHANGED,
-        read=SCORE,
     ),
     Probe(
         claim="`duplicate_token_score` is the mean weight on an earlier copy",
@@ -358,8 +351,6 @@ SCORES = (
         "that have one.",
         draw=_pairs,
         call=_scores(1),
-        as_ifs=EXCHANGED,
-        read=SCORE,
     ),
     Probe(
         claim="`induction_score` is the mean weight on what followed the copy",
@@ -369,8 +360,6 @@ SCORES = (
         "copy, over the queries that have one.",
         draw=_pairs,
         call=_scores(2),
-        as_ifs=EXCHANGED,
-        read=SCORE,
     ),
     Probe(
         claim="several earlier copies count together",
@@ -380,7 +369,6 @@ SCORES = (
         "weights are added up, and the query counts once.",
         draw=_several,
         call=_scores(1, 2),
-        read=SCORE,
     ),
     Probe(
         claim="what follows a copy may be the query itself",
@@ -388,7 +376,6 @@ SCORES = (
         why="Where a token stands beside its copy, the score is not right.",
         draw=_in_a_row,
         call=_scores(1, 2),
-        read=SCORE,
     ),
     Probe(
         claim="padding is left out, and all counted queries of the batch count alike",
@@ -397,9 +384,7 @@ SCORES = (
         "it is not the mean over all counted queries of the batch together.",
         draw=_unequal,
         call=_scores(0, 1, 2),
-        as_ifs=PADDING_COUNTED,
         weight=2,
-        read=PADDING,
     ),
 )
 
@@ -430,27 +415,21 @@ def _one_or_two(g, n, target, source):
 
 
 def _some(g, n, target, source):
-    """Draw links for some words only, and none for the second sentence."""
-    return [] if n == 1 else _in_disorder(g, _one_each(g, n, target, source)[::2])
+    return _in_disorder(g, _one_each(g, n, target, source)[::2])
 
 
 def _in_disorder(g, pairs):
     return [pairs[i] for i in torch.randperm(len(pairs), generator=g).tolist()]
 
 
-ALIGNMENT = (
+ALIGNMENT = _reading(
+    ALIGN,
     Probe(
         claim="the largest weight of a row has to lie on the linked source word",
         given="There is one sentence, and each target word has one link.",
         why="It is not the proportion of target words whose largest weight lies on "
         "their link.",
         draw=lambda g: _linked(g, 1, _one_each, ((9, 4), (5, 7))[whole(g, 0, 1)]),
-        as_ifs={
-            "the pairs are read as (target, source)": lambda links, **_: {
-                "links": [[pair[::-1] for pair in pairs] for pairs in links]
-            }
-        },
-        read=ALIGN,
     ),
     Probe(
         claim="a word with several links counts once, and one hit is enough",
@@ -458,23 +437,19 @@ ALIGNMENT = (
         "links are in no order.",
         why="With one link for each word the result is right, with several it is not.",
         draw=lambda g: _linked(g, 1, _one_or_two),
-        read=ALIGN,
     ),
     Probe(
         claim="a word without links does not count",
         given="There is one sentence, and only some target words have a link.",
         why="With links for all target words the result is right; here it is not.",
         draw=lambda g: _linked(g, 1, _some),
-        read=ALIGN,
     ),
     Probe(
         claim="it counts over all sentences together",
-        given="There are three sentences of different lengths, padded in the target; "
-        "one has no links.",
+        given="There are three sentences of different lengths, padded in the target.",
         why="For one sentence the result is right; for several it is not the "
         "proportion of all their linked target words.",
         draw=lambda g: _linked(g, 3, _some),
-        read=ALIGN,
     ),
 )
 
@@ -492,29 +467,22 @@ def _to_ablate(g):
 
 
 def _inside(ablated, _, tokens, layer, head, **how):
-    model = small_transformer(**how)
-    with ablated(model, 0, 0):
-        first = model(tokens).detach()
-    model = small_transformer(**how)
-    with ablated(model, layer, head):
-        return {"layer 0, head 0": first, "another head": model(tokens).detach()}
-
-
-def _nested(ablated, _, tokens, layer, head, **how):
-    model = small_transformer(**how)
-    with ablated(model, layer, head):
-        calls = {"first call": model(tokens), "second call": model(tokens)}
-        with ablated(model, 0, 0):
-            calls["in the second block"] = model(tokens)
-        calls["after the second block"] = model(tokens)
-    return {name: logits.detach() for name, logits in calls.items()}
+    found = {}
+    for name, at in {"layer 0, head 0": (0, 0), "another head": (layer, head)}.items():
+        model = small_transformer(**how)
+        with ablated(model, *at):
+            found[name] = model(tokens).detach()
+            found[f"{name}, second call"] = model(tokens.flip(0)).detach()
+    return found
 
 
 def _gradient_inside(ablated, _, tokens, layer, head, **how):
     model = small_transformer(**how)
     with ablated(model, layer, head):
         weight = model.layers[layer].attention.value_proj.weight
-        return gradients(model(tokens), **{"value_proj.weight": weight})
+        found = gradients(model(tokens), **{"the values of the other heads": weight})
+    others = torch.arange(len(weight)) // 4 != head
+    return {n: x if x is None else x[others] for n, x in found.items()}
 
 
 class _Interruption(Exception):
@@ -532,10 +500,8 @@ def _afterwards(interrupted):
                     raise _Interruption
         except _Interruption:
             error = "that of the block"
-        pairs, modules = (
-            zip(before, model.parameters(), strict=True),
-            [*model.modules()],
-        )
+        pairs = zip(before, model.parameters(), strict=True)
+        modules = [*model.modules()]
         hooks = (len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules)
         return {
             "logits": model(tokens).detach(),
@@ -558,26 +524,15 @@ def _increase(_, loss_increase, tokens, layer, head, **how):
     return {"increase": increase, "loss afterwards": loss_of(model, tokens).item()}
 
 
-ABLATION = (
+ABLATION = _reading(
+    ABLATE,
     Probe(
         claim="inside the block this head adds nothing, and all others work as before",
-        given="The block ablates layer 0, head 0, and that of another model another "
-        "head.",
+        given="One block ablates layer 0, head 0, another one another head. In each "
+        "the model is called twice.",
         why="The logits inside are not those of the model without this head.",
         draw=_to_ablate,
         call=_inside,
-        read=SPLIT,
-    ),
-    Probe(
-        claim="so it is for every call, and blocks may be nested",
-        given="The model is called twice in the block; then a second block inside "
-        "ablates layer 0, head 0 too.",
-        why="The logits of a second call, of the second block or after it are not "
-        "right.",
-        draw=_to_ablate,
-        call=_nested,
-        weight=0.5,
-        read=ABLATE,
     ),
     Probe(
         claim="gradients flow through the other heads as before",
@@ -593,7 +548,6 @@ ABLATION = (
         why="After the block the model is not as it was before.",
         draw=lambda g: _to_ablate(g) | {"training": bool(whole(g, 0, 1))},
         call=_afterwards(False),
-        read=ABLATE,
     ),
     Probe(
         claim="so it is if the block ends in an error, and the error comes out",
@@ -601,7 +555,6 @@ ABLATION = (
         why="After the error the model is not as it was before, or the error is gone.",
         draw=lambda g: _to_ablate(g) | {"training": bool(whole(g, 0, 1))},
         call=_afterwards(True),
-        read=ABLATE,
     ),
     Probe(
         claim="`loss_increase` is the loss without the head minus that with it",
@@ -611,7 +564,6 @@ ABLATION = (
         draw=_to_ablate,
         call=_increase,
         weight=2,
-        read=ABLATE,
     ),
 )
 
@@ -623,8 +575,8 @@ def _distances(g, *lengths, more_keys=0):
     queries = 5 + whole(g, 0, 2)
     tokens = whole(g, 1, 9, 3, queries)
     tokens = _padded(tokens, *lengths) if lengths else tokens
-    visible = (tokens != 0)[:, :, None].expand(-1, -1, queries + more_keys)
-    return {"weights": _weights(g, visible, 2 + whole(g, 0, 1)), "tokens": tokens}
+    visible = torch.ones(3, queries, queries + more_keys, dtype=torch.bool)
+    return {"weights": _weights(g, visible, 3 + whole(g, 0, 1)), "tokens": tokens}
 
 
 def _visible(g, kind="all"):
@@ -635,7 +587,7 @@ def _visible(g, kind="all"):
     if kind == "few":
         count[0, :3], count[2, 1:3] = torch.tensor([1, 0, 0]), 1
     visible = (torch.arange(keys) < count[..., None]).roll(whole(g, 0, 3), dims=-1)
-    weights = _weights(g, visible, 2)
+    weights = _weights(g, visible, 3)
     if kind == "zeros":  # all weight on one of the visible keys
         weights[0, 0] = visible[0].int().argmax(-1, True) == torch.arange(keys)
     return {"weights": weights, "visible": visible}
@@ -649,22 +601,14 @@ def _entropy(_, normalised_entropy, **inputs):
     return normalised_entropy(*inputs.values())
 
 
-MEASURES = (
+MEASURES = _reading(
+    SCORE,
     Probe(
         claim="`attention_distance` is the mean of weights times distances",
-        given="Nothing is padded here, and there are as many keys as queries.",
+        given="Nothing is padded here, and there are as many keys as queries or more.",
         why="It is not the mean over the queries of the weights times the distances.",
-        draw=_distances,
+        draw=lambda g: _distances(g, more_keys=whole(g, 0, 3)),
         call=_distance,
-        read=SCORE,
-    ),
-    Probe(
-        claim="queries and keys are both counted from 0",
-        given="Nothing is padded here, and there are more keys than queries.",
-        why="With as many keys as queries the distance is right, with more it is not.",
-        draw=lambda g: _distances(g, more_keys=whole(g, 1, 3)),
-        call=_distance,
-        weight=0.5,
     ),
     Probe(
         claim="padding is left out, and all queries of the batch count alike",
@@ -673,18 +617,14 @@ MEASURES = (
         "all queries of the batch that are tokens.",
         draw=lambda g: _distances(g, 5, 2, 4),
         call=_distance,
-        as_ifs=PADDING_COUNTED,
-        read=PADDING,
     ),
     Probe(
-        claim="`normalised_entropy` is the entropy, divided by the logarithm of the "
-        "number of keys",
+        claim="`normalised_entropy` is entropy over the logarithm of the keys' number",
         given="Each query sees all keys, and none of the weights is 0.",
         why="It is not the mean of the entropies, divided by the logarithm of the "
         "number of keys.",
         draw=_visible,
         call=_entropy,
-        read=SCORE,
     ),
     Probe(
         claim="it goes by the visible keys of each query, also where a weight is 0",
@@ -693,12 +633,6 @@ MEASURES = (
         why="Where all queries see all keys the result is right; here it is not.",
         draw=lambda g: _visible(g, "zeros"),
         call=_entropy,
-        as_ifs={
-            "every query sees all keys": lambda visible, **_: {
-                "visible": visible | True
-            }
-        },
-        read=SCORE,
     ),
     Probe(
         claim="queries that see one key or none are left out",
@@ -707,7 +641,6 @@ MEASURES = (
         "not the mean over all queries of the batch that do.",
         draw=lambda g: _visible(g, "few"),
         call=_entropy,
-        read=SCORE,
     ),
 )
 
@@ -735,10 +668,9 @@ def _mixed(pattern, tokens, amounts):
 def _any_heads(g):
     """Draw heads that attend at random, to one token only, and uniformly."""
     tokens = _long(g)["tokens"]
-    weights = _self_attention(g, tokens, 3)
-    one = torch.nn.functional.one_hot(weights.argmax(dim=-1), tokens.shape[1])
+    weights, uniform = _self_attention(g, tokens, 3), _uniform(tokens)[:, None]
+    one = torch.zeros_like(weights).scatter(-1, weights.argmax(-1, True), 1.0)
     one = one * (tokens != 0)[:, None, :, None]
-    uniform = _uniform(tokens)[:, None]
     return {"weights": torch.cat([weights, one, uniform], dim=1), "tokens": tokens}
 
 
@@ -793,7 +725,8 @@ def _difference(values, inputs):
     return largest if np.ptp(first) > 0.02 else np.nan
 
 
-OWN_SCORE = (
+OWN_SCORE = _reading(
+    SCORE,
     Probe(
         claim="`my_pattern` returns attention weights, and padding has none",
         given="Measured is the largest fault: of the sum of a row, of a negative "
@@ -803,7 +736,6 @@ OWN_SCORE = (
         call=lambda my_pattern, _, tokens: my_pattern(tokens),
         measure=_faults,
         between=(-1, 1e-3),
-        read=PADDING,
     ),
     Probe(
         claim="the pattern is another one than those of task 2.4",
@@ -834,7 +766,6 @@ OWN_SCORE = (
         call=_of_amounts(0.0, 1.0),
         measure=_missed,
         between=(-1, 1e-4),
-        read=SCORE,
     ),
     Probe(
         claim="more of the pattern gets a higher score",
@@ -845,16 +776,13 @@ OWN_SCORE = (
         call=_of_amounts(0.0, 0.25, 0.5, 0.75, 1.0),
         measure=lambda values, _: np.diff(values["result"]).min(),
         between=(0.0199, 1),
-        read=PROOF,
     ),
     Probe(
         claim="a score changes with the head's own weights, and with nothing else",
         given="Heads with different amounts of the pattern are scored together, each "
         "alone, with the sentences in another order, and with more padding.",
         why="Not all of these give a head the same score, or all heads have one score.",
-        draw=lambda g: (
-            _long(g) | {"amounts": (torch.randperm(9, generator=g)[:4] / 8).tolist()}
-        ),
+        draw=lambda g: _long(g) | {"amounts": torch.randperm(9, generator=g)[:4] / 8},
         call=_ways,
         measure=_difference,
         between=(0, 1e-3),
@@ -862,14 +790,24 @@ OWN_SCORE = (
 )
 
 
+ABLATING = ("ablated", "loss_increase")
+MEASURED = ("attention_distance", "normalised_entropy")
+OWN = ("my_pattern", "my_score")
+
 EXERCISE = Exercise(
     "2_attention_patterns",
     "Attention patterns",
     (
-        Task("translator", "A translator", ("translator_weights",), 2, TRANSLATOR),
+        Task(
+            "translator",
+            "The weights of a translator",
+            ("translator_weights",),
+            2,
+            TRANSLATOR,
+        ),
         Task(
             "hugging_face",
-            "Any Hugging Face model",
+            "The weights of any Hugging Face model",
             ("hugging_face_weights",),
             3,
             HUGGING_FACE,
@@ -877,17 +815,9 @@ EXERCISE = Exercise(
         Task("pictures", "A picture of each head", ("draw_heads",), 2, PICTURES),
         Task("scores", "Scores for three patterns", NAMES, 4, SCORES),
         Task("alignment", "Heads that align", ("alignment_accuracy",), 2, ALIGNMENT),
-        Task("ablation", "Ablation", ("ablated", "loss_increase"), 3, ABLATION),
-        Task(
-            "measures",
-            "Compare kinds of input",
-            ("attention_distance", "normalised_entropy"),
-            2,
-            MEASURES,
-        ),
-        Task(
-            "own_score", "A score of your own", ("my_pattern", "my_score"), 2, OWN_SCORE
-        ),
+        Task("ablation", "Does the model need this head?", ABLATING, 3, ABLATION),
+        Task("measures", "Compare kinds of input", MEASURED, 2, MEASURES),
+        Task("own_score", "A score of your own", OWN, 2, OWN_SCORE),
     ),
     forbidden=(
         "attncourse.layers.heads",

@@ -134,16 +134,18 @@ def shown(axes):
     return {
         "data": torch.tensor(data),
         "colours": torch.tensor(np.ma.filled(picture.norm(data), np.nan)),
-        "rows": _labels(axes.yaxis, y[rows]),
-        "columns": _labels(axes.xaxis, x[columns]),
+        "rows": _labels(axes.get_shared_y_axes(), axes, "yaxis", y[rows]),
+        "columns": _labels(axes.get_shared_x_axes(), axes, "xaxis", x[columns]),
     }
 
 
-def _labels(axis, at):
+def _labels(shared, axes, name, at):
+    """Return the labels of an axis, which others that share it may show."""
     found = dict.fromkeys(range(len(at)), "-")
-    for tick in axis.get_major_ticks():
-        near = np.abs(at - tick.get_loc())
-        text = tick.label1.get_text() or tick.label2.get_text()
-        if near.min() < 0.3 and text:
-            found[int(near.argmin())] = text
+    for each in shared.get_siblings(axes):
+        for tick in getattr(each, name).get_major_ticks():
+            near = np.abs(at - tick.get_loc())
+            text = tick.label1.get_text() or tick.label2.get_text()
+            if near.min() < 0.3 and text:
+                found[int(near.argmin())] = text
     return " ".join(found.values())
