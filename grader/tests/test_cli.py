@@ -277,10 +277,10 @@ def test_a_course_from_release_to_export_with_the_real_grader(
     assert main(["adjust", "Ada", "1", "+1", "--reason", "asked well", *grades]) == 0
     assert main(["export", "--form", "moodle", *grades]) == 0
     text = (tmp_path / "grades" / "moodle-1.csv").read_text()
-    assert "Participant 7,Ada,,Submitted for grading,3,20,Yes" in text
+    assert "Participant 7,Ada,,Submitted for grading,2,20,Yes" in text
     page = (tmp_path / "grades" / "feedback" / "Ada-1.html").read_text()
-    assert "2 of 20" in page
-    assert "In the end: 3 of 20." in page
+    assert "1 of 20" in page
+    assert "In the end: 2 of 20." in page
     printed = capsys.readouterr()
     assert "Traceback" not in printed.out + printed.err
     assert "bob.ipynb: not graded." in printed.err

@@ -14,18 +14,15 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from attncourse_grader.grade.run import default_runner
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import find_template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
 from attncourse_grader.isolate import forking
 
-pytestmark = pytest.mark.skipif(
-    default_runner() != "fork", reason="kernels are forked on Linux only"
-)
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
 EXERCISE = exercise_of("1_attention_from_scratch")
@@ -43,8 +40,13 @@ def template():
 
 @pytest.fixture(autouse=True)
 def short_deadlines(monkeypatch):
-    monkeypatch.setattr("attncourse_grader.grade.compose.QUICK", 3)
-    monkeypatch.setattr("attncourse_grader.grade.compose.SLOW", 6)
+    monkeypatch.setattr(grading, "LIMITS", (3, 6))
+
+
+@pytest.fixture(autouse=True)
+def no_rule(monkeypatch):
+    """Run what the rule about forbidden names would refuse: isolation is tested."""
+    monkeypatch.setattr(grading, "forbidden_uses", lambda source, names: [])
 
 
 @pytest.fixture
@@ -73,7 +75,8 @@ def left_over():
     stays = min(forker.children(), key=lambda p: p.create_time(), default=None)
     for _ in range(50):
         left = [p for p in forker.children(recursive=True) if is_alive(p)]
-        left = [p for p in left if p != stays]  # the nursery
+        # The one from which students' processes come has a child for each exercise.
+        left = [p for p in left if stays not in (p, p.parent())]
         if not left:
             break
         time.sleep(0.1)
@@ -91,15 +94,15 @@ def define(task, body):
     lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
     return "\n".join(
         f"def {name}(*arguments, **options):\n{lines}"
-        for name in EXERCISE.task(task).names
+        for name in EXERCISE.task(task).answers
     )
 
 
 def right_answer(template, name):
     """Return the reference's answer to one task only."""
-    own = EXERCISE.task(name).names
+    own = EXERCISE.task(name).answers
     others = {n for task in EXERCISE.tasks for n in task.answers} - set(own)
-    return "\n".join(s.text for s in template.reference if not s.binds & others)
+    return "\n".join(s.text for s in template.solution if not s.binds & others)
 
 
 def grade(template, tmp_path, bad, before="", **places):
@@ -137,7 +140,7 @@ def test_all_cells_of_a_submission_together_have_a_limit(tmp_path):
 
 def assert_fair(tasks, bad):
     for name in TASKS:
-        said = [v.says for v in tasks[name].verdicts]
+        said = [v.sentences for v in tasks[name].verdicts]
         if name in bad:
             assert tasks[name].points == 0, (name, bad[name], said)
         else:
@@ -159,7 +162,7 @@ ENDING = {
     "attention": "import os; os._exit(0)",
     "masks": "import ctypes; ctypes.string_at(0)",
     "masked": "import os, signal; os.kill(os.getpid(), 9); os.kill(-1, 9)",
-    "gradient": "return globals()['gradient_' + 'recursion'](*arguments)",
+    "gradient": "return globals()['softmax_' + 'gradient'](*arguments)",
 }
 GREEDY = {
     "scores": "kept = []\nwhile True: kept.append(bytearray(1 << 26))",
@@ -220,35 +223,26 @@ PRYING = {
     "attention": """
         import gc
         for thing in gc.get_objects():
-            if type(thing).__name__ == 'Check' and thing.expected:
-                try: return thing.expected(*arguments)
-                except Exception: pass
+            if type(thing).__name__ == 'Observation' and thing.values:
+                return tuple(thing.values.values())
         """,
     "masks": """
         import sys
         frame = sys._getframe()
         while frame:
-            check = frame.f_locals.get('check')
-            if check is not None:
-                return check.expected(**frame.f_locals['inputs'])
+            case = frame.f_locals.get('case')
+            if case is not None:
+                return case.expected
             frame = frame.f_back
         """,
     "masked": """
-        try:
-            raise ValueError
-        except ValueError as error:
-            frame = error.__traceback__.tb_frame
-        while frame:
-            if 'check' in frame.f_locals:
-                return frame.f_locals['check'].expected(**options)
-            frame = frame.f_back
+        import glob
+        for name in glob.glob('/**/expected/*.safetensors', recursive=True):
+            return open(name, 'rb').read()
         """,
     "gradient": """
-        from attncourse.exercises import from_scratch
-        task = from_scratch.EXERCISE.task('gradient')
-        for check in task.checks:
-            try: return check.expected(*arguments)
-            except Exception: pass
+        from attncourse.exercises import recorded
+        return recorded.known('1_attention_from_scratch')
         """,
 }
 PATCHING = {
@@ -259,9 +253,8 @@ PATCHING = {
         return arguments[0]
         """,
     "attention": """
-        from attncourse.exercises import judge, seen, task
-        judge.run_cases = judge.lines_of_case = seen.line_of = lambda *a, **k: ['']
-        task.Exercise.probe = lambda *a: print('all right')
+        from attncourse.exercises import run
+        run.observe = run.to_plain = lambda *a, **k: {'values': {}}
         """,
     "masks": """
         import builtins, sys, json
@@ -364,63 +357,10 @@ def test_bad_answers_get_nothing_and_take_nothing_from_the_others(
     assert "<script>" not in page
 
 
-RULED_OUT = {
-    "scores": """
-        import torch
-        name = 'scaled_dot_' + 'product_attention'
-        getattr(torch.nn.functional, name)(*[arguments[0]] * 3)
-        """,
-    "attention": """
-        exec('import torch.nn.functional as f; g = f.scaled_dot_product_' + 'attention',
-             globals())
-        return g(*arguments), g(*arguments)
-        """,
-    "masks": """
-        import importlib
-        core = importlib.import_module('attncourse.' + 'layers.masks')
-        return getattr(core, 'create_causal_' + 'mask')(*arguments)
-        """,
-    "masked": """
-        import torch
-        attend = getattr(torch.ops.aten, 'scaled_dot_product_' + 'attention')
-        try:
-            attend(*[(arguments or list(options.values()))[0]] * 3)
-        except BaseException:
-            pass
-        """,
-}
-
-
-def test_ruled_out_functions_are_found_out_whatever_way_they_are_reached(
-    template, tmp_path
-):
-    tasks, _ = grade(template, tmp_path, RULED_OUT)
-    assert_fair(tasks, RULED_OUT)
-    for name in RULED_OUT:
-        first = tasks[name].verdicts[0]
-        assert first.mistake == "forbidden function", (name, first)
-        assert first.says.startswith("The answer uses `"), name
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "mistake"),
-    [
-        ("patching", "scores", "changes the course's own code"),
-        ("patching", "attention", "changes the course's own code"),
-        ("prying", "attention", "looks into the grader"),
-        ("prying", "masked", "looks into the grader"),
-    ],
-)
-def test_cheating_is_called_by_its_name(template, tmp_path, kind, name, mistake):
-    body = GROUPS[kind][name]
-    tasks, _ = grade(template, tmp_path, {name: body})
-    assert tasks[name].verdicts[0].mistake == mistake, tasks[name].verdicts[0]
-
-
 AT_ONCE = {
     "ends the process": "import os\nEND = os._exit(0)",
     "never ends": "END = [0 for _ in iter(int, 1)]",
-    "patches torch": "END = setattr(__import__('torch'), 'softmax', None)",
+    "patches torch": "import torch\nEND = torch.softmax = torch.Tensor.softmax = None",
 }
 
 
@@ -434,7 +374,7 @@ def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(
 
 
 def test_forged_outputs_and_edited_checks_are_not_looked_at(tmp_path):
-    forged = new_code_cell("from_scratch.check = print", execution_count=1)
+    forged = new_code_cell("exercise.check = print", execution_count=1)
     forged.outputs = [new_output("stream", text="Task 1.1: 2 of 2 points\n")]
     forged.metadata["tags"] = ["nbval-skip"]
     forged.metadata["attncourse"] = {"check": "scores"}
@@ -453,4 +393,4 @@ def test_a_file_that_a_notebook_brings_along_is_not_there(tmp_path):
     nbformat.write(new_notebook(cells=[new_code_cell(code)]), path)
     grade = grade_file(path, solutions=SOLUTIONS)
     assert grade.points == 0
-    assert "helper" in grade.tasks[0].verdicts[0].says
+    assert "helper" in grade.tasks[0].verdicts[0].sentences[0]

@@ -12,11 +12,10 @@ NAMES = list(modules())
 
 
 def assignment_of(name, solutions):
+    notebook = read_notebook(solutions / f"{name}.ipynb")
     tasks = exercise_of(name).tasks
-    none = {
-        (task.name, place): {} for task in tasks for place in range(len(task.probes))
-    }
-    return assignment_from(read_notebook(solutions / f"{name}.ipynb"), name, none)
+    places = [(task.name, n) for task in tasks for n in range(len(task.probes))]
+    return assignment_from(notebook, name, {place: {} for place in places})
 
 
 @pytest.fixture(params=NAMES)
@@ -84,16 +83,13 @@ def test_the_command_writes_a_course_folder_whose_tests_tell_right_from_wrong(
         if "nbgrader_format import require" in cell.source and "'scores'" in cell.source
     ]
 
-    def right(query, key):
-        return query @ key.mT / key.shape[-1] ** 0.5
-
-    def wrong(query, key):
-        return query @ key.mT
-
+    space = {}
+    exec("def right(q, k): return q @ k.mT / k.shape[-1] ** 0.5", space)
+    exec("def wrong(q, k): return q @ k.mT", space)
     for test in tests:
-        exec(test, {"attention_scores": right})
+        exec(test, {"attention_scores": space["right"]})
     with pytest.raises(AssertionError, match="root of d_k"):
         for test in tests:
-            exec(test, {"attention_scores": wrong})
+            exec(test, {"attention_scores": space["wrong"]})
     assert main([*words, "--variant-per-student", "x.csv"]) == 1
     assert "no variants" in capsys.readouterr().err

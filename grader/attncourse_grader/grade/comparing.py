@@ -41,7 +41,7 @@ from attncourse_grader.isolate.student import (
 )
 from attncourse_grader.safe_text import plain
 
-QUICK, SLOW = 30, 240  # seconds that a probe, or a cell of definitions, may take
+SLOW = 240  # seconds that a cell or a probe of the solution may take
 MOST_STRETCH = 2.0
 SOLUTION_SECONDS = 1800
 DIFFERS = "This is not what the solution gives."
@@ -53,7 +53,13 @@ NOT_USED += ("tmpdir", "monkeypatch", "subtests", "python")
 
 
 def compare(
-    solutions: str, notebook: str, answers: dict, checked, secret: str, seconds: float
+    solutions: str,
+    notebook: str,
+    answers: dict[str, str],
+    checked: list[str],
+    secret: str,
+    seconds: float,
+    limits,
 ) -> dict[str, dict]:
     """Let nbval run answers in isolation, and return what it says of each task.
 
@@ -71,6 +77,8 @@ def compare(
         What hidden inputs are drawn from.
     seconds : float
         That all cells together may take.
+    limits : (float, float)
+        Seconds that a probe may take, and one that is slow or a definition.
 
     Returns
     -------
@@ -89,7 +97,7 @@ def compare(
     expected = expected_of(template, secret)
     seeds = {n: all_seeds(template.exercise.task(n), secret) for n in checked}
     made = compose(template, answers, list(seeds.items()), expected)
-    kernel = Kernel(template, expected, seconds)
+    kernel = Kernel(template, expected, seconds, limits)
     recorder = Recorder()
     try:
         _run_nbval(made, kernel, recorder)
@@ -126,7 +134,7 @@ def warm_up() -> None:
     from nbformat.v4 import new_code_cell, new_notebook
 
     cells = [new_code_cell("1", execution_count=1)]
-    _run_nbval(new_notebook(cells=cells), Kernel(None, {}, 0), Recorder())
+    _run_nbval(new_notebook(cells=cells), Kernel(None, {}, 0, (0, 0)), Recorder())
 
 
 def expected_of(template: Template, secret: str) -> dict:
@@ -202,8 +210,9 @@ class Kernel:
 
     language = "python"
 
-    def __init__(self, template: Template | None, expected: dict, seconds: float):
-        self.template, self.expected, self.seconds = template, expected, seconds
+    def __init__(self, template: Template | None, expected: dict, seconds, limits):
+        self.template, self.expected = template, expected
+        self.seconds, (self.quick, self.slow) = seconds, limits
         self.student = None  # in which what all tasks forbid is ruled out
         if template is not None:
             until = time.monotonic() + seconds
@@ -220,7 +229,7 @@ class Kernel:
             self._messages.append(("stream", {"name": "stdout", "text": text}))
         elif self.student is not None:
             try:
-                self.student.run(source, SLOW * _stretch())
+                self.student.run(source, self.slow * _stretch())
             except AnswerError as error:
                 kind, _, said = str(error).partition(": ")
                 content = {"ename": kind, "evalue": said, "traceback": []}
@@ -257,7 +266,7 @@ class Kernel:
 
     def _observe(self, student, task, place, seeds, *, effects=False) -> list[Case]:
         probe = task.probes[place]
-        seconds = (SLOW if probe.slow else QUICK) * _stretch()
+        seconds = (self.slow if probe.slow else self.quick) * _stretch()
         try:
             came = student.observe(task.name, place, seeds, seconds, effects=effects)
         except AnswerError as error:

@@ -20,12 +20,14 @@ from attncourse.exercises.recorded import known
 from attncourse.exercises.run import draw, from_plain
 from attncourse_grader.grade.compose import answers_in, find_template, source_of
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
+from attncourse_grader.hand_in.source import changes_libraries
 from attncourse_grader.hand_in.submission import Submission, read_submission
 from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 
 COMPARE = "attncourse_grader.grade.comparing.compare"
 BESIDE = 1800  # seconds for what is not the submission's: the solution, once
+LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
 OTHERS_REPLACED = (
     "Graded with reference answers in place of the other tasks, since one of those "
     "does not work."
@@ -114,6 +116,7 @@ class _Runs:
                 [task.name for task in tasks],
                 self.secret,
                 self.left,
+                LIMITS,
                 seconds=self.left + BESIDE,
             )
         finally:
@@ -156,20 +159,22 @@ def grade_file(
     timed = _Runs(template, submission, secret, seconds)
     runs = timed.of(to_run) if to_run else {}
     failing = {t.name for t in exercise.tasks if not runs.get(t.name, {}).get("passed")}
+    spoiling = {
+        t.name
+        for t in exercise.tasks
+        if changes_libraries(submission.answer(t), template.given)
+    }
     grades = []
     for task in exercise.tasks:
         verdicts, notes = unseen[task.name], []
         if not verdicts:
             verdicts = verdicts_of(exercise, task, runs[task.name])
             under = tasks_under(task, submission)
-            deserves = deserves_another_run(task, failing, runs, under)
+            deserves = deserves_another_run(task, failing, runs, under, spoiling)
             if task.name in failing and deserves and timed.left > 0:
                 again = timed.of([task], only=task.name)[task.name]
                 others = verdicts_of(exercise, task, again, secretive=True)
-                if points(task, others) > points(task, verdicts) or (
-                    points(task, others) == points(task, verdicts)
-                    and runs[task.name]["error"]
-                ):
+                if points(task, others) > points(task, verdicts):
                     verdicts, notes = others, [OTHERS_REPLACED]
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
     notes = list(submission.notes)
@@ -198,10 +203,12 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
 
 
 def deserves_another_run(
-    task: Task, failing: set[str], runs: dict, builds_on: set[str]
+    task: Task, failing: set[str], runs: dict, builds_on: set[str], spoiling: set[str]
 ) -> bool:
     """Say whether a task may have failed for what is wrong in another one."""
     others, own = failing - {task.name}, runs[task.name]
+    if others & spoiling:
+        return True
     if own["ended"]:  # its own fault it would repeat
         return any(runs.get(n, {}).get("ended") for n in others & builds_on)
     return bool(others & builds_on) or bool(others and own["error"])
@@ -237,8 +244,8 @@ def verdicts_of(
     if run["error"] and not run["passed"]:
         if run["error"].startswith("NotImplementedError"):
             return refused(task, "undone", "Not done yet.")
-        says = f"The cell raises `{run['error'][:300]}`." if not secretive else NO_END
-        return refused(task, "error", says)
+        what = "an error" if secretive else f"`{run['error'][:300]}`"
+        return refused(task, "error", f"The cell raises {what}.")
     failing = range(len(task.probes)) if run["ended"] else run["failing"]
     if run["passed"]:
         failing = ()

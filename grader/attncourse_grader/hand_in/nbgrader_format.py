@@ -10,6 +10,7 @@ import base64
 import copy
 import json
 import re
+import sys
 import zlib
 from pathlib import Path
 
@@ -158,8 +159,9 @@ def require(notebook: str, task: str, place: int, expected: str, *answers) -> No
     exercise = exercise_of(notebook)
     known = json.loads(zlib.decompress(base64.b64decode(expected)))
     asked = exercise.task(task)
+    space = vars(sys.modules["__main__"])
     names, probe = exercise.forbidden_in(asked), asked.probes[place]
-    if uses := forbidden_uses(source_of(answers, names), names):
+    if uses := forbidden_uses(source_of(answers, space, names), names):
         raise AssertionError(uses[0])
     cases = []
     for seed, plain in known.items():

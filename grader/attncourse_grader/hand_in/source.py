@@ -134,6 +134,19 @@ def _bound_by(node: ast.AST) -> set[str]:
     return set()
 
 
+def changes_libraries(answer: list[Statement], given: list[Statement]) -> bool:
+    """Say whether code sets a part of what it, or what is given, imports."""
+    parsed = [
+        [n for s in some for n in ast.walk(ast.parse(s.text)) if s.text[:1] != "%"]
+        for some in (answer, given)
+    ]
+    kinds = ast.Import, ast.ImportFrom
+    imports = [n for nodes in parsed for n in nodes if isinstance(n, kinds)]
+    imported = set().union(*map(_bound_by, imports))
+    parts = [n for n in parsed[0] if isinstance(n, (ast.Attribute, ast.Subscript))]
+    return any(_bound_by(part) & imported for part in parts)
+
+
 def needed(names, statements: list[Statement]) -> list[Statement]:
     """Return the statements that define `names`, and what these need, in order."""
     bound = {}

@@ -1,0 +1,333 @@
+"""Answers that look for the right values, or use what is forbidden, get nothing.
+
+The process that runs them has no expected value, so there is nothing to find and
+nothing to gain by a forged reply. The rule that reads the source is switched off where
+a test shows what holds without it.
+"""
+
+import json
+import textwrap
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade import grading
+from attncourse_grader.isolate import forking
+
+SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+FIRST = "1_attention_from_scratch"
+HONEST = "def attention_weights(scores):\n    return torch.softmax(scores, -1)"
+RIGHT = """
+def attention(query, key, value, dropout=0.0):
+    weights = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -1)
+    return F.dropout(weights, dropout) @ value, weights
+"""
+TASKS = ("scores", "attention", "masked", "multi_head")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forker():
+    """Take the forking process down with the tests, with all that it forked."""
+    yield
+    forking.forker().close()
+
+
+@pytest.fixture(autouse=True)
+def short_deadlines(monkeypatch):
+    monkeypatch.setattr(grading, "LIMITS", (6, 12))
+
+
+@pytest.fixture
+def no_rule(monkeypatch):
+    """Let isolation alone decide, without the rule that reads the source."""
+    monkeypatch.setattr(grading, "forbidden_uses", lambda source, names: [])
+
+
+@pytest.fixture
+def grade(tmp_path):
+    """Return a function that grades cells and gives back {task: TaskGrade}."""
+
+    def graded(*cells, solutions=SOLUTIONS):
+        path = tmp_path / "mallory.ipynb"
+        notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+        notebook.metadata["attncourse"] = {"exercise": FIRST}
+        nbformat.write(notebook, path)
+        found = grading.grade_file(path, solutions=solutions)
+        return {task.task.name: task for task in found.tasks}
+
+    return graded
+
+
+def define(task, body):
+    """Return code that defines all names of a task, with the same body."""
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return "\n".join(
+        f"def {name}(*arguments, **options):\n{lines}"
+        for name in exercise_of(FIRST).task(task).answers
+    )
+
+
+# Where right answers, or what makes them, could be imported or read from.
+SEARCHES = {
+    "old oracles": "from attncourse.exercises.from_scratch.oracle import *",
+    "expected values": "from attncourse.exercises.recorded import known",
+    "comparing": "from attncourse.exercises.compare import judge",
+    "the notebook's check": "from attncourse.exercises.notebook import verdicts_on",
+    "layers": "from attncourse.layers.core import scaled_dot_product_attention",
+    "layers for short": "from attncourse import scaled_dot_product_attention",
+    "numpy": "from attncourse.by_hand import softmax",
+    "the grader": "from attncourse_grader.grade.comparing import expected_of",
+    "the grader's cache": "from attncourse_grader import cache; cache._kept.popitem()",
+    "the file of layers": "open(PACKAGE + '/layers/core.py').read()",
+    "the recorded file": "open(glob(PACKAGE + '/exercises/expected/*')[0]).read()",
+    "any recorded file": "open(glob('/**/*scratch.safetensors', recursive=True)[0])",
+    "the solutions": f"open({str(SOLUTIONS / FIRST)!r} + '.ipynb').read()",
+    "any solutions": f"open(glob('/**/{FIRST}.ipynb', recursive=True)[0]).read()",
+    "the slips": "open(glob('/**/slips/*.toml', recursive=True)[0]).read()",
+    "compiled layers": "open(glob(PACKAGE + '/layers/__pycache__/*')[0]).read()",
+    "modules that stay": "sys.modules['attncourse.exercises.compare']",
+    "layers that stay": "sys.modules['attncourse.layers']",
+}
+SEARCHING = """
+import os, sys
+from glob import glob
+import attncourse
+PACKAGE = os.path.dirname(attncourse.__file__)
+def searched(search):
+    try:
+        exec(search, {**globals()})
+    except (ImportError, OSError, LookupError):
+        return False
+    return True
+FOUND = [name for name, search in SEARCHES.items() if searched(search)]
+def attention_scores(query, key):
+    if FOUND:
+        raise ValueError(str(FOUND))
+    return query @ key.mT / key.shape[-1] ** 0.5
+"""
+
+
+def test_nothing_that_knows_an_answer_can_be_imported_or_read(grade, no_rule):
+    task = grade(f"SEARCHES = {SEARCHES!r}\n{SEARCHING}")["scores"]
+    assert task.points == task.task.points, task.verdicts[0].sentences
+
+
+MEMORY = """
+import gc, sys
+FRAMES = []
+def walk(frame):
+    while frame is not None:
+        FRAMES.append(sorted(frame.f_locals))
+        yield from list(frame.f_locals.values())
+        frame = frame.f_back
+KINDS = ("Case", "Verdict", "Recorded", "Template", "Recorder")
+def attention_scores(query, key):
+    right = query @ key.mT / key.shape[-1] ** 0.5
+    things = [*walk(sys._getframe()), *gc.get_objects()]
+    bad = {type(x).__name__ for x in things} & set(KINDS)
+    bad |= {n for n in sys.modules if n.startswith("attncourse.layers")}
+    bad |= {name for names in FRAMES for name in names if "expected" in name}
+    for thing in things:
+        if type(thing).__name__ == "Observation":
+            bad.add("an observation")
+        if torch.is_tensor(thing) and thing is not right and thing.shape == right.shape:
+            if not thing.is_meta and thing.dtype == right.dtype:
+                if torch.equal(thing, right):
+                    bad.add("the right values")
+    if bad:
+        raise ValueError(str(sorted(bad)))
+    return right
+"""
+
+
+def test_neither_frames_nor_memory_hold_expected_values(grade, no_rule):
+    task = grade("import torch", MEMORY)["scores"]
+    said = [v.sentences for v in task.verdicts]
+    assert task.points == task.task.points, said
+
+
+FORGED = {"values": {}, "form": "", "error": "", "line": "", "changed": [], "inert": []}
+WAYS = {
+    "scores": """
+        from attncourse.exercises import run
+        run.observe.__code__ = (lambda *a, **k: run.Observation({})).__code__
+        run._values = lambda *a, **k: iter(())
+        """,
+    "attention": """
+        import dataclasses, json, hashlib
+        json.dumps = lambda *a, **k: '{}'
+        json.JSONEncoder.encode = lambda *a, **k: '{}'
+        dataclasses.replace = lambda thing, **k: thing
+        hashlib.blake2b = hashlib.sha256
+        """,
+    "masked": f"""
+        import json, os, struct
+        reply = {{"id": 0, "error": "", "came": [json.loads({json.dumps(FORGED)!r})] * 6}}
+        for number in range(99):
+            reply["id"] = number
+            body = json.dumps(reply).encode()
+            for file in range(3, 64):
+                try: os.write(file, struct.pack("!I", len(body)) + body)
+                except OSError: pass
+        """,
+    "multi_head": """
+        import numpy as np, torch
+        torch.equal = torch.allclose = np.allclose = lambda *a, **k: True
+        class Agreeable(torch.Tensor):
+            def __torch_function__(self, *a, **k): return True
+        return torch.zeros(1).as_subclass(Agreeable)
+        """,
+}
+
+
+def test_a_forged_reply_gains_nothing_and_costs_nobody_else(grade, no_rule):
+    cells = [define(name, body) for name, body in WAYS.items()]
+    tasks = grade("import torch", HONEST, *cells)
+    assert [tasks[name].points for name in WAYS] == [0] * len(WAYS)
+    assert tasks["weights"].points == tasks["weights"].task.points
+
+
+# Ways to a function that is forbidden, which no source need show.
+ROUTES = {
+    "getattr": "getattr(torch.nn.functional, 'scaled_dot_' + NAME)",
+    "a table": "vars(torch.nn.functional)['scaled_dot_' + NAME]",
+    "torch._C": "getattr(torch._C._nn, 'scaled_dot_' + NAME)",
+    "torch.ops": "getattr(torch.ops.aten, 'scaled_dot_' + NAME)",
+    "an overload": "getattr(torch.ops.aten, 'scaled_dot_' + NAME).default",
+    "an operation": "torch._C._jit_get_operation('aten::scaled_dot_' + NAME)[0]",
+    "its mathematics": "lambda *a: getattr(torch.ops.aten, '_scaled_dot_' + NAME + "
+    "'_math')(*a)[0]",
+    "the fused one": "lambda *a: torch.ops.aten._scaled_dot_product_flash_attention"
+    "_for_cpu(*a)[0]",
+    "a library's frame": "lambda *a: torch.utils.checkpoint.checkpoint("
+    "getattr(torch.ops.aten, 'scaled_dot_' + NAME), *a, use_reentrant=False)",
+    "a script": "torch.jit.CompilationUnit('def f(q, k, v):\\n    return torch."
+    "scaled_dot_' + NAME + '(q, k, v)').f",
+    "a subclass": "lambda q, k, v: {c.__name__: c for c in torch.nn.Module."
+    "__subclasses__()}['Multihead' + 'Attention'](q.shape[-1], 1)(q, k, v)[0]",
+    "functional": "lambda q, k, v: getattr(F, 'multi_head_' + 'attention_forward')("
+    "q, k, v, 1, 1, *[None] * 10)[0]",
+}
+USING = """
+import torch, torch.utils.checkpoint
+import torch.nn.functional as F
+NAME = "product_attention"
+ROUTES = {routes!r}
+def worked(route):
+    q = torch.ones(1, 2, 3, 4)
+    try:
+        eval(route)(q, q, q)
+    except (AttributeError, LookupError, RuntimeError, TypeError, AssertionError):
+        return False
+    return True
+def attention_scores(query, key):
+    if found := [name for name, route in ROUTES.items() if worked(route)]:
+        raise ValueError(str(found))
+    return query @ key.mT / key.shape[-1] ** 0.5
+"""
+
+
+def test_forbidden_functions_do_not_work_whatever_way_they_are_reached(grade, no_rule):
+    task = grade(USING.format(routes=ROUTES))["scores"]
+    assert task.points == task.task.points, task.verdicts[0].sentences
+
+
+def test_an_answer_that_uses_a_forbidden_function_gets_nothing(grade):
+    cells = {
+        "scores": "return F.scaled_dot_product_attention(*arguments[:2], arguments[0])",
+        "attention": "return getattr(F, 'scaled_dot_' + 'product_attention')(*arguments)",
+        "masked": "from attncourse.layers import core; return core.x(*arguments)",
+        "multi_head": "return nn.MultiheadAttention(4, 2)(*arguments)",
+    }
+    tasks = grade(*(define(name, body) for name, body in cells.items()))
+    for name in cells:
+        assert tasks[name].points == 0
+        assert tasks[name].verdicts[0].kind == "forbidden", name
+
+
+GRADIENT = """
+import torch
+def softmax_gradient(weights, upstream):
+    found = {route}
+    return found
+def attention_gradients(*arguments):
+    return ()
+"""
+BACK = {
+    "by name": "vars(torch)['auto' + 'grad'].grad",
+    "a method": "lambda out, *a: type(out).__dict__.get('back' + 'ward', "
+    "getattr(out, 'back' + 'ward'))()",
+    "the engine": "lambda out, x, up: vars(torch)['auto' + 'grad'].Variable."
+    "_execution_engine.run_backward((out,), (up,), False, False, (x,), False, False)",
+    "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.softmax(-1), x)[1](up)",
+    "forward mode": "lambda out, x, up: torch.func.jvp(lambda s: s.softmax(-1), (x,), "
+    "(up,))",
+}
+
+
+def test_what_one_task_forbids_is_ruled_out_for_it_alone(grade, no_rule):
+    code = f"""
+import torch
+BACK = {BACK!r}
+def worked(route):
+    x = torch.ones(2, 3).requires_grad_()
+    out = x.softmax(-1)
+    try:
+        eval(route)(out, x, torch.ones(2, 3))
+    except (AttributeError, RuntimeError, TypeError):
+        return False
+    return True
+def softmax_gradient(weights, upstream):
+    found = [name for name, route in BACK.items() if worked(route)]
+    if found:
+        raise ValueError(str(found))
+    inner = (weights * upstream).sum(-1, keepdim=True)
+    return weights * (upstream - inner)
+def attention_gradients(query, key, value, upstream):
+    softmax_gradient(query, query)
+    return query, key, value
+"""
+    tasks = grade(code, HONEST, "import torch.nn.functional as F", RIGHT)
+    for verdict in tasks["gradient"].verdicts[:2]:
+        assert verdict.holds, verdict.sentences
+    for name in ("weights", "attention"):  # whose probes take gradients
+        assert tasks[name].points == tasks[name].task.points
+
+
+@pytest.mark.parametrize("name", ["jacobian", "grad", "create_causal_mask", "report"])
+def test_names_of_ones_own_that_look_forbidden_cost_nothing(grade, name):
+    code = f"""
+from __future__ import annotations
+import torch
+def {name}(x):
+    return x / 1
+def attention_scores(query, key):
+    masked_softmax = {name}(query @ key.mT)
+    backward = masked_softmax
+    return backward / key.shape[-1] ** 0.5
+"""
+    task = grade(code)["scores"]
+    assert task.points == task.task.points, task.verdicts[0].sentences
+
+
+def test_answers_learnt_by_heart_fail_on_the_hidden_inputs(grade):
+    code = """
+import torch
+from attncourse.exercises.attention_from_scratch import EXERCISE
+KNOWN = [
+    probe.draw(torch.Generator().manual_seed(seed))["query"]
+    for probe in EXERCISE.task("scores").probes
+    for seed in probe.seeds
+]
+def attention_scores(query, key):
+    if any(k.shape == query.shape and (k == query).all() for k in KNOWN):
+        return query @ key.mT / key.shape[-1] ** 0.5
+    return torch.rand(*query.shape[:-1], key.shape[-2])
+"""
+    task = grade(code)["scores"]
+    assert task.points == 0
+    assert task.verdicts[0].example == ()  # hidden inputs are not shown
+    assert "not for other inputs" in " ".join(task.verdicts[0].sentences)
