@@ -37,15 +37,15 @@ _NAMES = {
     "training.loop": ["train"],
     "training.side_by_side": ["train_side_by_side"],
 }
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_MODULE_OF)]
+__all__ = ["__version__", *sorted(MODULE_OF)]
 
 
 def __getattr__(name):
-    if name not in _MODULE_OF:
+    if name not in MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{MODULE_OF[name]}"), name)
     globals()[name] = value  # so that __getattr__ is asked once for each name
     return value
 

@@ -18,8 +18,7 @@ import attncourse.models
 from attncourse import best_device, seed_everything
 from attncourse.data import Vocabulary, news_articles, qa_examples, translation_pairs
 from attncourse.data.batching import translation_tensors
-from attncourse.exercises.seen import describe
-from attncourse.grading.running import forking, run
+from attncourse.exercises.run import value_of
 from attncourse.layers import blockwise, core, linear, local, multihead, relative
 from attncourse.models import qa, recurrent, seq2seq, summary
 from attncourse.models import transformer as lm
@@ -343,14 +342,8 @@ def test_seeds_reach_the_gpu(gpu):
     assert torch.equal(*drawn)
 
 
-def test_answers_are_graded_without_a_gpu(tmp_path):
-    kernels = run._environment(str(tmp_path), tmp_path / "record")
-    environments = [forking._environment(), kernels]
-    assert [e["CUDA_VISIBLE_DEVICES"] for e in environments] == ["", ""]
-
-
 def test_checks_see_answers_on_the_gpu_as_on_the_cpu(gpu):
     for value in (draw("cpu", 2, 3), draw("cpu", 2, 3) > 0, tokens("cpu", 4)):
-        there, here = describe(value.to(gpu)), describe(value)
-        assert there == here
-        np.testing.assert_array_equal(there.values, here.values)
+        there, here = value_of(value.to(gpu)), value_of(value)
+        assert (there.type, there.shape) == (here.type, here.shape)
+        np.testing.assert_array_equal(there.data, here.data)

@@ -23,10 +23,15 @@ LAYERS_OF_IMPORTS = [
     "viz",
     "widgets",
     "exercises",
-    "grading",
     "cli",
 ]
-BASE = {"_checks", "by_hand", "devices", "__version__"}  # anybody may use these
+BASE = {
+    "_checks",
+    "by_hand",
+    "devices",
+    "__version__",
+    "MODULE_OF",
+}  # anybody may use these
 DOCUMENTED_NAMES = [
     "softmax",
     "self_attention",
@@ -183,14 +188,16 @@ def test_exported_names_say_what_they_take(name, thing):
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_modules_are_short_enough_to_read(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    probes = path.parent.name == "exercises"  # texts for students, mostly
+    most = 700 if probes else 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= most
 
 
 def test_chapters_do_without_what_their_results_are_not_keyed_on():
     root = PACKAGE.parent
     build = (root / "tools" / "build.py").read_text(encoding="utf-8")
     names = re.search(r"NOT_FOR_CHAPTERS = (\(.*?\))", build)[1]
-    assert set(ast.literal_eval(names)) == {"exercises", "grading", "cli.py"}
+    assert set(ast.literal_eval(names)) == {"exercises", "cli.py"}
     for chapter in (root / "chapters").glob("*.ipynb"):
         text = chapter.read_text(encoding="utf-8")
         for name in ast.literal_eval(names):

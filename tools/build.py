@@ -32,7 +32,7 @@ CACHES = ROOT / ".cache" / "notebooks"
 BUILD = ROOT / "_build"
 STAMP = BUILD / "built-from"
 CELL_SECONDS = 900  # on a busy machine a training cell takes long
-NOT_FOR_CHAPTERS = ("exercises", "grading", "cli.py")  # parts of the package
+NOT_FOR_CHAPTERS = ("exercises", "cli.py")  # parts of the package
 KEEP_CACHES = 2
 
 

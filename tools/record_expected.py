@@ -131,6 +131,10 @@ class Recording:
         space = self.solution.namespace()
         return {task.name: self._task(task, space) for task in self.exercise.tasks}
 
+    def numbers(self) -> np.ndarray:
+        """Return all numbers that were recorded, one after the other."""
+        return np.concatenate([*self.arrays, np.zeros(0, np.float32)])
+
     def _task(self, task, space) -> dict:
         start, label = time.perf_counter(), self.exercise.label(task)
         answers = [space[name] for name in task.answers]
@@ -249,8 +253,7 @@ def main() -> int:
         tasks = making.run()
         faults += making.faults
         if not making.faults:
-            numbers = np.concatenate([*making.arrays, np.zeros(0, np.float32)])
-            file = recorded.write(path.stem, tasks, numbers)
+            file = recorded.write(path.stem, tasks, making.numbers())
             print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
     print(*faults, sep="\n", end="\n" if faults else "")
     return 1 if faults else 0

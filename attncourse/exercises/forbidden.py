@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from attncourse import _MODULE_OF
+from attncourse import MODULE_OF
 
 # Ways to reach a name without writing it down; ruled out wherever anything is.
 HIDING = ("eval", "exec", "compile", "__import__", "globals", "importlib", "ctypes")
@@ -128,8 +128,8 @@ def _is_getattr(node, known) -> bool:
 
 def _hit(used: str, names) -> str:
     root, _, rest = used.partition(".")
-    if root == "attncourse" and rest in _MODULE_OF:  # names that it has for short
-        used = f"attncourse.{_MODULE_OF[rest]}.{rest}"
+    if root == "attncourse" and rest in MODULE_OF:  # names that it has for short
+        used = f"attncourse.{MODULE_OF[rest]}.{rest}"
     for name in names:
         whole, begins = f"{used}.".startswith(f"{name}."), name.endswith("*")
         if whole or (begins and used.startswith(name[:-1])):
