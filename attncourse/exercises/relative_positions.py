@@ -51,7 +51,7 @@ DISTANCES = Task(
             claim="the first query may stand at any position",
             given="`offset` is the key position of the first query.",
             why="Right without an offset. Here it should be j - (i + offset).",
-            draw=lambda g: _counts(g, offset=whole(g, 1, 9)),
+            draw=lambda g: _counts(g, offset=whole(g, 1, 400)),
             as_ifs={"offset is 0": lambda **_: {"offset": 0}},
         ),
     ),
@@ -100,8 +100,8 @@ BUCKETS = Task(
             given="`clipped_rows` is called with distances of either sign.",
             why="The row is not the distance, limited on both sides, plus the reach.",
             draw=lambda g: {
-                "distances": whole(g, -9, 9, *sizes(g, 2)),
-                "reach": whole(g, 1, 4),
+                "distances": whole(g, -5, 5, *sizes(g, 2)),
+                "reach": whole(g, 1, 7),
             },
             call=lambda clipped_rows, buckets, **x: clipped_rows(*x.values()),
             read=f"{PAGE}#shaw-a-vector-for-each-distance",
@@ -161,11 +161,11 @@ BUCKETS = Task(
 
 
 def _table(g, *, far=True, **more):
-    heads, buckets, keys = sizes(g, 3, 3, 7)
+    heads, buckets, keys = whole(g, 2, 4), whole(g, 5, 9), whole(g, 12, 19)
     made = {"num_heads": heads, "num_buckets": buckets, "max_distance": buckets + 3}
     made |= {"scale": whole(g, 3, 9) / 2, "table": numbers(g, buckets, heads)}
-    keys = keys + 9 if far else buckets // 2
-    return made | {"queries": keys, "keys": keys} | more
+    keys, queries = (keys, keys - 3) if far else (buckets // 2, buckets // 2 + 1)
+    return made | {"queries": queries, "keys": keys} | more
 
 
 def _last_queries(g):
@@ -189,7 +189,9 @@ def _module(cls, num_heads, num_buckets, max_distance, scale, table):
 
 
 def _looked_up(cls, queries, keys, offset=None, **made):
-    return _module(cls, **made)(queries, keys, *(() if offset is None else (offset,)))
+    module = _module(cls, **made)
+    module(1, 1)
+    return module(queries, keys, *(() if offset is None else (offset,)))
 
 
 def _new_table(cls, **inputs):
@@ -254,7 +256,7 @@ TABLE = Task(
         Probe(
             claim="the first query may stand at any position",
             given="There are fewer queries than keys; `offset` says where they stand.",
-            why="The bias is right with as many queries as keys, and not here.",
+            why="The bias is right without an offset, and not here.",
             draw=_last_queries,
             call=_looked_up,
             as_ifs={"offset is 0": lambda **_: {"offset": 0}},
@@ -281,7 +283,8 @@ def _past_of_alibi(head_slopes, alibi, **counts):
 
 
 def _heads(g, **more):
-    return {"num_heads": 2 ** whole(g, 1, 3), "queries": 7, "keys": 7} | more
+    counts = dict.fromkeys(("queries", "keys"), whole(g, 9, 14))
+    return {"num_heads": 2 ** whole(g, 1, 2), **counts, **more}
 
 
 ALIBI = Task(
@@ -294,7 +297,7 @@ ALIBI = Task(
             claim="head_slopes: the slopes fall from head to head, down to 1/256",
             given="`head_slopes` is called with a power of 2.",
             why="The slope of head h, counted from 1, is not 2 to the power -8h/n.",
-            draw=lambda g: {"num_heads": 2 ** whole(g, 4, 6)},
+            draw=lambda g: {"num_heads": 2 ** whole(g, 3, 4)},
             call=lambda head_slopes, alibi, num_heads: head_slopes(num_heads),
             read=f"{PAGE}#alibi-a-slope-for-each-head",
         ),
@@ -310,7 +313,7 @@ ALIBI = Task(
             given="There are fewer queries than keys; `offset` says where they stand. "
             "Only the past is looked at.",
             why="The bias is right with as many queries as keys, and not here.",
-            draw=lambda g: _heads(g, queries=whole(g, 1, 3), offset=whole(g, 3, 4)),
+            draw=lambda g: _heads(g, queries=whole(g, 1, 3), offset=whole(g, 5, 6)),
             call=_past_of_alibi,
             as_ifs={"offset is 0": lambda **_: {"offset": 0}},
         ),
@@ -372,20 +375,20 @@ ROTARY = Task(
         Probe(
             claim="each pair has its own rate",
             given="There are several pairs, and `base` is not 1.",
-            why="Right with equal rates. That of pair i should be base^(-2i/d).",
+            why="Right with equal rates. The rate of pair i should be base^(-2i/d).",
             draw=lambda g: _pairs(g, pairs=whole(g, 2, 4)),
-        ),
-        Probe(
-            claim="by default, positions count from 0 and the base is 10000",
-            given="Neither `positions` nor `base` is given.",
-            why="It is right if both are given, and not here.",
-            draw=lambda g: {"x": numbers(g, whole(g, 3, 5), 2 * whole(g, 2, 3))},
         ),
         Probe(
             claim="leading axes, such as batch and heads, are kept apart",
             given="There are one or two leading axes.",
             why="It is right for one matrix, and not here.",
             draw=lambda g: _pairs(g, *sizes(g, whole(g, 1, 2))),
+        ),
+        Probe(
+            claim="by default, positions count from 0 and the base is 10000",
+            given="Neither `positions` nor `base` is given.",
+            why="It is right if both are given, and not here.",
+            draw=lambda g: {"x": numbers(g, *sizes(g, whole(g, 2, 3)), 4)},
         ),
         Probe(
             claim="half precision comes out as it came in, with exact angles",
@@ -424,9 +427,11 @@ def _attention(g, scheme, *, equal=False, fewer=False):
     }
 
 
-def _biased(g, *, hidden=0.0, equal=False):
+def _biased(g, *, hidden=0.0, equal=False, values=False):
     inputs = _attention(g, "table", equal=equal)
-    heads, keys = inputs["key"].shape[1:3]
+    batch, heads, keys, _ = inputs["key"].shape
+    if values:
+        inputs["value"] = numbers(g, batch, heads, keys, 3)
     above = torch.ones(heads, keys, keys).triu(1)
     return inputs | {"bias": numbers(g, heads, keys, keys) + hidden * above}
 
@@ -488,10 +493,11 @@ ATTENTION = Task(
             read=T5,
         ),
         Probe(
-            claim="scores and bias add up",
-            given=f'The scheme is "table"; neither queries nor bias are 0. {IDENTITY}',
-            why="Right if one of them is 0, and not here.",
-            draw=_biased,
+            claim="scores and bias add up, and the weights sum up the values",
+            given='The scheme is "table". Queries, bias and values are drawn.',
+            why="Right if queries or bias are 0 and the values the identity, and not "
+            "here.",
+            draw=lambda g: _biased(g, values=True),
             call=_with_bias,
         ),
         Probe(
@@ -506,7 +512,7 @@ ATTENTION = Task(
             given='The scheme is "table". A weighted sum of the output is '
             "differentiated.",
             why="The output is right, but not its gradients.",
-            draw=_biased,
+            draw=lambda g: _biased(g, values=True),
             call=_attend_backward,
         ),
         Probe(
@@ -564,19 +570,23 @@ def _experiment(g, gain=100.0, *, default=False):
 
 
 def _tested(losses, train_and_test, slope, gain, **settings):
-    model = ByPosition(slope, gain)
-    return train_and_test(model, numbered_texts, *settings.values())
+    model, lengths = ByPosition(slope, gain), settings["lengths"]
+    found = train_and_test(model, numbered_texts, *settings.values())
+    if not isinstance(found, dict) or set(found) != set(lengths):
+        return found
+    return {f"the loss at lengths[{i}]": found[n] for i, n in enumerate(lengths)}
 
 
-def _noted(losses, train_and_test, slope, gain, **settings):
-    """Return which texts the model has read, in training and in the tests."""
+def _read(losses, train_and_test, slope, gain, **settings):
+    """Return what the model has read: sizes of batches, and how many texts twice."""
     model = ByPosition(slope, gain)
     train_and_test(model, numbered_texts, *settings.values())
-    found = {}
+    found, ids = {}, {}
     for kind, seen in (("training", model.seen[True]), ("test", model.seen[False])):
-        ids = [ids for ids, _ in seen] or [torch.zeros(0)]
-        found[f"texts in {kind}"] = torch.cat(ids)
+        ids[kind] = torch.cat([i for i, _ in seen] or [torch.zeros(0)])
         found[kind] = torch.tensor([shape for _, shape in seen]).reshape(-1, 2)
+    found["read once"] = len(ids["training"].unique())
+    found["read again"] = int(torch.isin(ids["test"], ids["training"]).sum())
     return found
 
 
@@ -589,22 +599,15 @@ def _not_as_asked(values, inputs):
     return wrong_steps + sum(texts != 64 for texts in read)
 
 
-def _read_again(values, inputs):
-    """Return how many texts have been read in training before."""
-    training, tests = values["texts in training"], values["texts in test"]
-    again = len(training) - len(np.unique(training))
-    return again + np.isin(tests, training).sum()
-
-
 def _first_gradient(losses, train_and_test, slope, gain, **settings):
-    """Return what the first step's gradient does to the next token, by position."""
+    """Return the gradient of the first step, for the next tokens of two texts."""
     model = ByPosition(slope, gain)
     train_and_test(model, numbered_texts, *settings.values())
     logits, tokens = [*model.logits, (torch.zeros(()), None)][0]
     if logits.grad is None:
         return {"the gradient of logits": None}
-    pulled = logits.grad[:, :-1].gather(2, tokens[:, 1:, None]).sum((0, 2))
-    return {"the gradient of logits": pulled[: settings["trained"] - 2]}
+    pulled = logits.grad[:, :-1].gather(2, tokens[:, 1:, None])[..., 0]
+    return {"the gradient of logits": pulled[[0, -1], : settings["trained"] - 2]}
 
 
 LENGTHS = Task(
@@ -657,31 +660,37 @@ LENGTHS = Task(
             tolerance=1e-3,
         ),
         Probe(
-            claim="train_and_test: all predictions of a text are learned from",
-            given="The gradient of the first step's loss is looked at: by position, "
-            "what it does to the logit of the next token.",
-            why="It is not that of the mean loss of all predictions of 32 texts.",
-            draw=_experiment,
-            call=_first_gradient,
-        ),
-        Probe(
             claim="train_and_test: 32 texts in each step, 64 in each test",
             given="`trained` is not given. Counted are the steps that do not read 32 "
             "texts of 32 tokens, the missing steps, and the tests without 64 texts.",
             why="There are some.",
             draw=lambda g: _experiment(g, default=True),
-            call=_noted,
+            call=_read,
             measure=_not_as_asked,
             between=(0, 0),
         ),
         Probe(
-            claim="train_and_test: every text in training and test is new",
-            given="Counted are the texts that an earlier step has read, and the test "
-            "texts that have been read in training, whole or in part.",
-            why="There are some.",
+            claim="train_and_test: all predictions of a text are learned from",
+            given="The gradient of the first step's loss is looked at, for the logits "
+            "of the next tokens of the first text and the last.",
+            why="It is not that of the mean loss of all predictions of 32 texts.",
             draw=_experiment,
-            call=_noted,
-            measure=_read_again,
+            call=_first_gradient,
+        ),
+        Probe(
+            claim="train_and_test: every text in training and test is new",
+            given="Counted are the texts that are missing in training to 32 different "
+            "ones for each step, and the test texts that were read in training, whole "
+            "or in part.",
+            why="There are some.",
+            draw=lambda g: _experiment(g) | {"steps": 300},
+            call=lambda *args, **inputs: {
+                k: v for k, v in _read(*args, **inputs).items() if "read" in k
+            },
+            slow=True,
+            measure=lambda values, inputs: (
+                abs(32 * inputs["steps"] - values["read once"]) + values["read again"]
+            ),
             between=(0, 0),
         ),
     ),
@@ -737,11 +746,10 @@ def _useless(values, inputs):
 
 
 def _results(g, seeds, **more):
-    schemes = ["none", "sinusoidal", "alibi", "table"][whole(g, 0, 1) :]
-    lengths = sizes(g, 3)
+    names, lengths = ("none", "sinusoidal", "alibi", "table"), sizes(g, 3)
     losses = {
-        7 - seed: {
-            s: dict(zip(lengths, numbers(g, 3).tolist(), strict=True)) for s in schemes
+        9 - seed: {
+            s: dict(zip(lengths, numbers(g, 3).tolist(), strict=True)) for s in names
         }
         for seed in range(seeds)
     }
@@ -790,8 +798,8 @@ COMPARISON = Task(
         ),
         Probe(
             claim="new_model: the same seed gives the same weights",
-            given="Of five models, 1 and 2 have the same seed, and 3 has another; 4 has "
-            "seed 0, and 5 has none. Measured is the largest difference of the weights "
+            given="Of five models, 1 and 2 have the same seed, and 3 has another; 4 "
+            "has seed 0, and 5 none. Measured is the largest difference of the weights "
             "of 1 and 2, and of 4 and 5, and 1 more if those of 2 and 3 are equal.",
             why="Weights differ that should be equal, or the reverse.",
             draw=lambda g: {"seed": whole(g, 1, 99)},
@@ -835,9 +843,9 @@ COMPARISON = Task(
         ),
         Probe(
             claim="trained on 32 tokens, ALiBi is better at 256 than sinusoids",
-            given="One model with ALiBi and one with sinusoids are trained for 130 steps. "
-            "Measured is by how much the loss on the last 31 of 256 tokens is lower "
-            "with ALiBi, in nats.",
+            given="A model with ALiBi and one with sinusoids are trained for 130 "
+            "steps. Measured is by how much the loss on the last 31 of 256 tokens is "
+            "lower with ALiBi, in nats.",
             why="It is not as much lower as it should be.",
             draw=lambda g: {"steps": 130, "texts": draw(40, 256, seed=90_000)},
             call=_trained,
