@@ -152,6 +152,7 @@ def public_objects():
         module = importlib.import_module(name.removesuffix(".__init__"))
         for key, value in vars(module).items():
             own = getattr(value, "__module__", None) == module.__name__
+            own = own and getattr(value, "__name__", "") == key
             if own and not key.startswith("_") and callable(value):
                 yield f"{module.__name__}.{key}", value
 
