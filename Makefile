@@ -84,6 +84,10 @@ colab: ## run the chapters with the versions of packages that Google Colab has
 exercises: setup ## make the exercises from the solutions
 	$(PY) -m attncourse.cli release
 
+.PHONY: expected
+expected: setup ## record what the solutions give, for the checks in the notebooks
+	$(PY) tools/record_expected.py
+
 .PHONY: grade
 grade: setup ## grade notebooks: make grade FILES="a.ipynb b.ipynb" (OUT=grades)
 	$(PY) -m attncourse.cli grade $(FILES) --out $(or $(OUT),grades) --jobs $(JOBS)
