@@ -89,7 +89,7 @@ SEARCHES = {
     "the slips": "open(glob('/**/slips/*.toml', recursive=True)[0]).read()",
     "compiled layers": "open(glob(PACKAGE + '/layers/__pycache__/*')[0]).read()",
     "modules that stay": "sys.modules['attncourse.exercises.compare']",
-    "layers that stay": "sys.modules['attncourse.layers']",
+    "layers that stay": "sys.modules['attncourse.layers.core']",
 }
 SEARCHING = """
 import os, sys
@@ -98,7 +98,7 @@ import attncourse
 PACKAGE = os.path.dirname(attncourse.__file__)
 def searched(search):
     try:
-        exec(search, {**globals()})
+        exec(search, {"os": os, "sys": sys, "glob": glob, "PACKAGE": PACKAGE})
     except (ImportError, OSError, LookupError):
         return False
     return True
@@ -131,8 +131,6 @@ def attention_scores(query, key):
     bad |= {n for n in sys.modules if n.startswith("attncourse.layers")}
     bad |= {name for names in FRAMES for name in names if "expected" in name}
     for thing in things:
-        if type(thing).__name__ == "Observation":
-            bad.add("an observation")
         if torch.is_tensor(thing) and thing is not right and thing.shape == right.shape:
             if not thing.is_meta and thing.dtype == right.dtype:
                 if torch.equal(thing, right):
@@ -165,7 +163,8 @@ WAYS = {
         """,
     "masked": f"""
         import json, os, struct
-        reply = {{"id": 0, "error": "", "came": [json.loads({json.dumps(FORGED)!r})] * 6}}
+        came = [json.loads({json.dumps(FORGED)!r})] * 6
+        reply = {{"id": 0, "error": "", "came": came}}
         for number in range(99):
             reply["id"] = number
             body = json.dumps(reply).encode()
@@ -215,11 +214,10 @@ USING = """
 import torch, torch.utils.checkpoint
 import torch.nn.functional as F
 NAME = "product_attention"
-ROUTES = {routes!r}
 def worked(route):
     q = torch.ones(1, 2, 3, 4)
     try:
-        eval(route)(q, q, q)
+        eval(route, {"torch": torch, "F": F, "NAME": NAME})(q, q, q)
     except (AttributeError, LookupError, RuntimeError, TypeError, AssertionError):
         return False
     return True
@@ -231,14 +229,14 @@ def attention_scores(query, key):
 
 
 def test_forbidden_functions_do_not_work_whatever_way_they_are_reached(grade, no_rule):
-    task = grade(USING.format(routes=ROUTES))["scores"]
+    task = grade(f"ROUTES = {ROUTES!r}", USING)["scores"]
     assert task.points == task.task.points, task.verdicts[0].sentences
 
 
 def test_an_answer_that_uses_a_forbidden_function_gets_nothing(grade):
     cells = {
         "scores": "return F.scaled_dot_product_attention(*arguments[:2], arguments[0])",
-        "attention": "return getattr(F, 'scaled_dot_' + 'product_attention')(*arguments)",
+        "attention": "name = 'scaled_dot'; return getattr(F, name + '_product')()",
         "masked": "from attncourse.layers import core; return core.x(*arguments)",
         "multi_head": "return nn.MultiheadAttention(4, 2)(*arguments)",
     }
@@ -248,21 +246,13 @@ def test_an_answer_that_uses_a_forbidden_function_gets_nothing(grade):
         assert tasks[name].verdicts[0].kind == "forbidden", name
 
 
-GRADIENT = """
-import torch
-def softmax_gradient(weights, upstream):
-    found = {route}
-    return found
-def attention_gradients(*arguments):
-    return ()
-"""
 BACK = {
     "by name": "vars(torch)['auto' + 'grad'].grad",
     "a method": "lambda out, *a: type(out).__dict__.get('back' + 'ward', "
     "getattr(out, 'back' + 'ward'))()",
     "the engine": "lambda out, x, up: vars(torch)['auto' + 'grad'].Variable."
     "_execution_engine.run_backward((out,), (up,), False, False, (x,), False, False)",
-    "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.softmax(-1), x)[1](up)",
+    "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.exp(), x)[1](up)",
     "forward mode": "lambda out, x, up: torch.func.jvp(lambda s: s.softmax(-1), (x,), "
     "(up,))",
 }

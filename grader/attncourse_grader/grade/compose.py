@@ -74,9 +74,10 @@ class Template:
                     words.update(WORD.findall(statement.text))
         return [s for place, s in enumerate(self.given) if place in kept]
 
-    def names_given(self) -> frozenset[str]:
-        """Return the names that the instructor's own cells define."""
-        return frozenset().union(*(s.binds for s in self.given))
+    def not_given(self, statements: list[Statement]) -> list[Statement]:
+        """Return the statements that are none of the instructor's own."""
+        given = {s.text.strip() for s in self.given}
+        return [s for s in statements if s.text.strip() not in given]
 
     def environment(self, more=()) -> dict:
         """Return what a process for this exercise imports, and what it must not.
@@ -144,7 +145,6 @@ def code_for(
         return "\n\n".join(s.text for s in found)
     if task.name in submission.broken:
         return submission.broken[task.name].text
-    given = template.names_given()
     found = submission.answer(task)
     if kept:  # what the answer needs of other tasks is the solution's
         others = {n for t in submission.exercise.tasks for n in t.answers} - kept
@@ -152,14 +152,12 @@ def code_for(
             s for s in submission.statements if s.binds & kept or not s.binds & others
         ]
         found = needed(task.answers, own)
-    own = [s for s in found if not s.binds <= given]
-    return "\n\n".join(s.text for s in own)
+    return "\n\n".join(s.text for s in template.not_given(found))
 
 
 def source_of(task: Task, submission: Submission, template: Template) -> str:
     """Return the answer to a task with all that it needs, also of what is given."""
-    given = template.names_given()
-    own = [s for s in submission.statements if not s.binds or not s.binds <= given]
+    own = template.not_given(submission.statements)
     found = needed(task.answers, [*template.given, *own])
     return "\n\n".join(s.text for s in found)
 
