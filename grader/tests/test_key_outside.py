@@ -203,12 +203,11 @@ ROUTES = {
     "_for_cpu(*a)[0]",
     "a library's frame": "lambda *a: torch.utils.checkpoint.checkpoint("
     "getattr(torch.ops.aten, 'scaled_dot_' + NAME), *a, use_reentrant=False)",
-    "a script": "torch.jit.CompilationUnit('def f(q, k, v):\\n    return torch."
-    "scaled_dot_' + NAME + '(q, k, v)').f",
     "a subclass": "lambda q, k, v: {c.__name__: c for c in torch.nn.Module."
-    "__subclasses__()}['Multihead' + 'Attention'](q.shape[-1], 1)(q, k, v)[0]",
+    "__subclasses__()}['Multihead' + 'Attention'](4, 1)(q[0], k[0], v[0])[0]",
     "functional": "lambda q, k, v: getattr(F, 'multi_head_' + 'attention_forward')("
-    "q, k, v, 1, 1, *[None] * 10)[0]",
+    "q[0], k[0], v[0], 4, 1, torch.ones(12, 4), None, None, None, False, 0.0, "
+    "torch.ones(4, 4), None)[0]",
 }
 USING = """
 import torch, torch.utils.checkpoint
@@ -248,8 +247,7 @@ def test_an_answer_that_uses_a_forbidden_function_gets_nothing(grade):
 
 BACK = {
     "by name": "vars(torch)['auto' + 'grad'].grad",
-    "a method": "lambda out, *a: type(out).__dict__.get('back' + 'ward', "
-    "getattr(out, 'back' + 'ward'))()",
+    "a method": "lambda out, *a: getattr(out.sum(), 'back' + 'ward')()",
     "the engine": "lambda out, x, up: vars(torch)['auto' + 'grad'].Variable."
     "_execution_engine.run_backward((out,), (up,), False, False, (x,), False, False)",
     "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.exp(), x)[1](up)",

@@ -1,4 +1,4 @@
-"""Each wall does what its name says, for root and for an ordinary user."""
+"""Each layer of isolation does what its name says, for root and for other users."""
 
 import json
 import os
@@ -9,18 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from attncourse_grader.grade.run import default_runner
 
-from attncourse_grader.isolate import sandbox
+import attncourse
+from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.landlock import without
 
-pytestmark = pytest.mark.skipif(
-    default_runner() != "fork", reason="walls are there on Linux only"
-)
+HIDDEN = str(Path(attncourse.__file__).parent / "by_hand.py")
 TRY = """
 import json, os, socket, sys
 from pathlib import Path
-from attncourse_grader.isolate import raising, sandbox
+from attncourse_grader.isolate import sandbox, spawn
 import tempfile
 
 def inside(sock):
@@ -49,6 +47,7 @@ def inside(sock):
         "user": os.getuid(),
         "stdin": sys.stdin.read() if sys.stdin else "",
         "exercises": can(lambda: os.listdir(sandbox.visible()[1][0]) or 1 / 0),
+        "hidden file": can(lambda: len(Path(sys.argv[3]).read_text()) or 1 / 0),
         "interpreter": can(lambda: os.listdir(sys.base_prefix)),
     }
     sock.sendall(json.dumps(said).encode())
@@ -57,13 +56,14 @@ sandbox.adopt_orphans()
 ours, theirs = socket.socketpair()
 folder = Path(tempfile.mkdtemp())
 folder.chmod(0o711)
-walls = raising.fork_behind_walls(folder / "k", 20, theirs, inside, closing=(ours,))
+request = {"seconds": 20, "hidden": [sys.argv[3]]}
+layers = spawn.fork_isolated(folder / "k", request, theirs, inside, closing=(ours,))
 theirs.close()
 said = b""
 while part := ours.recv(1 << 16):
     said += part
-raising.end_children()
-print(json.dumps({"walls": walls, "said": json.loads(said)}))
+spawn.end_children()
+print(json.dumps({"layers": layers, "said": json.loads(said)}))
 """
 
 
@@ -74,7 +74,7 @@ def server():
 
 
 def tried(server, secret, before=()):
-    command = [*before, sys.executable, "-c", TRY, str(server), str(secret)]
+    command = [*before, sys.executable, "-c", TRY, str(server), str(secret), HIDDEN]
     environment = {**os.environ, "COURSE_TOKEN": "x"}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True
@@ -82,30 +82,31 @@ def tried(server, secret, before=()):
     return json.loads(done.stdout)
 
 
-def assert_shut_in(found):
-    walls, said = found["walls"], found["said"]
+def assert_isolated(found):
+    layers, said = found["layers"], found["said"]
     assert said["own"] == "yes"
     assert said["interpreter"] == "yes"
     assert "COURSE_TOKEN" not in said["environment"]
     assert said["environment"]["CUDA_VISIBLE_DEVICES"] == ""
     assert said["stdin"] == ""
-    assert said["memory"] != "yes" or walls["limits"]
-    if not walls["namespaces"]:
+    assert said["memory"] != "yes" or layers["limits"]
+    if not layers["namespaces"]:
         assert said["network"] != "yes"
         assert said["fill"] != "yes"
         assert said["proc"] != "yes"
-    if not (walls.get("files", "none") and walls["landlock"]):
+    if not (layers.get("files", "none") and layers["landlock"]):
         assert said["secret"] != "yes"
         assert said["write"] != "yes"
         assert said["home"] != "yes"
         assert said["exercises"] != "yes"
+        assert said["hidden file"] != "yes"
 
 
-def test_what_is_behind_the_walls_reaches_nothing(server, tmp_path):
+def test_what_is_isolated_reaches_nothing(server, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("20 points")
     found = tried(server, secret)
-    assert_shut_in(found)
+    assert_isolated(found)
     assert found["said"]["user"] != 0
     assert secret.read_text() == "20 points"
 
@@ -120,22 +121,29 @@ sandbox.own_namespaces = refused
 """
 
 
-def test_where_namespaces_are_refused_the_other_walls_stand(server, tmp_path):
+def test_where_namespaces_are_refused_the_other_layers_work(server, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("20 points")
-    command = [sys.executable, "-c", NO_NAMESPACES + TRY, str(server), str(secret)]
+    command = [
+        sys.executable,
+        "-c",
+        NO_NAMESPACES + TRY,
+        str(server),
+        str(secret),
+        HIDDEN,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    assert found["walls"]["namespaces"] == "Operation not permitted"
-    assert_shut_in(found)
-    if not found["walls"]["landlock"]:
+    assert found["layers"]["namespaces"] == "Operation not permitted"
+    assert_isolated(found)
+    if not found["layers"]["landlock"]:
         assert found["said"]["network"] != "yes"
 
 
 @pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs another user"
 )
-def test_an_ordinary_user_has_the_same_walls(server, tmp_path):
+def test_an_ordinary_user_has_the_same_layers(server, tmp_path):
     """Become another user, to whom the interpreter is shown where root keeps it."""
     secret = tmp_path / "secret"
     secret.write_text("20 points")
@@ -154,22 +162,43 @@ def test_an_ordinary_user_has_the_same_walls(server, tmp_path):
     user = "--reuid 12345 --regid 12345 --clear-groups --inh-caps=-all"
     before = ["unshare", "-m", "sh", "-c", f'{show} exec setpriv {user} "$@"', "sh"]
     found = tried(server, secret, before)
-    assert_shut_in(found)
+    assert_isolated(found)
     assert secret.read_text() == "20 points"
 
 
-def test_walls_say_whether_they_stand():
-    found = sandbox.walls()
-    assert {wall.name for wall in found} == set(sandbox.WALLS)
-    for wall in found:
-        assert wall.stands == (wall.why_not == "")
+def test_layers_say_whether_they_work():
+    found = forking.layers()
+    assert {layer.name for layer in found} == set(sandbox.LAYERS)
+    for layer in found:
+        assert layer.works == (layer.why_not == "")
 
 
-def test_a_wall_that_was_not_tried_does_not_stand():
-    found = {w.name: w for w in sandbox.read_walls({"limits": "", "rights": "no"})}
-    assert found["limits to memory, processes and time"].stands
+def test_a_layer_that_was_not_tried_does_not_work():
+    found = {x.name: x for x in sandbox.read_layers({"limits": "", "rights": "no"})}
+    assert found["limits to memory, processes and time"].works
     assert found["no rights"].why_not == "no"
     assert "not tried" in found["own files of limited size"].why_not
+
+
+@pytest.mark.parametrize(
+    ("names", "version", "own_user", "works"),
+    [
+        (["namespaces"], 4, False, True),
+        (["landlock"], 4, False, False),
+        (["landlock"], 6, False, True),
+        (["landlock"], 4, True, True),
+        ([], 6, False, False),
+    ],
+)
+def test_signals_reach_others_unless_something_stops_them(
+    monkeypatch, names, version, own_user, works
+):
+    monkeypatch.setattr(sandbox.landlock, "version", lambda: version)
+    layers = [sandbox.Layer(name, True) for name in names]
+    tried = sandbox.try_layer(
+        "signals", sandbox.signals_stay_inside, layers, own_user=own_user
+    )
+    assert tried.works == works
 
 
 def test_hidden_folders_are_cut_out_of_readable_ones(tmp_path):
