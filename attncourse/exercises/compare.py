@@ -21,6 +21,8 @@ MOST_SHOWN = 16  # elements of an input whose numbers are shown
 NOT_DONE = "Not done yet."
 NOT_RUN = "This takes longer, so it is tried when everything before it holds."
 NUMERIC = ("tensor", "array", "number", "list")
+KINDS = {"tensor": "a tensor", "number": "a number", "list": "a list"}
+KINDS |= {"array": "a NumPy array", "text": "a text", "nothing": "None"}
 HIDDEN = (
     "It holds for the inputs of the notebook's own check, but not for other inputs "
     "that are drawn in the same way."
@@ -103,8 +105,9 @@ def measured(probe: Probe, case: Case) -> float | None:
     """Return the number that a probe measures, or None if it cannot be measured."""
     values = {name: v.data for name, v in case.came.values.items()}
     try:
-        number = float(probe.measure(values, case.inputs))
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError):
+        with np.errstate(all="ignore"):
+            number = float(probe.measure(values, case.inputs))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
 
@@ -122,12 +125,10 @@ def alike(probe: Probe, came: Value, expected: Value) -> bool:
 
 def _form(probe: Probe, came: Value, wanted: Value) -> str:
     """Say why a value has not the form that is expected, in words after its name."""
-    kinds = {"tensor": "a tensor", "number": "a number", "list": "a list"}
-    kinds |= {"array": "a NumPy array", "text": "a text", "nothing": "None"}
     if came.kind != wanted.kind:
         is_one = came.kind == "tensor" and not came.shape
-        what = "a tensor with one element" if is_one else kinds.get(came.kind)
-        return f"should be {kinds.get(wanted.kind, wanted.text)}; it is " + (
+        what = "a tensor with one element" if is_one else KINDS.get(came.kind)
+        return f"should be {KINDS.get(wanted.kind, wanted.text)}; it is " + (
             what or came.text
         )
     if wanted.kind not in NUMERIC or wanted.data is None:
@@ -254,9 +255,13 @@ def _wrong_form(probe, case) -> list[str]:
     wanted, came = case.expected, case.came
     missing = " Is a `return` missing?" if came.form == "None" else ""
     if wanted.values.keys() != came.values.keys():
-        what = f" ({', '.join(wanted.values)})" if probe.names else ""
-        form = wanted.form[:1].upper() + wanted.form[1:]
-        return [f"{form}{what} should be returned; what came is {came.form}.{missing}"]
+        for name, value in wanted.values.items():
+            if f"{name}[0]" in came.values:
+                kind = KINDS.get(value.kind, value.text)
+                what = "What is returned" if name == "result" else f"`{name}`"
+                return [f"{what} should be {kind}; it is a tuple or list of several."]
+        what = ", ".join(f"`{name}`" for name in wanted.values)
+        return [f"What should be returned: {what}. What came is {came.form}.{missing}"]
     for name, value in wanted.values.items():
         if said := _form(probe, came.values[name], value):
             if name.startswith("the gradient of") and said.endswith("it is None"):

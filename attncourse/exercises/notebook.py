@@ -9,7 +9,7 @@ import os
 import sys
 import textwrap
 import types
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from attncourse.exercises.compare import (
     NOT_DONE,
@@ -181,15 +181,11 @@ def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Ver
 
 
 def _words(source: str) -> set[str]:
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return set()
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)}
 
 
 def source_of(answers, space: dict, names=()) -> str:
-    """Return the cells that define some answers, with what these use, as one text.
+    """Return the statements that define some answers, with what these use.
 
     Parameters
     ----------
@@ -200,22 +196,39 @@ def source_of(answers, space: dict, names=()) -> str:
     names : sequence of str
         Dotted names, so that objects imported elsewhere are known again.
     """
-    seen, parts = set(), []
-    todo, things = [_cell_of(answer) for answer in answers], set()
+    parts, done = [], set()
+    todo = [(answer.__name__, _cell_of(answer)) for answer in answers]
     while todo:
-        cell = todo.pop()
-        if not cell or cell in seen:
+        word, cell = todo.pop()
+        if (word, cell) in done:
             continue
-        seen.add(cell)
-        parts.append(cell)
-        for word in _words(cell) - things:
-            things.add(word)
-            thing = space.get(word)
-            if getattr(thing, "__module__", None) == "__main__":
-                todo.append(_cell_of(thing))
-            elif line := _import_of(word, thing, names):
-                parts.insert(0, line)
+        done.add((word, cell))
+        found = [text for text in _statements(cell) if word in _bound(text)]
+        parts += (text for text in found if text not in parts)
+        todo += ((used, cell) for text in found for used in _words(text))
+        thing = space.get(word)
+        if not found and getattr(thing, "__module__", None) == "__main__":
+            todo.append((getattr(thing, "__name__", word), _cell_of(thing)))
+        elif not found and (line := _import_of(word, thing, names)):
+            parts.insert(0, line)
     return "\n".join(parts)
+
+
+def _statements(cell: str) -> list[str]:
+    with suppress(SyntaxError):
+        return [ast.unparse(node) for node in ast.parse(cell).body]
+    return []
+
+
+def _bound(statement: str) -> set[str]:
+    """Return the names that a statement at the top of a cell defines."""
+    node = ast.parse(statement).body[0]
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    names = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
 def _import_of(word, thing, names) -> str:

@@ -246,11 +246,11 @@ def _slice(pairs, it) -> str:
             continue
         for place, word in ((0, "first"), (-1, "last")):
             if all(_only_in(u, axis, place) for u in unlike):
-                where = f"element {_along(axis, axes)}"
+                where = f"element{_along(axis, axes)}"
                 return f"Only the {word} {where} of {_lower(it)} is wrong."
             if all(_only_in(u, axis, place, but=True) for u in unlike):
                 return (
-                    f"Only the {word} element {_along(axis, axes)} of {_lower(it)} "
+                    f"Only the {word} element{_along(axis, axes)} of {_lower(it)} "
                     "is right."
                 )
     if axes >= 2 and all(u.shape[-1] > 2 and u.shape[-2] > 2 for u in unlike):
@@ -269,7 +269,7 @@ def _lower(it: str) -> str:
 
 
 def _along(axis: int, axes: int) -> str:
-    return f"along {_axis(axis, axes)}" if axes > 1 else ""
+    return f" along {_axis(axis, axes)}" if axes > 1 else ""
 
 
 def _only_in(unlike, axis, place, *, but=False) -> bool:

@@ -379,6 +379,8 @@ def from_plain(said: dict) -> Observation:
     """
     try:
         values = {}
+        if len(said["values"]) > MOST_VALUES:
+            raise ValueError(len(said["values"]))
         for name, (kind, type_, shape, packed, text) in said["values"].items():
             shape, data = tuple(int(n) for n in shape), None
             if packed is not None:
@@ -386,7 +388,9 @@ def from_plain(said: dict) -> Observation:
                     raise ValueError(packed[0])
                 raw = base64.b64decode(packed[1], validate=True)
                 data = np.frombuffer(raw, packed[0]).reshape(shape)
-            values[str(name)] = Value(str(kind), str(type_), shape, data, str(text))
+            kind, type_ = str(kind)[:80], str(type_)[:80]
+            text = str(text)[:LONGEST_TEXT]
+            values[str(name)[:80]] = Value(kind, type_, shape, data, text)
         texts = {k: str(said[k])[:LONGEST_TEXT] for k in ("form", "error", "line")}
         lists = {k: tuple(map(str, said[k]))[:50] for k in ("changed", "inert")}
         return Observation(values, **texts, **lists)

@@ -1,5 +1,6 @@
 """The engine behind the checks: calling, comparing, relations, recorded values."""
 
+import linecache
 import math
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 import torch
 
 from attncourse.exercises.compare import Case, holds, judge, points, refused, render
+from attncourse.exercises.forbidden import forbidden_uses
+from attncourse.exercises.notebook import source_of
 from attncourse.exercises.probe import Probe, Task, numbers, sizes, whole
 from attncourse.exercises.run import (
     Observation,
@@ -229,7 +232,11 @@ def test_the_hash_of_inputs_depends_on_every_number():
         (lambda x: x[:, :1], lambda x: x, "should have the shape"),
         (lambda x: x.mul_(2) / 2, lambda x: x, "After the call `x` is changed"),
         (lambda x: x.detach() * 1, lambda x: x.exp(), "Wrong."),
-        (lambda x: (x, x), lambda x: x, "what came is a tuple of 2"),
+        (
+            lambda x: (x, x),
+            lambda x: x,
+            "should be a tensor; it is a tuple or list of several",
+        ),
         (lambda x: x.nothing, lambda x: x, "raises `AttributeError"),
     ],
 )
@@ -321,3 +328,33 @@ def test_equal_values_render_alike():
     )
     assert render(one, it) == render(other, it)
     assert render(one, it) != render(observe(it, [torch.exp], 0), it)
+
+
+def test_a_missing_part_of_a_tuple_is_named():
+    it = probe(names=("output", "weights"))
+    words = said(lambda x: x, lambda x: (x, x + 1), it)
+    assert "What should be returned: `output`, `weights`." in words
+    assert "What came is a tensor of shape" in words
+
+
+# What an answer is made of -----------------------------------------------------------
+
+CELLS = {
+    "<cell 1>": "from torch.nn import functional as F\nsdpa = F.pad\n",
+    "<cell 2>": "def helper(x):\n    return sdpa(x, (1, 1))\n\nprint(F.relu)\n",
+    "<cell 3>": "def answer(x):\n    return helper(x)\n\nassert F.gelu\n",
+}
+
+
+def test_an_answer_is_judged_with_what_it_needs_and_nothing_else():
+    space = {"__name__": "__main__"}
+    for name, source in CELLS.items():
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        exec(compile(source, name, "exec"), space)
+    source = source_of([space["answer"]], space, ("torch.nn.functional.pad",))
+    assert "def answer" in source
+    assert "def helper" in source
+    assert "gelu" not in source
+    assert "relu" not in source
+    assert forbidden_uses(source, ("torch.nn.functional.pad",))
+    assert not forbidden_uses(source, ("torch.nn.functional.gelu",))
