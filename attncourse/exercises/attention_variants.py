@@ -19,82 +19,76 @@ SEQ2SEQ = "chapters/06_seq2seq"
 
 
 # 3.1 ---------------------------------------------------------------------------------
-
+# The layers of each module, with the sizes of their weights: of query, key, both of
+# them, and hidden units.
 LAYERS = {
-    "Dot": (),
-    "ScaledDot": (),
-    "General": ("project",),
-    "Additive": ("query_proj", "key_proj", "v"),
-    "Concat": ("hidden", "v"),
+    "Dot": {},
+    "ScaledDot": {},
+    "General": {"project": "qk"},
+    "Additive": {"query_proj": "hq", "key_proj": "hk", "v": "1h"},
+    "Concat": {"hidden": "hb", "v": "1h"},
 }
 CLASSES = tuple(LAYERS)
+CONVERSIONS = ("concat_weight", "additive_weights")
+INTERVALS = ("mean_and_interval", "verdict")
 
 
-def _vectors(g, name, *, zero_keys=False):
-    """Draw queries, keys and the weights of one of the five modules, by its layers."""
+def _vectors(g, name, *, single=False):
+    """Draw queries, keys and the weights of one of the five modules."""
     batch, queries, keys, d_q, d_k, hidden = sizes(g, 6)
-    d_k = d_q if name in ("Dot", "ScaledDot") else d_k
+    batch, queries = (1, 1) if single else (batch, queries)
+    d_k = d_q if single or name in ("Dot", "ScaledDot") else d_k
+    of = {"q": d_q, "k": d_k, "b": d_q + d_k, "h": hidden, "1": 1}
     inputs = {"query": numbers(g, batch, queries, d_q)}
-    inputs["key"] = numbers(g, batch, keys, d_k) * (not zero_keys)
-    own = {
-        "General": {"project": (d_q, d_k)},
-        "Additive": {"query_proj": (hidden, d_q), "key_proj": (hidden, d_k)},
-        "Concat": {"hidden": (hidden, d_q + d_k)},
-    }.get(name, {})
-    own |= {"v": (1, hidden)} if name in ("Additive", "Concat") else {}
-    return inputs | {n: numbers(g, *shape, most=0.5) for n, shape in own.items()}
+    inputs["key"] = numbers(g, batch, keys, d_k)
+    for layer, (rows, columns) in LAYERS[name].items():
+        inputs[layer] = numbers(g, of[rows], of[columns], most=0.5)
+    return inputs
 
 
-def _module(classes, name, query, key, hidden=3):
-    widths = (query.shape[-1], key.shape[-1], hidden)
-    place = CLASSES.index(name)
-    return classes[place](*widths[: (0, 0, 2, 3, 3)[place]])
+def _filled(name, classes, inputs):
+    place, (query, key, *weights) = CLASSES.index(name), inputs.values()
+    widths = [x.shape[-1] for x in (query, key, *weights[-1:])]
+    module = classes[place](*widths[: (0, 0, 2, 3, 3)[place]])
+    for layer, weight in zip(LAYERS[name], weights, strict=True):
+        getattr(module, layer).weight.data.copy_(weight)
+    return module
 
 
-def _score(name, *classes, query, key, **weights):
-    hidden = weights["v"].shape[1] if "v" in weights else 3
-    module = _module(classes, name, query, key, hidden)
-    for layer, weight in weights.items():
-        getattr(module, layer).weight.data = weight
-    return module(query, key)
+def _score(name, *classes, **inputs):
+    return _filled(name, classes, inputs)(inputs["query"], inputs["key"])
 
 
-def _multiplications(*classes, **inputs):
-    names, inputs = ("Additive", "Concat"), list(inputs.values())
+def _backward(*classes, **inputs):
     found = {}
-    for name, module in zip(names, classes[3:], strict=True):
-        with FlopCounterMode(display=False) as counter:
-            module(inputs[0].shape[-1], inputs[1].shape[-1], inputs[2])(*inputs[:2])
-        found[name] = counter.get_total_flops() // 2
+    for name, own in inputs.items():
+        module = _filled(name, classes, own)
+        leaves = {n: leaf(own[n]) for n in ("query", "key")}
+        scores = found[f"scores of {name}"] = module(*leaves.values())
+        leaves |= {layer: getattr(module, layer).weight for layer in LAYERS[name]}
+        found |= gradients(scores, **{f"{n} in {name}": x for n, x in leaves.items()})
     return found
 
 
-def _cost(values, inputs):
-    """Return the excess of `Additive` or of W of `Concat` over the cost in the text."""
+def _multiplications(name, *classes, **inputs):
+    with FlopCounterMode(display=False) as counter:
+        _score(name, *classes, **inputs)
+    return counter.get_total_flops() // 2
+
+
+def _of_additive(values, inputs):
     (batch, queries, d_q), (_, keys, d_k) = (inputs[n].shape for n in ("query", "key"))
-    once = queries * d_q + keys * d_k + queries * keys
-    each = queries * keys * (d_q + d_k)
-    by = batch * inputs["hidden"]
-    return max(values["Additive"] / (by * once), by * each / values["Concat"])
+    allowed = batch * inputs["v"].numel() * (queries * d_q + keys * (d_k + queries))
+    return values["result"] / allowed
 
 
-def _backward(*classes, query, key):
-    found = {}
-    for name in CLASSES:
-        leaves = {f"query in {name}": leaf(query), f"key in {name}": leaf(key)}
-        module = _module(classes, name, query, key)
-        for layer in LAYERS[name]:
-            weight = getattr(module, layer).weight
-            wave = torch.arange(weight.numel()).reshape(weight.shape)
-            weight.data = torch.cos(wave * 1.7 + len(layer))
-            leaves[f"{layer} in {name}"] = weight
-        scores = module(*list(leaves.values())[:2])
-        found |= {f"scores of {name}": scores, **gradients(scores, **leaves)}
-    return found
+def _of_concat(values, inputs):
+    pairs = inputs["query"].shape[:2].numel() * inputs["key"].shape[1]
+    return values["result"] / (pairs * inputs["hidden"].numel())
 
 
-def _scored(claim, given, why, name, read="", **options):
-    draw, call = partial(_vectors, name=name, **options), partial(_score, name)
+def _scored(claim, given, why, name, read=""):
+    draw, call = partial(_vectors, name=name), partial(_score, name)
     return Probe(claim, given, why, draw, call, read=read)
 
 
@@ -119,16 +113,9 @@ SCORES = (
         "General",
     ),
     _scored(
-        "`Additive`: v · tanh of the hidden layer",
-        "`Additive` gets keys of 0, so each score should be v · tanh(W_q q).",
-        "The scores are not these.",
-        "Additive",
-        zero_keys=True,
-    ),
-    _scored(
-        "`Additive`: the hidden layer adds the projected query and key",
-        "`Additive` gets queries and keys that are not 0.",
-        "With keys of 0 the scores are right. These are not v · tanh(W_q q + W_k k).",
+        "`Additive`: v · tanh of the sum of projected query and key",
+        "`Additive` gets queries and keys of different widths.",
+        "The scores are not v · tanh(W_q q + W_k k).",
         "Additive",
     ),
     _scored(
@@ -138,26 +125,32 @@ SCORES = (
         "Concat",
     ),
     Probe(
-        claim="`Additive` projects before it makes pairs, `Concat` joins every pair",
-        given="Multiplications in matrix products are counted: those of `Additive`, as "
-        "a share of what the task allows, and what W needs for all joined pairs, as a "
-        "share of those of `Concat`. The larger share is measured.",
-        why="`Additive` multiplies more than the task allows, or `Concat` less.",
-        draw=lambda g: _vectors(g, "") | {"hidden": whole(g, 2, 9)},
-        call=_multiplications,
+        claim="`Additive` projects each query once and each key once",
+        given="Its multiplications in matrix products are counted, and divided by what "
+        "the task allows.",
+        why="There are more than it takes to project each query and each key once.",
+        draw=partial(_vectors, name="Additive"),
+        call=partial(_multiplications, "Additive"),
         weight=0.5,
-        measure=_cost,
+        measure=_of_additive,
         between=(0.0, 1.0),
     ),
     Probe(
+        claim="`Concat` applies W to the joined vector of every pair",
+        given="Its multiplications in matrix products are counted, and divided by what "
+        "W needs for all pairs.",
+        why="There are fewer.",
+        draw=partial(_vectors, name="Concat"),
+        call=partial(_multiplications, "Concat"),
+        weight=0.5,
+        measure=_of_concat,
+        between=(1.0, 100.0),
+    ),
+    Probe(
         claim="one query is enough, and gradients reach inputs and weights",
-        given="There is one sentence with one query.",
-        why="With several queries all scores are right. Here scores or gradients are "
-        "not.",
-        draw=lambda g: {
-            "query": numbers(g, 1, 1, 3),
-            "key": numbers(g, 1, whole(g, 1, 3), 3),
-        },
+        given="There is one sentence with one query, as wide as the keys.",
+        why="With several queries scores are right; here scores or gradients are not.",
+        draw=lambda g: {name: _vectors(g, name, single=True) for name in CLASSES},
         call=_backward,
         weight=0.5,
     ),
@@ -165,10 +158,6 @@ SCORES = (
 
 
 # 3.2 ---------------------------------------------------------------------------------
-
-CONVERSIONS = ("concat_weight", "additive_weights")
-
-
 def _two_weights(g):
     hidden, d_q, d_k = sizes(g, 3, low=1)
     d_k = d_q if whole(g, 0, 1) else d_k
@@ -200,8 +189,6 @@ CONVERSION = (
 
 
 # 3.3 ---------------------------------------------------------------------------------
-
-
 class _Skewed(nn.Module):
     """A score for which it matters which is the query and which the key."""
 
@@ -234,10 +221,6 @@ def _attend(Attention, memory, states, mask, scores):
     return Attention(lambda query, key: scores.clone())(memory, states, mask)
 
 
-def _attend_skewed(Attention, memory, states, mask, factor):
-    return Attention(_Skewed(factor))(memory, states, mask)
-
-
 def _attend_backward(Attention, memory, states, mask, factor):
     score, leaves = _Skewed(factor), {"memory": leaf(memory), "states": leaf(states)}
     both = Attention(score)(*leaves.values(), mask)
@@ -250,8 +233,7 @@ ATTEND = (
     Probe(
         claim="the weights are the softmax of the scores over the source words",
         given="The scores are given, and there is no padding.",
-        why="The weights are not this softmax, or the context is not the mean of the "
-        "memory with these weights.",
+        why="These are not the weights, or not the mean of the memory with them.",
         draw=partial(_with_scores, most=3.0, padded=False),
         call=_attend,
         names=BOTH,
@@ -260,10 +242,11 @@ ATTEND = (
     Probe(
         claim="states are the queries of the score, and memory has the keys",
         given="The score does not treat queries and keys alike. There is no padding.",
-        why="With scores that are given, all is right. With this score the weights are "
-        "not the softmax of `score(states, memory)`.",
+        why="Weights or context are not those of this `score(states, memory)`.",
         draw=lambda g: _sequences(g, padded=False) | {"factor": numbers(g, 1)},
-        call=_attend_skewed,
+        call=lambda Attention, memory, states, mask, factor: Attention(_Skewed(factor))(
+            memory, states, mask
+        ),
         names=BOTH,
     ),
     Probe(
@@ -279,8 +262,7 @@ ATTEND = (
     Probe(
         claim="so it is where the padding has far higher scores than the words",
         given="The scores of all words are about 100,000 below those of the padding.",
-        why="With scores of 0 the padding is treated rightly. With these the weights "
-        "are not the softmax over the words alone.",
+        why="With scores of 0 all is right, and here it is not.",
         draw=partial(_with_scores, most=3.0, low=100_000.0),
         call=_attend,
         names=BOTH,
@@ -296,15 +278,11 @@ ATTEND = (
 
 
 # 3.4 ---------------------------------------------------------------------------------
-
-
 def _times(g, *, slow_start=False, varied=False):
     """Draw the seconds of every call: of the first one, and of that in each round."""
     names, rounds = ["general", "dot", "additive"], whole(g, 2, 5)
     seconds = whole(g, 8, 60, 3) / 16
-    table = seconds.expand(rounds, 3)
-    if varied:
-        table = whole(g, 8, 200, rounds, 3) / 16
+    table = whole(g, 8, 200, rounds, 3) / 16 if varied else seconds.expand(rounds, 3)
     first = seconds * (whole(g, 3, 9, 3) if slow_start else 1)
     return {"names": names, "first_calls": first.tolist(), "seconds": table.tolist()}
 
@@ -349,8 +327,8 @@ SPEED = (
     Probe(
         claim="median, lowest and highest of the ratios of each round",
         given="Every call takes another time. The number of rounds is odd or even.",
-        why="The three numbers are not the median, the lowest and the highest of the "
-        "ratios to the first function in the same round.",
+        why="These are not the median, the lowest and the highest of the ratios to the "
+        "first function in the same round.",
         draw=partial(_times, varied=True),
         call=_timed,
         weight=2,
@@ -359,7 +337,6 @@ SPEED = (
 
 
 # 3.5 ---------------------------------------------------------------------------------
-
 PLAIN = list("abcdefghijklmn")
 MARKED = ["cat", "Cat", "dog.", "Dog.", "(the)", "the", "3.5%", "5%", "cat's", "(a)"]
 
@@ -400,28 +377,21 @@ CORPUS_BLEU = (
     Probe(
         claim="a test set has one score, from the counts of all its sentences",
         given="There are several sentences. The longest has no `EOS`.",
-        why="Single sentences have the right score. For several, the score is not that "
-        "of all of them together.",
+        why="Single sentences have the right score, several together have not.",
         draw=lambda g: _translations(g, whole(g, 3, 5)),
     ),
     Probe(
         claim="words are counted as they are, and empty translations too",
         given="Words have punctuation or capitals; one translation starts with `EOS`.",
-        why="With plain words and no empty translation the score is right. Here it is "
-        "not.",
+        why="Without such words and translations the score is right. Here it is not.",
         draw=lambda g: _translations(g, 4, words=MARKED, empty=True),
     ),
 )
 
 
 # 3.6 ---------------------------------------------------------------------------------
-
-
 def _maps(g, count, *, one_each=False, rest=0.0):
-    """Draw weights, and gold links that agree with some of the largest of them.
-
-    `rest` is the weight of <eos> and padding, beside at most 1 for words.
-    """
+    """Draw weights, and gold links that agree with some of the largest of them."""
     lengths = [tuple(sizes(g, 2, low=3, high=8)) for _ in range(count)]
     rows, columns = (max(n) + 1 for n in zip(*lengths, strict=True))
     weights, gold = torch.full((count, rows, columns), rest), []
@@ -472,8 +442,6 @@ ALIGNMENT = (
 
 
 # 3.7 ---------------------------------------------------------------------------------
-
-
 def _rows(g, targets, sources):
     """Draw rows of weights that are not uniform, the first one less so."""
     drawn = whole(g, 1, 60, targets, sources).float()
@@ -498,22 +466,11 @@ def _some_rows(g):
     return {"weights": weights, "orders": torch.stack(orders)}
 
 
-def _mixtures(sharpness, weights, orders):
-    mixed = [
-        weights + a * (1 / weights.shape[1] - weights) for a in (0, 0.2, 0.6, 0.9, 1)
-    ]
-    return {str(i): sharpness(w) for i, w in enumerate(mixed)}
-
-
 def _variants(sharpness, weights, orders):
-    flatter = weights / 2 + 0.5 / weights.shape[-1]
-    rows = {f"row {i}": sharpness(weights[i : i + 1]) for i in range(len(weights))}
-    moved = sharpness(weights.gather(1, orders).flip(0))
-    return {"0": sharpness(weights), "moved": moved, "flat": sharpness(flatter), **rows}
-
-
-def _numbers(values):
-    return [float(value) for value in values.values()]
+    flatter = [weights + a * (1 / weights.shape[1] - weights) for a in (0.3, 0.8, 1)]
+    moved = weights.gather(1, orders).flip(0)
+    parts = [weights, *flatter, moved, *weights.split(1)]
+    return {str(i): sharpness(part) for i, part in enumerate(parts)}
 
 
 def _miss(values, inputs):
@@ -523,14 +480,24 @@ def _miss(values, inputs):
     return max(gaps) + (not all(inside))
 
 
+def _measured(values):
+    """Return the measure of weights, of three that are flatter, and of all others."""
+    found = [float(value) for value in values.values()]
+    return found[:4], found[4], found[5:]
+
+
+def _least_fall(values, inputs):
+    return -np.diff(_measured(values)[0]).max()
+
+
 def _by_order(values, inputs):
-    first, moved, flatter, *_ = _numbers(values)
+    (first, flatter, *_), moved, _ = _measured(values)
     return abs(first - moved) / abs(first - flatter)
 
 
 def _off_mean(values, inputs):
-    together, _, _, *rows = _numbers(values)
-    return abs(together - statistics.fmean(rows)) / (max(rows) - min(rows))
+    (first, *_), _, rows = _measured(values)
+    return abs(first - statistics.fmean(rows)) / np.ptp(rows)
 
 
 SHARPNESS = (
@@ -538,8 +505,7 @@ SHARPNESS = (
         claim="all weight on one word gives 1, uniform rows give 0",
         given="There are sentences of 2 to 15 source words. Each row of some has all "
         "its weight on one word; rows of others are uniform, those of others neither.",
-        why="The first should give 1, the second 0, and the third something between. "
-        "The largest difference is measured.",
+        why="The first should give 1, the second 0, and the third something between.",
         draw=_extremes,
         call=lambda sharpness, **inputs: {n: sharpness(x) for n, x in inputs.items()},
         measure=_miss,
@@ -551,8 +517,8 @@ SHARPNESS = (
         "fall from one mixture to the next is measured.",
         why="The sharpness does not fall each time.",
         draw=_some_rows,
-        call=_mixtures,
-        measure=lambda values, inputs: -np.diff(_numbers(values)).max(),
+        call=_variants,
+        measure=_least_fall,
         between=(1e-6, 1.0),
     ),
     Probe(
@@ -579,8 +545,6 @@ SHARPNESS = (
 
 
 # 3.8 ---------------------------------------------------------------------------------
-
-
 def _plan(g, variants, seeds):
     return {
         "names": ["general", "dot", "additive"][:variants],
@@ -624,8 +588,8 @@ EXPERIMENT = (
     Probe(
         claim="each variant has a list, with the measures of a new model for each seed",
         given="The measure tells the variant, and the sum of the seeds that `fit` got.",
-        why="A list does not have, in the order of the seeds, the measures of a model "
-        "of this variant that was trained with this seed alone.",
+        why="A list does not have, for each seed in order, the measures of a model of "
+        "its variant that was trained with this seed alone.",
         draw=lambda g: _plan(g, 3, whole(g, 2, 4)),
         call=partial(_trial, lambda model, pairs: (model.place, sum(model.seeds))),
     ),
@@ -641,46 +605,23 @@ EXPERIMENT = (
 
 
 # 3.9 ---------------------------------------------------------------------------------
+def _four(g, count, mean):
+    runs = numbers(g, 4, count)
+    return {"runs": runs - runs.mean(dim=1, keepdim=True) + mean}
 
 
-def _runs(g, count):
-    return numbers(g, count).tolist()
-
-
-def _compared(g, kinds):
-    """Draw runs of two variants, which vary more with the seed than they differ.
-
-    `kinds` has for each pair the mean of the differences, and its interval's margin.
-    """
+def _compared(g, kinds, *, of_seed=0):
+    """Draw runs of two variants, for each mean and margin of their differences."""
     count, first, second = whole(g, 3, 6), [], []
     for place in torch.randperm(len(kinds), generator=g).tolist():
-        noise = _runs(g, count)
-        mean, deviation = statistics.fmean(noise), statistics.stdev(noise)
-        by = kinds[place][1] * count**0.5 / T975[count - 1] / deviation
-        second.append([50 + 20 * x for x in _runs(g, count)])
-        gaps = [kinds[place][0] + by * (x - mean) for x in noise]
-        first.append([a + gap for a, gap in zip(second[-1], gaps, strict=True)])
+        mean, margin = kinds[place]
+        noise, base = numbers(g, 2, count).tolist()
+        by = margin * count**0.5 / T975[count - 1] / statistics.stdev(noise)
+        gaps = [mean + by * (x - statistics.fmean(noise)) for x in noise]
+        base = [50 + of_seed * x for x in base]
+        first.append([b + gap / 2 for b, gap in zip(base, gaps, strict=True)])
+        second.append([b - gap / 2 for b, gap in zip(base, gaps, strict=True)])
     return {"first": first, "second": second}
-
-
-def _open(g):
-    """Add a pair whose runs would differ by 4 each if they were sorted."""
-    inputs = _compared(g, OPEN)
-    inputs["second"].append(inputs["second"][0])
-    inputs["first"].append([x + 4 for x in inputs["second"][0][::-1]])
-    return inputs
-
-
-def _alike(g):
-    gaps = [*whole(g, -1, 1, 6).tolist(), 1, 0, -1]
-    second = whole(g, 1, 9, len(gaps), 4).double().tolist()
-    first = [[x + gap for x in row] for row, gap in zip(second, gaps, strict=True)]
-    return {"first": first, "second": second}
-
-
-def _centred(g, rows, count):
-    runs = numbers(g, rows, count)
-    return runs - runs.mean(dim=1, keepdim=True)
 
 
 def _intervals(mean_and_interval, _, runs):
@@ -691,48 +632,40 @@ def _verdicts(_, verdict, first, second):
     return [verdict(a, b) for a, b in zip(first, second, strict=True)]
 
 
-INTERVALS = ("mean_and_interval", "verdict")
 CLEAR = [(9, 0.5), (-9, 0.5), (7, 0.5), (-7, 0.5), (8, 0.5)]
 OPEN = [(0.2, 3), (4, 12), (-4, 12), (4, 4.2), (-4, 4.2), (4, 3.8), (-4, 3.8)]
+SAME = [(1, 0), (0, 0), (-1, 0)]
 INTERVAL = (
     Probe(
         claim="the bounds are t · s / √n below and above the mean",
         given="Each row has 5 runs of one variant, with the mean 0. So 0, -t · s / √n "
         "and t · s / √n should be returned.",
         why="What is returned is not these three.",
-        draw=lambda g: {"runs": _centred(g, 4, 5)},
+        draw=partial(_four, count=5, mean=0),
         call=_intervals,
         read=f"{SEQ2SEQ}#does-it-get-worse-with-length",
     ),
     Probe(
         claim="so it is for 2 to 9 runs, and for any mean",
-        given="Each row has the runs of one variant, 2 to 9 with a mean far from 0.",
+        given="Each row has 2 to 9 runs of one variant, with a mean far from 0.",
         why="For 5 runs with the mean 0 what is returned is right. Here it is not.",
-        draw=lambda g: {"runs": _centred(g, 4, whole(g, 2, 9)) + 1 + whole(g, 1, 9)},
+        draw=lambda g: _four(g, whole(g, 2, 9), whole(g, 3, 9)),
         call=_intervals,
     ),
     Probe(
         claim="differences are taken seed by seed",
-        given="What the seeds have in common varies much more than the differences.",
-        why="The verdict is not 1 or -1 although all differences of a pair are nearly "
-        "alike, and far from 0.",
-        draw=lambda g: _compared(g, CLEAR),
+        given="The seed changes both runs much more than they differ. The differences "
+        "of a pair are nearly alike.",
+        why="A verdict is not 1 or -1 as the differences are above or below 0.",
+        draw=partial(_compared, kinds=CLEAR, of_seed=20),
         call=_verdicts,
     ),
     Probe(
         claim="0 where the interval of the differences contains 0",
-        given="In some pairs this interval contains 0, and in others it does not, some "
-        "by little.",
-        why="Where all differences are nearly alike the verdict is right. Here it does "
-        "not follow the interval.",
-        draw=_open,
-        call=_verdicts,
-    ),
-    Probe(
-        claim="so it is for differences that are all the same",
-        given="The differences of a pair are all 1, all 0 or all -1.",
-        why="The verdicts are not 1, 0 and -1. (The interval has no width.)",
-        draw=_alike,
+        given="This interval contains 0 or does not, far from it or by little. In some "
+        "pairs all differences are 1, 0 or -1.",
+        why="A verdict does not follow the interval.",
+        draw=partial(_compared, kinds=[*OPEN, *SAME]),
         call=_verdicts,
     ),
 )
@@ -758,6 +691,7 @@ EXERCISE = Exercise(
         "torch.nn.MultiheadAttention",
         "torch.nn.attention",
         "attncourse.layers",
+        "attncourse.by_hand",
         "attncourse.training.metrics",
         "attncourse.training.timing",
     ),
