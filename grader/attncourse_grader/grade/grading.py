@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncourse.exercises.compare import (
+    NOT_RUN,
     Case,
     Verdict,
     judge,
@@ -256,7 +257,9 @@ def verdicts_of(
             found.append(Verdict(probe, True))
             continue
         if place not in cases_of:
-            found.append(Verdict(probe, False, "did not finish", (NO_END,)))
+            skipped = probe.slow and not all(verdict.holds for verdict in found)
+            why = ("not run", (NOT_RUN,)) if skipped else ("did not finish", (NO_END,))
+            found.append(Verdict(probe, False, *why))
             continue
         cases = [
             Case(seed, draw(probe, seed), from_plain(expected), from_plain(seen))
