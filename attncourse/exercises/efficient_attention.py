@@ -1,6 +1,5 @@
 """Exercise 5: attention for long sequences, in memory and time that grow with n."""
 
-import math
 from dataclasses import replace
 from functools import partial
 
@@ -8,15 +7,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from attncourse.exercises.efficient_attention_common import (
+    WIDTH,
+    common_probes,
+    count,
+    draw_long,
+    draw_vectors,
+)
 from attncourse.exercises.probe import Exercise, Probe, Task, numbers, sizes, whole
-from attncourse.exercises.run import gradients, leaf
-from attncourse.training.memory import count_elements
-
-CHAPTER = "chapters/08_efficient_attention"
-
-
-def _explained(heading, *probes):
-    return tuple(replace(probe, read=f"{CHAPTER}#{heading}") for probe in probes)
 
 
 def _with(**new):
@@ -39,8 +37,7 @@ def _window(g, longer=False):
     return {"tokens": tokens, "window": window, "causal": True}
 
 
-MASK = _explained(
-    "what-if-a-token-sees-only-its-neighbours",
+MASK = (
     Probe(
         claim="causal: no query sees a later key",
         given="The window is longer than the sequence.",
@@ -71,186 +68,24 @@ MASK = _explained(
 )
 
 
-# What 5.2 and 5.4 share --------------------------------------------------------------
-
-WIDTH = 8  # of all vectors whose memory is counted
-AXES = {"no": (0, 0, 0), "one": (0, 1), "two": (1, slice(None), slice(1)), "three": ()}
-
-
-def _vectors(g, *leading, tokens, d_k, d_v, scale=1):
-    query, key = numbers(g, 2, *leading, tokens, d_k)
-    value = numbers(g, *leading, tokens, d_v)
-    return {"query": scale * query, "key": key, "value": value}
-
-
-def _long(**options):
-    def draw(g):
-        tokens = whole(g, 100, 119)
-        return {"tokens": tokens, "at": whole(g, 40, tokens - 40), **options}
-
-    return draw
-
-
-def _count(attention, tokens, at, *ways):
-    """Count what an answer makes of so many tokens and of twice as many, for each way.
-
-    The values are 0 but for those of one token. Returns the elements of all tensors,
-    those of the largest, and the rows that the values reach that are not 0.
-    """
-    query, key, value = numbers(
-        torch.Generator().manual_seed(at), 3, 2, 2 * tokens, WIDTH
-    )
-    value = value * (torch.arange(2 * tokens) == at)[:, None]
-    counts, rows = [], []
-    for n in (tokens, 2 * tokens):
-        inputs = [x[:, :n].contiguous() for x in (query, key, value)]
-        for way in ways:
-            call = partial(attention, *inputs, *way)
-            try:
-                counts.append(count_elements(lambda call=call: rows.append(call())))
-            except NotImplementedError as error:
-                if not error.args:  # the answer is not written yet
-                    raise
-                raise TypeError("memory is counted for dense tensors only") from None
-    rows = torch.cat([(output[0] != 0).any(-1).nonzero() for output in rows])
-    made, largest, _ = torch.tensor(counts).T
-    return {"made": made, "largest": largest, "rows": rows.flatten()}
-
-
-def _if_attention(measure):
-    """Measure only what lets the value that is not 0 reach the rows that see it."""
-
-    def measured(values, inputs):
-        at, window = inputs["at"], inputs["window"]
-        seen_by = [*range(at, at + window), *range(at - window, at + window + 1)]
-        if size := inputs.get("block_size"):
-            first = (at // size - window) * size
-            seen_by = [*range(size), *range(first, first + (2 * window + 1) * size)]
-        right = values["rows"].tolist() == 2 * seen_by
-        return measure(values, inputs) if right else math.inf
-
-    return measured
-
-
-def _growth(name):
-    def measure(values, inputs):
-        once, twice = values[name].reshape(2, -1)
-        return (twice / once.clip(1)).max()
-
-    return _if_attention(measure)
-
-
-def _over_axes(*more):
-    """Return a call with several numbers of leading axes, the last of two being 1."""
-
-    def call(answer, query, key, value, **options):
-        found, rest = {}, (*options.values(), *more)
-        for many, at in AXES.items():
-            inputs = (x[at] for x in (query, key, value))
-            found[f"the output with {many} leading axes"] = answer(*inputs, *rest)
-        return found
-
-    return call
-
-
-def _backward(*ways):
-    """Return a call that differentiates the outputs of some ways, added up."""
-
-    def call(answer, query, key, value, **options):
-        parts = {"query": query[0, 1], "key": key[0, 1], "value": value[0, 1]}
-        leaves = {name: leaf(x) for name, x in parts.items()}
-        calls = (answer(*leaves.values(), *options.values(), *way) for way in ways)
-        return gradients(sum(calls), **leaves)
-
-    return call
-
-
-def _common(scores, axes, ways, long, count, limit, limit_in_words, not_needed):
-    """Return the probes that do not depend on which keys are seen."""
-    shared = {"draw": long, "call": count, "weight": 2}
-    return _explained(
-        "how-is-only-the-band-computed",
-        Probe(
-            claim="the weights are one softmax(q · k / √d_k) over the keys that are seen",
-            given="The queries are not 0.",
-            why="With equal scores the outputs are right. With these they are not those "
-            "of one softmax(q · k / √d_k) over the keys that are seen.",
-            draw=scores,
-        ),
-        Probe(
-            claim="any leading axes, each sequence by itself; values of another width",
-            given="There are no leading axes, or one, two or three.",
-            why="An output is not that of its own sequence.",
-            draw=axes,
-            call=_over_axes(*ways[0]),
-        ),
-        Probe(
-            claim="the gradients are right as well",
-            given="The last block is not full.",
-            why="A gradient of query, key or value is not the expected one.",
-            draw=axes,
-            call=_backward(*ways),
-        ),
-    ) + _explained(
-        "a-fault-the-window-that-saves-nothing",
-        Probe(
-            claim="no tensor grows with n²",
-            given="The tokens are doubled, and the largest tensor is compared.",
-            why="It grows too much. Nothing here needs a tensor with n² elements: "
-            f"{not_needed}.",
-            measure=_growth("largest"),
-            between=(0.0, 2.5),
-            **shared,
-        ),
-        Probe(
-            claim="all tensors added up grow with n",
-            given="The tokens are doubled. What all tensors hold together, freed ones "
-            "included, is compared.",
-            why="It grows too much, though no single tensor does: piece by piece, "
-            "elements are made whose number grows with n². These can be scores with "
-            "keys that are not seen, masks, or copies: an output that grows in a loop "
-            "is copied by each `torch.cat` (collect the pieces and join them once).",
-            measure=_growth("made"),
-            between=(0.0, 2.5),
-            **shared,
-        ),
-        Probe(
-            claim=f"the largest tensor holds at most {limit_in_words}",
-            given="The largest tensor is measured in units of the limit.",
-            why="It grows with n, as it should, but it is over the limit. Neighbouring "
-            "queries see almost the same keys: let many of them share one copy.",
-            measure=_if_attention(
-                lambda values, inputs: values["largest"].max() / limit(**inputs)
-            ),
-            between=(0.0, 1.0),
-            **shared,
-        ),
-    )
-
-
 # 5.2 ---------------------------------------------------------------------------------
 
 
 def _whole_blocks(g, scale=1):
     d_k, window, blocks = sizes(g, 3, 2, 5)
-    drawn = _vectors(g, 1, tokens=window * blocks, d_k=d_k, d_v=1, scale=scale)
+    drawn = draw_vectors(g, 1, tokens=window * blocks, d_k=d_k, d_v=1, scale=scale)
     identity = torch.eye(window * blocks)[None]
     return drawn | {"value": identity, "window": window, "causal": True}
 
 
 def _equal_scores(g):
     window, d_k, d_v = sizes(g, 3, 3, 7)
-    drawn = _vectors(g, 1, tokens=9 * window, d_k=d_k, d_v=d_v, scale=0)
+    drawn = draw_vectors(g, 1, tokens=9 * window, d_k=d_k, d_v=d_v, scale=0)
     return drawn | {"window": window}
 
 
-# Numbers of tokens that are no multiple of the window: a · window + b
-LENGTHS = {
-    "2 · window + 1": (2, 1),
-    "9 · window − 2": (9, -2),
-    "as many as `window`": (1, 0),
-}
-LENGTHS |= {"window − 1": (1, -1), "1": (0, 1)}
+LENGTHS = {"2 · window + 1": (2, 1), "9 · window − 2": (9, -2), "window": (1, 0)}
+LENGTHS |= {"window − 1": (1, -1), "1": (0, 1)}  # (a, b): a · window + b
 
 
 def _over_lengths(*causal):
@@ -266,12 +101,11 @@ def _over_lengths(*causal):
 
 def _many_axes(g):
     window, d_k, d_v = sizes(g, 3, 2, 5)
-    drawn = _vectors(g, 2, 2, 2, tokens=2 * window + 1, d_k=d_k, d_v=d_v)
+    drawn = draw_vectors(g, 2, 2, 2, tokens=2 * window + 1, d_k=d_k, d_v=d_v)
     return drawn | {"window": window}
 
 
-LOCAL = _explained(
-    "how-is-only-the-band-computed",
+LOCAL = (
     Probe(
         claim="causal, whole blocks: each query sees the `window` newest keys",
         given="The queries are 0 and the values are the identity matrix, so the output "
@@ -284,9 +118,9 @@ LOCAL = _explained(
     Probe(
         claim="causal, any number of tokens, also fewer than the window",
         given="The queries are 0, so each output is the mean of the values that its "
-        "query sees. There are fewer tokens than `window`, or no multiple of it.",
-        why="An output is not the mean of the `window` newest values, though it is "
-        "where the window divides the number of tokens.",
+        "query sees. There are no more tokens than `window`, or no multiple of it.",
+        why="An output is not the mean of the `window` newest values (near the start, "
+        "of all up to its own).",
         draw=_equal_scores,
         call=_over_lengths(True),
     ),
@@ -299,17 +133,18 @@ LOCAL = _explained(
         call=_over_lengths(),
         as_ifs=OTHER_WINDOWS,
     ),
-) + _common(
-    _whole_blocks,
-    _many_axes,
-    [(True,), (False,)],
-    _long(window=8),
-    lambda answer, tokens, at, window: _count(
-        answer, tokens, at, (window, True), (window, False)
+    *common_probes(
+        _whole_blocks,
+        _many_axes,
+        [(True,), (False,)],
+        draw_long(window=8),
+        lambda answer, tokens, at, window: count(
+            answer, tokens, at, (window, True), (window, False)
+        ),
+        lambda tokens, window, **_: 6 * 2 * (2 * tokens) * max(window, WIDTH),
+        "6 · n · max(w, d) elements a head",
+        "neither all scores nor a mask of tokens × tokens",
     ),
-    lambda tokens, window, **_: 6 * 2 * (2 * tokens) * max(window, WIDTH),
-    "6 · n · max(w, d) elements a head",
-    "neither all scores nor a mask of tokens × tokens",
 )
 
 
@@ -336,22 +171,18 @@ def _all_seen(answer, blocks, *rule):
                 listed[block, int(other)] += 1
             else:
                 outside += 1
-    return {
-        "how many listed blocks do not exist": outside,
-        "how often each is listed by each": listed,
-    }
+    return {"how many listed blocks do not exist": outside, "times listed": listed}
 
 
 def _many_and_few(answer, blocks, **rule):
     return {
-        f"{what} (blocks in all: {n})": found
-        for n, many in (("as above", blocks), ("2", 2), ("1", 1))
+        f"{what}{n}": found
+        for n, many in (("", blocks), (" (2 blocks)", 2), (" (1 block)", 1))
         for what, found in _all_seen(answer, many, *rule.values()).items()
     }
 
 
-SEEN = _explained(
-    "can-a-few-long-links-replace-all-of-them",
+SEEN = (
     Probe(
         claim="window: the blocks at most `window` away",
         given="There are no strides and no global blocks.",
@@ -398,25 +229,22 @@ def _blocks(*leading, cut=False, scale=1):
         size, d_k, d_v = sizes(g, 3, 2, 4)
         rule = _pattern()(g)
         tokens = size * rule.pop("blocks") - cut * whole(g, 1, size - 1)
-        drawn = _vectors(g, *leading, tokens=tokens, d_k=d_k, d_v=d_v, scale=scale)
+        drawn = draw_vectors(g, *leading, tokens=tokens, d_k=d_k, d_v=d_v, scale=scale)
         return drawn | {"block_size": size, **rule}
 
     return draw
 
 
-NO_LINKS = {
-    "`stride` is 0": _with(stride=0),
-    "`num_global` is 0": _with(num_global=0),
-}
-SPARSE = _explained(
-    "can-a-few-long-links-replace-all-of-them",
+OTHER_LINKS = {"`stride` is 0": _with(stride=0)}
+OTHER_LINKS |= {"`num_global` is 0": _with(num_global=0)}
+SPARSE = (
     Probe(
         claim="each block of queries sees the blocks of the pattern",
         given="The queries are 0, so each output is the mean of the values that its "
         "query sees. All blocks are full.",
         why="An output is not the mean of the values in the blocks of the pattern.",
         draw=_blocks(1, scale=0),
-        as_ifs=OTHER_WINDOWS | NO_LINKS,
+        as_ifs=OTHER_WINDOWS | OTHER_LINKS,
         weight=2,
     ),
     Probe(
@@ -426,18 +254,19 @@ SPARSE = _explained(
         "though it is where all blocks are full.",
         draw=_blocks(1, cut=True, scale=0),
     ),
-) + _common(
-    _blocks(1),
-    _blocks(2, 2, 2, cut=True),
-    [()],
-    _long(block_size=8, window=1),
-    lambda answer, tokens, at, block_size, window: _count(
-        answer, tokens, at, (block_size, window, 0, 1)
+    *common_probes(
+        _blocks(1),
+        _blocks(2, 2, 2, cut=True),
+        [()],
+        draw_long(block_size=8, window=1),
+        lambda answer, tokens, at, block_size, window: count(
+            answer, tokens, at, (block_size, window, 0, 1)
+        ),
+        lambda tokens, window, **_: 3 * 2 * (2 * tokens) * (2 * window + 2) * WIDTH,
+        "3 · n · (2 · window + 2) · max(block_size, d) elements",
+        "neither all scores, nor a mask of tokens × tokens, nor rows of scores padded to "
+        "the length of the global block's row",
     ),
-    lambda tokens, window, **_: 3 * 2 * (2 * tokens) * (2 * window + 2) * WIDTH,
-    "3 · n · (2 · window + 2) · max(block_size, d) elements",
-    "neither all scores, nor a mask of tokens × tokens, nor rows of scores padded to "
-    "the length of the global block's row",
 )
 
 
@@ -455,45 +284,44 @@ def _lengths(tokens, width, window, whole_windows=False):
     return draw
 
 
-def _cost(*ways):
-    return lambda answer, **drawn: {way: answer(*drawn.values())[way] for way in ways}
+def _in_blocks(answer, **drawn):
+    return answer(*drawn.values())["in blocks"]
 
 
-LONG, SHORT = _lengths((200, 300), (16, 24), (3, 5)), _lengths((7, 9), (40, 49), (2, 4))
+LONG = _lengths((200, 300), (16, 24), (3, 5))
 FULL = (
-    ("naive", "all scores"),
-    ("fused, masked", "the mask, which all heads share"),
+    ("naive", "all scores, or of the output if that is larger"),
+    ("fused, masked", "the mask of all heads, or of the output if that is larger"),
     ("fused, causal", "the output: the kernel keeps no scores"),
 )
-COSTS = _explained(
-    "what-does-n2-cost",
+
+
+def _long_and_short(way):
+    def call(answer, heads, tokens, width, window):
+        lengths = {"long sequences": (tokens, width), "short ones": (8, 3 * width)}
+        return {n: answer(heads, *nd, window)[way] for n, nd in lengths.items()}
+
+    return call
+
+
+COSTS = (
     *(
         Probe(
-            claim=f"{way}, long sequences",
-            given="There are more tokens than features in all heads together.",
+            claim=f"{way}, for long and for short sequences",
+            given="",
             why=f"It is not the number of elements of {largest}.",
             draw=LONG,
-            call=_cost(way),
+            call=_long_and_short(way),
         )
         for way, largest in FULL
     ),
-    Probe(
-        claim="naive and fused, masked, for short sequences",
-        given="There are fewer tokens than features.",
-        why="It is right for long sequences. For short ones another tensor is larger "
-        "than the scores or the mask.",
-        draw=SHORT,
-        call=_cost("naive", "fused, masked"),
-    ),
-) + _explained(
-    "how-is-only-the-band-computed",
     Probe(
         claim="in blocks, a window wider than the vectors",
         given="The window is wider than the vectors, and divides the number of tokens.",
         why="It is not the number of scores: each query of a block has one for every "
         "key of two windows.",
         draw=_lengths((3, 9), (5, 7), (16, 19), whole_windows=True),
-        call=_cost("in blocks"),
+        call=_in_blocks,
     ),
     Probe(
         claim="in blocks, vectors wider than the window",
@@ -502,7 +330,7 @@ COSTS = _explained(
         why="It is right for wide windows. Here it is not the number of elements of "
         "the copied keys: for each block, two windows of vectors.",
         draw=_lengths((3, 9), (17, 21), (5, 8), whole_windows=True),
-        call=_cost("in blocks"),
+        call=_in_blocks,
     ),
     Probe(
         claim="in blocks, the last block filled up",
@@ -510,7 +338,7 @@ COSTS = _explained(
         why="It is right for whole blocks. The last block is filled up to a whole one, "
         "and all of it counts.",
         draw=_lengths((31, 39), (8, 12), (10, 10)),
-        call=_cost("in blocks"),
+        call=_in_blocks,
     ),
 )
 
@@ -542,8 +370,11 @@ def _time(*factors, slow_after=(), given=True):
 
         jobs, repeats = {name: partial(run, name) for name in seconds}, len(factors) - 1
         if given:
-            return dict(time_in_turns(jobs, repeats, lambda: now[0]))
-        return dict(time_in_turns(jobs, clock=lambda: now[0]))
+            found = time_in_turns(jobs, repeats, lambda: now[0])
+        else:
+            found = time_in_turns(jobs, clock=lambda: now[0])
+        seconds = [found.get(name) for name in seconds]
+        return {"the names": sorted(found), "the seconds": seconds}
 
     return call
 
@@ -555,14 +386,13 @@ def _medians(*answers, seconds):
     calls = {f"repeats={len(factors) - 1}": _time(*factors) for factors in FACTORS}
     calls |= {"`repeats` left out": _time(*FACTORS[-1], given=False)}
     return {
-        f"{name} ({what})": median
+        f"the seconds with {what}": call(*answers, seconds)["the seconds"]
         for what, call in calls.items()
-        for name, median in call(*answers, seconds).items()
     }
 
 
 def _race(*races):
-    """Return a function that draws seconds; ours are less (<), equal (=) or more (>)."""
+    """Return a function that draws seconds: ours are less (<), equal or more."""
 
     def draw(g):
         theirs = [whole(g, 40, 60) * 2.0**i for i in range(5)]
@@ -581,8 +411,7 @@ def _crossovers(time_in_turns, crossover, lengths, ours, theirs):
     }
 
 
-TIMING = _explained(
-    "a-fault-the-stopwatch-that-was-pressed-once",
+TIMING = (
     Probe(
         claim="the seconds of one call of each job, by the given clock",
         given="Every call of a job takes the same time.",
@@ -613,8 +442,6 @@ TIMING = _explained(
         draw=_job_seconds,
         call=_time(*[1] * 6, slow_after=(2, 4)),
     ),
-) + _explained(
-    "from-which-length-does-it-pay",
     Probe(
         claim="crossover: the length from which on ours is faster",
         given="Once ours is faster (<), it stays faster at all longer lengths.",
@@ -689,8 +516,7 @@ def _measured(*modes):
     return call
 
 
-LOSSES = _explained(
-    "how-far-can-a-stack-of-windows-see",
+LOSSES = (
     Probe(
         claim="the reach of a stack of layers, of one layer, and with a window of 1",
         given="",
@@ -704,8 +530,6 @@ LOSSES = _explained(
         },
         as_ifs=OTHER_WINDOWS,
     ),
-) + _explained(
-    "what-does-the-window-do-to-quality",
     Probe(
         claim="the share of right answers at one distance",
         given="There is one distance. The model is in evaluation mode.",
@@ -736,18 +560,38 @@ LOSSES = _explained(
 
 
 UNCOUNTED = ("numpy", ".numpy", "threading", "multiprocessing", "concurrent")
+UNCOUNTED += ("torch.sparse*", ".to_sparse", ".to_sparse_csr")
+READ = {  # in the chapter, by the names of the tasks
+    "mask": "what-if-a-token-sees-only-its-neighbours",
+    "local": "how-is-only-the-band-computed",
+    "pattern": "can-a-few-long-links-replace-all-of-them",
+    "sparse": "can-a-few-long-links-replace-all-of-them",
+    "costs": "a-fault-the-window-that-saves-nothing",
+    "timing": "from-which-length-does-it-pay",
+    "quality": "what-does-the-window-do-to-quality",
+}
+
+
+def _task(name, title, points, answers, probes, forbidden=()):
+    read = f"chapters/08_efficient_attention#{READ[name]}"
+    probes = tuple(replace(probe, read=read) for probe in probes)
+    return Task(name, title, answers, points, probes, forbidden)
+
+
 TIMED, MEASURED = ("time_in_turns", "crossover"), ("reach", "accuracy_by_distance")
 EXERCISE = Exercise(
     "5_efficient_attention",
     "Efficient attention",
     (
-        Task("mask", "The mask of a window", ("local_mask",), 2, MASK),
-        Task("local", "Local attention", ("window_attention",), 6, LOCAL, UNCOUNTED),
-        Task("pattern", "A sparse pattern", ("seen_blocks",), 1, SEEN),
-        Task("sparse", "Sparse attention", ("sparse_attention",), 4, SPARSE, UNCOUNTED),
-        Task("costs", "Memory by formula", ("largest_tensor",), 2, COSTS),
-        Task("timing", "A fair benchmark", TIMED, 2, TIMING),
-        Task("quality", "What the window does to a model", MEASURED, 3, LOSSES),
+        _task("mask", "The mask of a window", 2, ("local_mask",), MASK),
+        _task("local", "Local attention", 6, ("window_attention",), LOCAL, UNCOUNTED),
+        _task("pattern", "A sparse pattern", 1, ("seen_blocks",), SEEN),
+        _task(
+            "sparse", "Sparse attention", 4, ("sparse_attention",), SPARSE, UNCOUNTED
+        ),
+        _task("costs", "Memory by formula", 2, ("largest_tensor",), COSTS),
+        _task("timing", "A fair benchmark", 2, TIMED, TIMING),
+        _task("quality", "What the window does to a model", 3, MEASURED, LOSSES),
     ),
     forbidden=(
         "attncourse.layers.local",
