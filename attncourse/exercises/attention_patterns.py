@@ -20,6 +20,7 @@ MODES = "chapters/03_multi_head#the-layer-you-would-use"
 PICTURE = "chapters/03_multi_head#what-do-the-heads-of-a-trained-model-do"
 SCORE = "chapters/03_multi_head#a-score-for-each-head"
 ABLATE = "chapters/03_multi_head#does-the-model-need-these-heads"
+PADDING = "chapters/06_seq2seq#fault-4-padding-that-is-read"
 ALIGN = "chapters/06_seq2seq#which-heads-align"
 
 
@@ -42,8 +43,10 @@ def _weights(g, visible, heads):
 
 
 def _self_attention(g, tokens, heads):
-    real = tokens != 0
-    return _weights(g, real[:, :, None] & real[:, None, :], heads)
+    """Draw weights among tokens; those on other tokens may be 0."""
+    real = (tokens != 0)[:, :, None] & (tokens != 0)[:, None, :]
+    kept = (whole(g, 0, 6, *real.shape) > 0) | torch.eye(real.shape[1]).bool()
+    return _weights(g, real & kept, heads)
 
 
 # 2.1 and 2.2 -------------------------------------------------------------------------
@@ -153,6 +156,7 @@ TRANSLATOR = _reading(
         "of source tokens in the encoder, of target tokens in the other two kinds. No "
         "other row may change.",
         draw=lambda g: _sentences(g, padded=True),
+        read=PADDING,
         call=_kinds,
         weight=2,
     ),
@@ -186,6 +190,7 @@ HUGGING_FACE = _reading(
         "the id 0 occurs in tokens too.",
         why="With padding the weights are not right.",
         draw=lambda g: _texts(g, padded=True),
+        read=PADDING,
         call=_models,
         as_ifs={"the mask is all ones": lambda mask, **_: {"mask": mask | 1}},
         weight=2,
@@ -383,6 +388,7 @@ SCORES = _reading(
         why="Without padding the score is right. With sentences of different lengths "
         "it is not the mean over all counted queries of the batch together.",
         draw=_unequal,
+        read=PADDING,
         call=_scores(0, 1, 2),
         weight=2,
     ),
@@ -616,6 +622,7 @@ MEASURES = _reading(
         why="Without padding the distance is right. With it, it is not the mean over "
         "all queries of the batch that are tokens.",
         draw=lambda g: _distances(g, 5, 2, 4),
+        read=PADDING,
         call=_distance,
     ),
     Probe(
