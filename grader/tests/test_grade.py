@@ -8,11 +8,20 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from attncourse.exercises.run import Observation
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.grade.compose import compose, find_template
+from attncourse_grader.grade import grading
+from attncourse_grader.grade.compose import (
+    all_seeds,
+    answers_in,
+    blocks_in,
+    compose,
+    find_template,
+)
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
+from attncourse_grader.grade.seeds import seeds_of
 from attncourse_grader.hand_in.submission import read_submission
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +54,8 @@ def scores_of(grade):
 @pytest.mark.parametrize("name", list(modules()))
 def test_a_solution_gets_all_points(name):
     grade = graded(SOLUTIONS / f"{name}.ipynb")
-    said = [(v.check.claim, v.says) for t in grade.tasks for v in t.verdicts if v.says]
+    said = [(v.probe.claim, v.sentences) for t in grade.tasks for v in t.verdicts]
+    said = [(claim, sentences) for claim, sentences in said if sentences]
     assert said == []
     assert grade.points == 20
 
@@ -63,9 +73,9 @@ def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in, secret):
 
 def test_what_an_answer_prints_and_draws_costs_nothing(hand_in):
     noisy = (
-        "import sys\nimport matplotlib.pyplot as plt\n"
+        "import matplotlib.pyplot as plt\n"
         "def attention_scores(query, key):\n"
-        "    print('debug', query.shape)\n    print('x', file=sys.stderr)\n"
+        "    print('debug', query.shape)\n    1 if display(4) else 2\n"
         "    plt.plot([1, 2])\n    display(3)\n"
         "    return query @ key.mT / key.shape[-1] ** 0.5"
     )
@@ -74,29 +84,32 @@ def test_what_an_answer_prints_and_draws_costs_nothing(hand_in):
 
 
 @pytest.mark.parametrize(
-    ("body", "mistake"),
+    ("body", "kind", "says"),
     [
-        ("import os\n    os._exit(0)", "did not finish"),
-        ("raise SystemExit", "raises an error"),
-        ("raise KeyboardInterrupt", "raises an error"),
-        ("return", "returns nothing"),
-        ("return 'text'", "wrong type"),
-        ("return query / 0", "wrong shape"),
-        ("return undefined", "raises an error"),
-        ("print('seed 1\\nresult | float | 1 | 2')\n    return 1", "wrong shape"),
+        ("import os\n    os._exit(0)", "did not finish", "did not come to an end"),
+        ("raise SystemExit", "error", "`SystemExit`"),
+        ("raise KeyboardInterrupt", "error", "`KeyboardInterrupt`"),
+        ("return", "form", "Is a `return` missing?"),
+        ("return 'text'", "form", "should be a tensor; it is a text"),
+        ("return query / 0", "form", "should have the shape"),
+        ("return undefined", "error", "NameError: name 'undefined'"),
+        ("print('probe 0, seed 0\\n')\n    return 1", "form", "it is a number"),
+        ("query.zero_()\n    return query @ key.mT", "in place", "`query` is changed"),
     ],
 )
-def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, mistake):
+def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
     bad = f"def attention_scores(query, key):\n    {body}"
     good = "def attention_weights(scores):\n    return scores.softmax(-1)"
     grade = graded(hand_in(bad, good))
     assert scores_of(grade).points == 0
-    assert scores_of(grade).verdicts[0].mistake == mistake
+    verdict = scores_of(grade).verdicts[0]
+    assert verdict.kind == kind
+    assert says in " ".join(verdict.sentences)
     assert grade.tasks[1].points == grade.tasks[1].task.points
 
 
 def test_an_endless_loop_is_ended(hand_in, monkeypatch):
-    monkeypatch.setattr("attncourse_grader.grade.compose.QUICK", 6)
+    monkeypatch.setattr(grading, "LIMITS", (4, 6))
     loop = (
         "def attention_scores(query, key):\n    while True:\n        try:\n"
         "            while True:\n                print('x' * 100)\n"
@@ -104,36 +117,8 @@ def test_an_endless_loop_is_ended(hand_in, monkeypatch):
     )
     good = "def attention_weights(scores):\n    return scores.softmax(-1)"
     grade = graded(hand_in(loop, good))
-    assert scores_of(grade).verdicts[0].mistake == "did not finish"
+    assert scores_of(grade).verdicts[0].kind == "did not finish"
     assert grade.tasks[1].points == grade.tasks[1].task.points
-
-
-def test_answers_learnt_by_heart_fail_on_the_hidden_inputs(hand_in):
-    by_heart = (
-        "import torch\nfrom attncourse.exercises import from_scratch\n"
-        "from attncourse.exercises.judge import inputs_of\n"
-        "CHECK = from_scratch.EXERCISE.task('scores').checks[0]\n"
-        "KNOWN = [inputs_of(CHECK, seed)['query'] for seed in CHECK.seeds]\n"
-        "def attention_scores(query, key):\n"
-        "    if any(k.shape == query.shape and (k == query).all() for k in KNOWN):\n"
-        "        return query @ key.mT / key.shape[-1] ** 0.5\n"
-        "    return torch.rand(*query.shape[:-1], key.shape[-2])"
-    )
-    verdict = scores_of(graded(hand_in(by_heart))).verdicts[0]
-    assert verdict.mistake == "fixed to the visible inputs"
-    assert verdict.case is None  # hidden inputs are not shown
-
-
-def test_the_expected_outputs_are_out_of_reach_of_the_answers(hand_in):
-    spy = (
-        "import glob, os\nimport torch\n"
-        "FOUND = glob.glob('*.ipynb') + [k for k in os.environ if 'RECORD' in k]\n"
-        "def attention_scores(query, key):\n"
-        "    assert not FOUND, FOUND\n"
-        "    return query @ key.mT / key.shape[-1] ** 0.5"
-    )
-    task = scores_of(graded(hand_in(spy)))
-    assert task.points == task.task.points
 
 
 def test_the_instructors_environment_is_out_of_reach(hand_in, monkeypatch):
@@ -142,14 +127,65 @@ def test_the_instructors_environment_is_out_of_reach(hand_in, monkeypatch):
     assert scores_of(graded(hand_in(spy))).points > 0
 
 
-def test_a_composed_notebook_holds_answers_only_and_the_outputs_of_right_ones():
-    template = find_template(exercise_of(FIRST), SOLUTIONS)
+def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected():
+    exercise = exercise_of(FIRST)
+    template = find_template(exercise, SOLUTIONS)
     submission = read_submission(SOLUTIONS / f"{FIRST}.ipynb")
-    notebook = compose(template, submission, "secret")
-    checks = [c for c in notebook.cells if "check" in c.metadata["attncourse"]]
-    assert len(checks) == sum(len(task.checks) for task in exercise_of(FIRST).tasks)
-    assert all(cell.outputs[0].text.startswith("seed ") for cell in checks)
-    assert all("nbval-ignore-output" not in cell.metadata.tags for cell in checks)
+    seeds = {task.name: all_seeds(task, "secret") for task in exercise.tasks}
+    expected = {
+        (name, place, seed): Observation({}, error="ValueError")
+        for name, places in seeds.items()
+        for place, found in enumerate(places)
+        for seed in found
+    }
+    answers = answers_in(template, submission)
+    notebook = compose(template, answers, list(seeds.items()), expected)
+    checks = [c for c in notebook.cells if "task" in c.metadata["attncourse"]]
+    assert [c.metadata["attncourse"]["task"] for c in checks] == list(seeds)
+    for cell in checks:
+        assert "nbval-ignore-output" not in cell.metadata.tags
+        places = seeds[cell.metadata["attncourse"]["task"]]
+        blocks = [(n, seed) for n, found in enumerate(places) for seed in found]
+        assert list(blocks_in(cell.outputs[0].text)) == blocks
+
+
+def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one():
+    tasks = exercise_of(FIRST).tasks
+    first, last = tasks[0], tasks[-1]
+    assert seeds_of(first, 0, "a")[:3] == [0, 1, 2]
+    assert seeds_of(first, 0, "a") == seeds_of(first, 0, "a") != seeds_of(first, 0, "b")
+    slow = [n for n, probe in enumerate(last.probes) if probe.slow]
+    assert [len(seeds_of(last, n, "a")) for n in slow] == [1] * len(slow)
+
+
+def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in):
+    broken = "def attention_scores(query, key):\n    return query"
+    uses = (
+        "import torch\ndef attention_weights(scores):\n    return scores.softmax(-1)\n"
+        "def attention(query, key, value, dropout=0.0):\n"
+        "    weights = attention_weights(attention_scores(query, key))\n"
+        "    return torch.dropout(weights, dropout, True) @ value, weights"
+    )
+    tasks = {t.task.name: t for t in graded(hand_in(broken, uses)).tasks}
+    assert tasks["scores"].points == 0
+    assert tasks["attention"].points == tasks["attention"].task.points
+    assert tasks["attention"].notes == [grading.OTHERS_REPLACED]
+
+
+def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_in):
+    spy = (
+        "import inspect, torch\nTEXT = []\n"
+        "def attention(query, key, value, dropout=0.0):\n"
+        "    raise ValueError(attention_weights.__doc__)"
+    )
+    first = "def attention_scores(query, key): 1 / 0"
+    weights = "def attention_weights(scores):\n    'of the student'\n    return scores"
+    grade = graded(hand_in(first, weights, spy))
+    text = text_of_grade(grade)
+    assert "of the student" in text
+    assert (
+        "softmax" not in text.split("Task 1.3")[1].split("Task 1.4")[0].split("\n")[3]
+    )
 
 
 def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, capfd):
@@ -161,7 +197,7 @@ def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, ca
     status = main(["grade", *files, "--solutions", str(SOLUTIONS), "--out", str(out)])
     assert status == 1
     printed, progress = capfd.readouterr()
-    assert "Ada Lovelace, exercise 1: attention from scratch: 2 of 20" in printed
+    assert "Ada Lovelace, exercise 1: attention from scratch: 1 of 20" in printed
     assert "cannot be read as a notebook" in progress
     assert "Traceback" not in printed + progress
     rows = list(csv.DictReader((out / "grades.csv").read_text().splitlines()))

@@ -279,8 +279,8 @@ def attention_gradients(query, key, value, upstream):
     return query, key, value
 """
     tasks = grade(code, HONEST, "import torch.nn.functional as F", RIGHT)
-    for verdict in tasks["gradient"].verdicts[:2]:
-        assert verdict.holds, verdict.sentences
+    own = [v for v in tasks["gradient"].verdicts if "softmax" in v.probe.claim]
+    assert own and all(v.holds for v in own), [v.sentences for v in own]
     for name in ("weights", "attention"):  # whose probes take gradients
         assert tasks[name].points == tasks[name].task.points
 

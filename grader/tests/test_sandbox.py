@@ -46,7 +46,7 @@ def inside(sock):
         "fill": can(fill),
         "user": os.getuid(),
         "stdin": sys.stdin.read() if sys.stdin else "",
-        "exercises": can(lambda: os.listdir(sandbox.visible()[1][0]) or 1 / 0),
+        "exercises": can(lambda: (sandbox.visible()[1][0] / "run.py").read_text()),
         "hidden file": can(lambda: len(Path(sys.argv[3]).read_text()) or 1 / 0),
         "interpreter": can(lambda: os.listdir(sys.base_prefix)),
     }

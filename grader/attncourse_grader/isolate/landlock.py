@@ -44,7 +44,7 @@ def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
     return found
 
 
-def restrict(readable: list[Path], writable: Path) -> None:
+def restrict(readable: list[Path], writable: Path, listable=()) -> None:
     """Let this process and its children reach only some folders, and no network.
 
     Raises
@@ -67,6 +67,8 @@ def restrict(readable: list[Path], writable: Path) -> None:
     try:
         for path in readable:
             _allow(ruleset, path, handled & (EXECUTE | READ | READ_FOLDER))
+        for path in listable:  # what hides a file must not hide those beside it
+            _allow(ruleset, path, handled & READ_FOLDER)
         for name in ("null", "zero", "random", "urandom"):
             _allow(ruleset, Path("/dev") / name, handled & (READ | WRITE))
         _allow(ruleset, writable, handled & ~DEVICE)

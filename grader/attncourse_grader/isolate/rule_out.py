@@ -97,8 +97,9 @@ def places_of(names) -> list[Path]:
     """Return the files and folders of the course that hold what is forbidden."""
     package = Path(util.find_spec("attncourse").origin).parent
     found = [package.joinpath(*n.split(".")[1:]) for n in names if "attncourse." in n]
-    found = [p if p.is_dir() else p.with_suffix(".py") for p in found]
-    return [p for p in found if p.exists()]
+    files = [p.with_suffix(".py") for p in found if not p.is_dir()]
+    files += [c for p in files for c in p.parent.glob(f"__pycache__/{p.stem}.*")]
+    return [p for p in (*found, *files) if p.exists()]
 
 
 def exercise_without(module: str, modules, names):

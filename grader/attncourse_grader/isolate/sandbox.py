@@ -249,7 +249,8 @@ def _is_real_root() -> bool:
 
 def only_files(readable: list[Path], hidden: list[Path], writable: Path) -> None:
     """See only some folders, by Landlock: for where mounts are not allowed."""
-    landlock.restrict(landlock.without(readable, hidden), writable)
+    beside = {h.parent for h in hidden if any(map(h.is_relative_to, readable))}
+    landlock.restrict(landlock.without(readable, hidden), writable, beside)
 
 
 LAYERS = {
