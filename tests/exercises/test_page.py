@@ -1,0 +1,59 @@
+"""The page for instructors on how a check works shows a task that works so."""
+
+import re
+import tomllib
+
+import nbformat
+import pytest
+
+from attncourse.exercises import recorded
+from attncourse.exercises.notebook import text_of_task, verdicts_on
+from tools import record_expected
+from tools.record_expected import ROOT, Recording, Solution
+
+PAGE = (ROOT / "book" / "checks.md").read_text(encoding="utf8")
+IMPORT = "import torch"
+
+
+def block(kind, words):
+    found = re.findall(rf"^```{kind}\n(.*?)^```", PAGE, re.M | re.S)
+    return next(text for text in found if words in text)
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """Return the exercise of the page and the path of its notebook."""
+    space = {}
+    exec(block("python", "EXERCISE"), space)
+    cells = [("", IMPORT), ("tempered", block("python", "BEGIN SOLUTION"))]
+    notebook = nbformat.v4.new_notebook()
+    for task, source in cells:
+        mark = {"attncourse": {"answer": task}} if task else {}
+        cell = nbformat.v4.new_code_cell(source, metadata=mark)
+        notebook.cells.append(cell)
+    path = tmp_path / "6_temperature.ipynb"
+    nbformat.write(notebook, path)
+    (tmp_path / "slips").mkdir()
+    slips = tmp_path / "slips" / "6_temperature.toml"
+    slips.write_text(block("toml", "tempered"), encoding="utf8")
+    monkeypatch.setattr(record_expected, "SOLUTIONS", tmp_path)
+    monkeypatch.setattr(record_expected, "exercise_of", lambda _: space["EXERCISE"])
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path / "expected")
+    return space["EXERCISE"], path
+
+
+def test_the_task_of_the_page_works_and_says_what_the_page_shows(example):
+    exercise, path = example
+    making = Recording(path)
+    tasks = making.run()
+    assert making.faults == []
+    recorded.write(path.stem, tasks, making.numbers())
+    solution, task = Solution(path), exercise.tasks[0]
+    for old, new, says in tomllib.loads(block("toml", "tempered"))["tempered"]:
+        space = solution.namespace({"tempered": solution.edited("tempered", old, new)})
+        verdicts = verdicts_on(exercise, task, [space["tempered_softmax"]], space)
+        text = text_of_task("6.1", task, verdicts)
+        assert says in " ".join(text.split())
+        if "*" in new:
+            assert text.startswith(block("text", "Task 6.1").rstrip())
+    assert len(block("python", "EXERCISE").splitlines()) <= 100
