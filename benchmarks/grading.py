@@ -74,13 +74,13 @@ def main() -> None:
 
 def answers() -> list[str]:
     """Return the cells of a notebook with right answers to the five tasks."""
-    from attncourse.exercises import exercise_of
+    from attncourse_grader.exercises import exercise_of
     from attncourse_grader.grade.compose import find_template
 
     exercise = exercise_of(NAME)
     template = find_template(exercise, SOLUTIONS)
-    last = {n for t in exercise.tasks if t.name not in TASKS for n in t.names}
-    return [s.text for s in template.reference if not s.binds & last]
+    last = {n for t in exercise.tasks if t.name not in TASKS for n in t.answers}
+    return [s.text for s in template.solution if not s.binds & last]
 
 
 def write_submission(cells: list[str], path: Path) -> Path:
@@ -98,17 +98,38 @@ def spent() -> float:
     return used.ru_utime + used.ru_stime
 
 
+CHECK = """\
+from attncourse.exercises.{module} import EXERCISE as _exercise
+from attncourse.exercises.compare import render
+from attncourse.exercises.run import observe
+_task = _exercise.task({task!r})
+for _place, _probe in enumerate(_task.probes):
+    for _seed in {seeds}[_place]:
+        print(render(observe(_probe, [{answers}], _seed), _probe))"""
+
+
 def baseline(cells: list[str], folder: Path, count: int) -> float:
-    """Return the CPU seconds of one nbval with a stock kernel."""
-    from attncourse.exercises import exercise_of
-    from attncourse_grader.grade.compose import compose, find_template
-    from attncourse_grader.hand_in.submission import read_submission
+    """Return the CPU seconds of one nbval with a stock kernel, for the same probes."""
+    from attncourse_grader.exercises import exercise_of, modules
+    from attncourse_grader.grade.compose import all_seeds, find_template
 
     exercise = exercise_of(NAME)
-    found = read_submission(write_submission(cells, folder / "ada.ipynb"))
-    template = find_template(exercise, SOLUTIONS)
+    given = find_template(exercise, SOLUTIONS).given_to(cells)
+    code = ["\n".join(s.text for s in given), *cells]
+    for task in map(exercise.task, TASKS):
+        seeds, names = all_seeds(task, "secret"), ", ".join(task.answers)
+        module = modules()[NAME]
+        code.append(
+            CHECK.format(module=module, task=task.name, seeds=seeds, answers=names)
+        )
     path = folder / "graded.ipynb"
-    nbformat.write(compose(template, found, "secret", checked=TASKS), path)
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = new_notebook(cells=[new_code_cell(text) for text in code])
+    notebook.metadata["kernelspec"] = kernel
+    nbformat.write(notebook, path)
+    run = [sys.executable, "-m", "jupyter", "nbconvert", "--execute", "--inplace"]
+    run += ["--to", "notebook", str(path)]  # stores what is expected
+    subprocess.run(run, check=True, capture_output=True)
     command = [sys.executable, "-m", "pytest", "-q", "--nbval", "--nbval-current-env"]
     each = []
     for _ in range(count):
@@ -124,11 +145,11 @@ def baseline(cells: list[str], folder: Path, count: int) -> float:
 
 def nbgrader(folder: Path, count: int) -> float:
     """Return the CPU seconds of nbgrader for each of so many submissions."""
-    from attncourse_grader.hand_in.nbgrader_format import assignment_from
+    from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
 
     python = environment(ROOT / ".cache" / "nbgrader")
-    solution = nbformat.read(SOLUTIONS / f"{NAME}.ipynb", as_version=4)
-    notebook = assignment_from(solution, NAME, "secret")
+    made = export_for_nbgrader(SOLUTIONS / f"{NAME}.ipynb", folder / "made", "secret")
+    notebook = nbformat.read(made, as_version=4)
     ids = [c.metadata.get("nbgrader", {}).get("grade_id", "") for c in notebook.cells]
     wanted = tuple(f"test-{task}-" for task in TASKS)
     last = max(place for place, name in enumerate(ids) if name.startswith(wanted))
@@ -161,7 +182,7 @@ def environment(folder: Path) -> Path:
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         where = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
         run = subprocess.run(where, check=True, capture_output=True, text=True)
-        ours = f"{sysconfig.get_path('purelib')}\n{ROOT}\n"
+        ours = f"{sysconfig.get_path('purelib')}\n{ROOT}\n{ROOT / 'grader'}\n"
         Path(run.stdout.strip(), "course.pth").write_text(ours, encoding="utf8")
         subprocess.run([python, "-m", "pip", "install", "-q", NBGRADER], check=True)
         (folder / "ready").touch()
@@ -194,10 +215,10 @@ def graded(cells: list[str], folder: Path, count: int) -> dict:
 def term(folder: Path, students: int) -> dict:
     """Grade all five exercises of so many students, with one command."""
     sys.path.append(str(ROOT))  # for the tools
-    from attncourse.exercises import MODULES
+    from attncourse_grader.exercises import modules
     from tools.sample_class import hand_in, right_answers
 
-    for name in MODULES:
+    for name in modules():
         notebook = nbformat.from_dict(hand_in(name, right_answers(name)))
         for n in range(students):  # no two alike: equal ones are graded once
             copy = deepcopy(notebook)
@@ -205,7 +226,7 @@ def term(folder: Path, students: int) -> dict:
             path = folder / "in" / f"student-{n}" / f"{name}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(copy, path)
-    count = students * len(MODULES)
+    count = students * len(modules())
     measured = grade(folder, count, show=True)
     found = [
         task["points"] == task["of"] for tasks in feedback(folder) for task in tasks

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from attncourse.exercises import MODULES
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.source import statements_of
 from tools import sample_class
 
-NAME = next(iter(MODULES))
+NAME = next(iter(modules()))
 
 
 def everything_in(folder):
@@ -43,7 +43,7 @@ def test_a_class_has_a_list_and_a_folder_for_each_student(tmp_path):
     assert {path.name for path in (tmp_path / "submissions").iterdir()} == set(made)
 
 
-@pytest.mark.parametrize("name", list(MODULES))
+@pytest.mark.parametrize("name", list(modules()))
 def test_every_answer_is_code_that_can_be_read(name, tmp_path):
     made = sample_class.make_class(tmp_path, name, students=15, hostile=10, seed=2)
     some_wrong = set()

@@ -19,7 +19,7 @@ import random
 import sys
 from pathlib import Path
 
-from attncourse.exercises import MODULES
+from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.release import solution_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,15 +79,11 @@ def right_answers(name):
 
 def wrong_answers(name, right):
     """Return {task: [source, …]}, the wrong answers that the tests know."""
-    module = importlib.import_module(f"tests.exercises.{MODULES[name]}_answers")
-    found = {task: [] for task in right}
-    for wrong in module.WRONG:
-        code = wrong.code
-        if wrong.change and wrong.change[0] in right[wrong.task]:
-            code = right[wrong.task].replace(*wrong.change)
-        if code:
-            found[wrong.task].append(code)
-    return found
+    module = importlib.import_module(f"tests.exercises.answers.{modules()[name]}")
+    return {
+        task: [source for source, _ in module.WRONG.get(task, {}).values()]
+        for task in right
+    }
 
 
 def hostile_answer(source, does, **places):
@@ -177,7 +173,7 @@ def main(argv=None):
     options = parser.parse_args(argv)
     made = make_class(
         options.folder.resolve(),
-        list(MODULES)[options.exercise - 1],
+        list(modules())[options.exercise - 1],
         students=options.students,
         hostile=options.hostile,
         seed=options.seed,
