@@ -41,6 +41,14 @@ def claims_in(path):
 ROWS = [(path.stem, *row) for path in CHAPTERS for row in claims_in(path)]
 
 
+def test_every_entry_of_the_bibliography_is_cited():
+    folders = ("book/*.md", "chapters/*.ipynb", "exercises/*.ipynb")
+    pages = [path for pattern in folders for path in ROOT.glob(pattern)]
+    text = " ".join(page.read_text(encoding="utf-8") for page in pages)
+    cited = ",".join(re.findall(r"\{cite:[pt]\}`([^`]+)`", text)).split(",")
+    assert KEYS - {key.strip() for key in cited} == set()
+
+
 def test_every_chapter_has_results():
     assert {name for name, *_ in ROWS} == {path.stem for path in CHAPTERS}
     assert {claim["folk"] for _, claim, *_ in ROWS} == {True, False}
