@@ -43,64 +43,26 @@ BOOK = "gradebook.sqlite"
 
 @dataclass(frozen=True)
 class Course:
-    """How a course is graded: what the options of the command say.
+    """How a course is graded: what the options of the command say."""
 
-    Attributes
-    ----------
-    solutions : Path
-        The folder of the instructor's notebooks.
-    out : Path, optional
-        The folder of the gradebook and of all that is written; without it, the grades
-        are printed and forgotten.
-    secret : str
-        What hidden inputs are drawn from.
-    jobs : int
-        Notebooks that are graded at a time.
-    students : Path, optional
-        The class list.
-    deadlines : tuple of str
-        ``2026-12-01T23:59``, or ``1=2026-12-01T23:59`` for one exercise.
-    penalty : str
-        ``10%/day``.
-    late : Path, optional
-        A table of who was how late.
-    scheduler : str
-        The address of a Dask scheduler.
-    again : bool
-        Whether to grade what was graded before.
-    seconds : float
-        That all cells of one submission together may take.
-    """
-
-    solutions: Path
+    solutions: Path  # the folder of the instructor's notebooks
+    # The folder of the gradebook and of all that is written; without it, the
+    # grades are printed and forgotten.
     out: Path | None = None
-    secret: str = ""
-    jobs: int = 1
-    students: Path | None = None
+    secret: str = ""  # what hidden inputs are drawn from
+    jobs: int = 1  # notebooks that are graded at a time
+    students: Path | None = None  # the class list
+    # ``2026-12-01T23:59``, or ``1=2026-12-01T23:59`` for one exercise.
     deadlines: tuple[str, ...] = ()
-    penalty: str = ""
-    late: Path | None = None
-    scheduler: str = ""
-    again: bool = False
-    seconds: float = TOTAL_SECONDS
+    penalty: str = ""  # ``10%/day``
+    late: Path | None = None  # a table of who was how late
+    scheduler: str = ""  # the address of a Dask scheduler
+    again: bool = False  # whether to grade what was graded before
+    seconds: float = TOTAL_SECONDS  # that all cells of one submission together may take
 
 
 def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     """Grade what was handed in, and keep and write down every grade at once.
-
-    Parameters
-    ----------
-    places : list of Path
-        Files, folders and zip files.
-    course : Course
-        How.
-    grade : callable
-        What grades one file: `grade_apart`.
-
-    Returns
-    -------
-    int
-        0 if every file was graded, 1 if one was not.
 
     Raises
     ------

@@ -143,19 +143,7 @@ def _add_secret(parser) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        The words after the command's name; by default those of the process.
-
-    Returns
-    -------
-    int
-        The exit status: 0 if everything was done, 1 if something was not, 130 if it
-        was interrupted.
-    """
+    """Run the command."""
     parsed = build_parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):  # a name may need letters that it has not
         if hasattr(stream, "reconfigure"):

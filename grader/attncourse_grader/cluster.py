@@ -34,19 +34,6 @@ AHEAD = 3  # tasks that wait for each thread of the cluster
 def cluster_results(jobs, address: str, *, solutions: Path, grade, say):
     """Yield each job with what came of it, graded on a cluster.
 
-    Parameters
-    ----------
-    jobs : list of Job
-        What has to be graded.
-    address : str
-        The address of the scheduler, such as ``tcp://10.0.0.1:8786``.
-    solutions : Path
-        The folder of the instructor's notebooks.
-    grade : callable
-        What grades one file.
-    say : callable
-        Takes a sentence for the instructor.
-
     Raises
     ------
     Refused

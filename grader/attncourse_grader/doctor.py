@@ -21,21 +21,12 @@ PYTHON = (3, 11)
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found out about one thing.
+    """What was found out about one thing."""
 
-    Attributes
-    ----------
-    name : str
-        The thing.
-    state : str
-        "good"; "missing", if grading needs it; "lacking", if it goes on without.
-    says : str
-        What is there, or what is missing and what to do.
-    """
-
-    name: str
+    name: str  # the thing
+    # "good"; "missing", if grading needs it; "lacking", if it goes on without.
     state: str
-    says: str
+    says: str  # what is there, or what is missing and what to do
 
 
 def examine(folder: Path = Path()) -> list[Finding]:

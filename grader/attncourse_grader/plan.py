@@ -17,26 +17,13 @@ from attncourse_grader.safe_text import one_line
 
 @dataclass(frozen=True)
 class Job:
-    """Files with the same content, which are graded once.
+    """Files with the same content, which are graded once."""
 
-    Attributes
-    ----------
-    path : Path
-        One of the files.
-    student : str
-        Whose that one is.
-    secret : str
-        What hidden inputs are drawn from.
-    content : str
-        The hash of the files.
-    handins : list of (str, Found)
-        Student and file of each.
-    """
-
-    path: Path
-    student: str
-    secret: str
-    content: str
+    path: Path  # one of the files
+    student: str  # whose that one is
+    secret: str  # what hidden inputs are drawn from
+    content: str  # the hash of the files
+    # Student and file of each.
     handins: list[tuple[str, Found]] = field(default_factory=list)
 
 
@@ -108,34 +95,7 @@ def whose(found: Found, students: ClassList | None) -> tuple[Student | None, str
 
 
 def plan(files, students, *, book, keys, secret, manifest, again=False):
-    """Say what there is to do.
-
-    Parameters
-    ----------
-    files : list of Found
-        What was handed in.
-    students : ClassList or None
-        The class list.
-    book : Gradebook
-        What was graded before; students are added to it.
-    keys : Keys
-        What grades depend on.
-    secret : str
-        The instructor's word.
-    manifest : dict or None
-        What was released.
-    again : bool
-        Whether to grade what was graded before.
-
-    Returns
-    -------
-    list of Job
-        What has to be graded.
-    list of (str, Found, str, str)
-        What was graded before: student, file, hash and key.
-    list of str
-        A sentence for each file that is left out.
-    """
+    """Say what there is to do."""
     jobs: dict[tuple[str, str], Job] = {}
     known, problems = [], []
     for found in files:

@@ -22,28 +22,7 @@ HEAD_START = 10  # seconds
 def grade_one(
     path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
 ) -> dict:
-    """Grade one notebook.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook.
-    solutions : Path
-        The folder of the instructor's notebooks.
-    secret : str
-        What hidden inputs are drawn from.
-    student : str
-        Who handed it in.
-    seconds : float
-        That all its cells together may take.
-
-    Returns
-    -------
-    dict
-        ``record``, ``text``, ``answers`` and ``variant`` of a grade; or ``refused``:
-        why the file cannot be graded; or ``broken``: why the solution cannot be used;
-        or ``failed``: what went wrong in the grader.
-    """
+    """Grade one notebook."""
     from attncourse_grader.grade import grading
     from attncourse_grader.grade.report import record_of, text_of_grade
     from attncourse_grader.records.similarity import fingerprints
@@ -51,11 +30,7 @@ def grade_one(
     path, solutions = Path(path), Path(solutions)
     try:
         grade = grading.grade_file(
-            path,
-            solutions=solutions,
-            secret=secret,
-            student=student,
-            seconds=seconds,
+            path, solutions=solutions, secret=secret, student=student, seconds=seconds
         )
         record, text = record_of(grade), text_of_grade(grade)
     except Refused as refused:

@@ -43,9 +43,7 @@ def test_the_plain_table_has_a_row_for_every_student(tmp_path, notebook, grades)
     (tmp_path / "in" / "=cmd.ipynb").write_text("{")
     (tmp_path / "class.csv").write_text("name\n=cmd\nAda Lovelace\nGrace Hopper\n")
     rows = grades(
-        "plain",
-        table="grades.csv",
-        options=["--students", str(tmp_path / "class.csv")],
+        "plain", table="grades.csv", options=["--students", str(tmp_path / "class.csv")]
     )
     assert rows[0][:5] == [
         "student",

@@ -82,9 +82,7 @@ def test_a_broken_solution_is_not_put_down_to_the_answers(tmp_path):
         grading.grade_file(path, solutions=tmp_path)
 
 
-def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(
-    tmp_path,
-):
+def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(tmp_path):
     loop = "def attention_scores(q, k):\n    import os; os.fork()\n    while True: pass"
     path = tmp_path / "ada.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell(loop)]), path)

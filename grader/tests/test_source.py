@@ -12,12 +12,7 @@ def texts(found):
 def test_each_statement_is_kept_as_it_was_written():
     function = "@cache\ndef f(a):\n    # inside\n    return a"
     code = f"import math\n\n# why\nx = 1; y = 2\n\n{function}"
-    assert texts(statements_of(code, 1)) == [
-        "import math",
-        "x = 1",
-        "y = 2",
-        function,
-    ]
+    assert texts(statements_of(code, 1)) == ["import math", "x = 1", "y = 2", function]
 
 
 @pytest.mark.parametrize(

@@ -146,13 +146,6 @@ def _is_measured(probe) -> bool:
 def expected_of(template: Template, secret: str) -> dict:
     """Return what the solution returns, by task, place and seed.
 
-    Parameters
-    ----------
-    template : Template
-        The instructor's notebook.
-    secret : str
-        What hidden inputs are drawn from.
-
     Raises
     ------
     SolutionBroken

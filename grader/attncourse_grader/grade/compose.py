@@ -80,13 +80,7 @@ class Template:
         return [s for s in statements if s.text.strip() not in given]
 
     def environment(self, more=()) -> dict:
-        """Return what a process for this exercise imports, and what it must not.
-
-        Parameters
-        ----------
-        more : tuple of str
-            What is forbidden beside what the exercise forbids.
-        """
+        """Return what a process for this exercise imports, and what it must not."""
         forbidden = (*self.exercise.forbidden, *more)
         starts = tuple(name.rstrip("*") for name in forbidden)
         wanted = imports_of(self.given) | imports_of(self.solution)

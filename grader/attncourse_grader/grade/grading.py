@@ -46,24 +46,12 @@ NOT_AS_EXPECTED = "What came is not what is expected."
 
 @dataclass(frozen=True)
 class TaskGrade:
-    """The points of one task and what is said about it.
+    """The points of one task and what is said about it."""
 
-    Attributes
-    ----------
-    label : str
-        The number of the task, "1.2".
-    task : Task
-        The task.
-    verdicts : list of Verdict
-        One for each probe.
-    notes : list of str
-        What else the student should know.
-    """
-
-    label: str
-    task: Task
-    verdicts: list[Verdict]
-    notes: list[str] = field(default_factory=list)
+    label: str  # the number of the task, "1.2"
+    task: Task  # the task
+    verdicts: list[Verdict]  # one for each probe
+    notes: list[str] = field(default_factory=list)  # what else the student should know
 
     @property
     def points(self) -> float:
@@ -73,24 +61,12 @@ class TaskGrade:
 
 @dataclass(frozen=True)
 class Grade:
-    """The points of one submission.
+    """The points of one submission."""
 
-    Attributes
-    ----------
-    student : str
-        Who handed it in.
-    exercise : Exercise
-        The exercise.
-    tasks : list of TaskGrade
-        Its tasks.
-    notes : list of str
-        About the whole.
-    """
-
-    student: str
-    exercise: Exercise
-    tasks: list[TaskGrade]
-    notes: list[str]
+    student: str  # who handed it in
+    exercise: Exercise  # the exercise
+    tasks: list[TaskGrade]  # its tasks
+    notes: list[str]  # about the whole
 
     @property
     def points(self) -> float:
@@ -229,18 +205,6 @@ def verdicts_of(
 
     nbval alone decides whether a probe holds. What came only serves to find out what
     is wrong.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        The exercise.
-    task : Task
-        The task.
-    run : dict
-        What `compare` said of it.
-    secretive : bool
-        Whether nothing may be shown that came from the process: it had reference
-        answers in it.
     """
     if run["error"] and not run["passed"]:
         if run["error"].startswith("NotImplementedError"):

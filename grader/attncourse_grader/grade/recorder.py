@@ -12,15 +12,7 @@ LONGEST_KEPT = 4000  # characters of an error
 
 
 class Recorder:
-    """Keep what nbval says of each cell.
-
-    Attributes
-    ----------
-    tasks : dict of str to dict
-        By task: ``error``, ``ended``, ``passed`` and ``failing``, as `compare` returns.
-    given_error : str
-        What a cell of the instructor's raised, "" if none.
-    """
+    """Keep what nbval says of each cell."""
 
     def __init__(self):
         self.tasks: dict[str, dict] = {}

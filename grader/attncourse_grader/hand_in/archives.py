@@ -30,40 +30,15 @@ FAULTS += (NotImplementedError, ValueError, IndexError, KeyError, OverflowError)
 
 @dataclass(frozen=True)
 class Member:
-    """A notebook that was taken out of an archive.
+    """A notebook that was taken out of an archive."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in the archive, with ``/`` between folders.
-    path : Path
-        Where it lies now.
-    time : float
-        When it was last changed, seconds since 1970.
-    """
-
-    name: str
-    path: Path
-    time: float
+    name: str  # its name in the archive, with ``/`` between folders
+    path: Path  # where it lies now
+    time: float  # when it was last changed, seconds since 1970
 
 
 def unpack(archive: Path, folder: Path) -> tuple[list[Member], list[str]]:
-    """Take the notebooks out of a zip file.
-
-    Parameters
-    ----------
-    archive : Path
-        The zip file.
-    folder : Path
-        An empty folder, for the notebooks.
-
-    Returns
-    -------
-    list of Member
-        The notebooks.
-    list of str
-        A sentence for each thing that was left out.
-    """
+    """Take the notebooks out of a zip file."""
     label = one_line(archive.name)
     try:
         with zipfile.ZipFile(archive) as opened:

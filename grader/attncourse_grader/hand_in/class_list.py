@@ -33,30 +33,18 @@ WORKSHEET = re.compile(r"(?:participant|teilnehmer/in|teilnehmer\*in)? ?(\d+)", 
 
 @dataclass(frozen=True)
 class Student:
-    """A person in the course.
+    """A person in the course."""
 
-    Attributes
-    ----------
-    student : str
-        The name that the gradebook uses.
-    name : str
-        The full name, as far as it is known.
-    id, user, email : str
-        Number at the university, login, address; "" where not known.
-    moodle, canvas : str
-        Number of the submission in a Moodle worksheet, of the person in Canvas.
-    section : str
-        The section of the course.
-    """
-
-    student: str
-    name: str = ""
-    id: str = ""
-    user: str = ""
-    email: str = ""
+    student: str  # the name that the gradebook uses
+    name: str = ""  # the full name, as far as it is known
+    id: str = ""  # number at the university, login, address; "" where not known
+    user: str = ""  # number at the university, login, address; "" where not known
+    email: str = ""  # number at the university, login, address; "" where not known
+    # Number of the submission in a Moodle worksheet, of the person in Canvas.
     moodle: str = ""
+    # Number of the submission in a Moodle worksheet, of the person in Canvas.
     canvas: str = ""
-    section: str = ""
+    section: str = ""  # the section of the course
 
 
 class ClassList:
@@ -107,11 +95,6 @@ def _keys(student: Student) -> set[str]:
 
 def read_class_list(path: Path) -> ClassList:
     """Read a class list.
-
-    Parameters
-    ----------
-    path : Path
-        A CSV file with a line of headings.
 
     Raises
     ------

@@ -30,31 +30,20 @@ GENERIC = re.compile(r"^(submitted|submissions?|notebooks?|exercises?|ex|abgaben
 
 @dataclass(frozen=True)
 class Found:
-    """A notebook that was handed in.
+    """A notebook that was handed in."""
 
-    Attributes
-    ----------
-    path : Path
-        Where it lies.
-    source : str
-        Where it came from, as one reads it: ``moodle.zip/Ada_123.../x.ipynb``.
-    names : tuple of str
-        What may name the student, the likeliest first.
-    time : float
-        When it was last changed, seconds since 1970.
-    moodle, canvas : str
-        The number of the student's submission in Moodle, of the student in Canvas.
-    marked_late : bool
-        Whether Canvas has marked it as late.
-    """
-
-    path: Path
+    path: Path  # where it lies
+    # Where it came from, as one reads it: ``moodle.zip/Ada_123.../x.ipynb``.
     source: str
-    names: tuple[str, ...]
-    time: float
+    names: tuple[str, ...]  # what may name the student, the likeliest first
+    time: float  # when it was last changed, seconds since 1970
+    # The number of the student's submission in Moodle, of the student in
+    # Canvas.
     moodle: str = ""
+    # The number of the student's submission in Moodle, of the student in
+    # Canvas.
     canvas: str = ""
-    marked_late: bool = False
+    marked_late: bool = False  # whether Canvas has marked it as late
 
 
 @dataclass
@@ -66,15 +55,7 @@ class Collected:
 
 
 def collect(places, scratch: Path) -> Collected:
-    """Find the notebooks in files, folders and zip files.
-
-    Parameters
-    ----------
-    places : list of Path
-        What the instructor gave.
-    scratch : Path
-        A folder for what is unpacked; it has to stay until all is graded.
-    """
+    """Find the notebooks in files, folders and zip files."""
     found = Collected()
     for number, place in enumerate(map(Path, places)):
         try:

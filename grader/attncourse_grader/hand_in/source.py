@@ -16,43 +16,21 @@ PROMPT = re.compile(r"^[ \t]*In ?\[", re.MULTILINE)  # copied along from a sessi
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement at the top level of a cell.
+    """One statement at the top level of a cell."""
 
-    Attributes
-    ----------
-    text : str
-        Its source.
-    binds : frozenset of str
-        Names that it gives a value.
-    uses : frozenset of str
-        Global names that it reads, at once or when it is called.
-    cell : int
-        The place of its cell in the notebook.
-    """
-
-    text: str
-    binds: frozenset[str]
-    uses: frozenset[str]
-    cell: int
+    text: str  # its source
+    binds: frozenset[str]  # names that it gives a value
+    uses: frozenset[str]  # global names that it reads, at once or when it is called
+    cell: int  # the place of its cell in the notebook
 
 
 @dataclass(frozen=True)
 class BrokenCell:
-    """A cell that is no Python.
+    """A cell that is no Python."""
 
-    Attributes
-    ----------
-    text : str
-        Its source.
-    error : str
-        What is wrong, and where.
-    cell : int
-        Its place in the notebook.
-    """
-
-    text: str
-    error: str
-    cell: int
+    text: str  # its source
+    error: str  # what is wrong, and where
+    cell: int  # its place in the notebook
 
 
 def plain_python(source: str) -> str:

@@ -41,29 +41,16 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Submission:
-    """What was found in a notebook.
+    """What was found in a notebook."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    exercise : Exercise
-        The exercise that it answers.
-    statements : list of Statement
-        The code of all cells that can be read.
-    broken : dict of str to BrokenCell
-        Cells that cannot be read, by the task they belong to.
-    renamed : dict of str to str
-        For a task without its names: what the task's own cell defines instead.
-    notes : list of str
-        What the student should know: an older version, an unreadable cell.
-    """
-
-    path: Path
-    exercise: Exercise
-    statements: list[Statement]
+    path: Path  # the file
+    exercise: Exercise  # the exercise that it answers
+    statements: list[Statement]  # the code of all cells that can be read
+    # Cells that cannot be read, by the task they belong to.
     broken: dict[str, BrokenCell]
+    # For a task without its names: what the task's own cell defines instead.
     renamed: dict[str, str]
+    # What the student should know: an older version, an unreadable cell.
     notes: list[str] = field(default_factory=list)
 
     def answer(self, task: Task) -> list[Statement]:
@@ -162,13 +149,6 @@ def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
 
     Answers are found by the names they define, so cells may be moved, split, copied or
     stripped of their metadata.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    exercise : Exercise, optional
-        Which exercise it has to be; found out from the content by default.
 
     Raises
     ------

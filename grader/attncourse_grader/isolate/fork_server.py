@@ -115,16 +115,7 @@ def serve_students(asked) -> None:
 
 
 def serve_exercise(asked, environment: dict) -> None:
-    """Import one exercise, then fork what spawns processes, as often as asked.
-
-    Parameters
-    ----------
-    asked : socket.socket
-        Where requests come from.
-    environment : dict
-        ``exercise``: its module; ``modules``: what its notebook imports; ``forbidden``:
-        the names that it forbids.
-    """
+    """Import one exercise, then fork what spawns processes, as often as asked."""
     from attncourse_grader.isolate import rule_out, student_process
 
     exercise = rule_out.exercise_without(

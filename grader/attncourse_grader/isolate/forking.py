@@ -116,15 +116,6 @@ class Forker:
     def call(self, name: str, *arguments, seconds: float):
         """Call a function in a process that is forked for it, and return what it says.
 
-        Parameters
-        ----------
-        name : str
-            The function, with its module.
-        *arguments
-            What it is called with: plain data.
-        seconds : float
-            After which it is ended.
-
         Raises
         ------
         Ended
@@ -170,17 +161,7 @@ here: Here | None = None  # set in a process that was forked for a call
 
 
 def call(name: str, *arguments, seconds: float):
-    """Call a function in a fork; directly, if this process is one.
-
-    Parameters
-    ----------
-    name : str
-        The function, with its module.
-    *arguments
-        What it is called with: plain data.
-    seconds : float
-        After which it is ended.
-    """
+    """Call a function in a fork; directly, if this process is one."""
     if here is not None:
         return called(name, arguments)
     asked = forker()

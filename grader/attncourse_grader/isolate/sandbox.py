@@ -30,13 +30,7 @@ NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     0x20000000,
     0x40000000,
 )
-MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (
-    2,
-    4,
-    4096,
-    16384,
-    1 << 18,
-)
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (2, 4, 4096, 16384, 1 << 18)
 MNT_DETACH, AT_RECURSIVE, AT_FDCWD, ATTR_RDONLY = 2, 0x8000, -100, 1
 MOUNT_SETATTR = 442
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
@@ -60,21 +54,11 @@ libc = ctypes.CDLL(None, use_errno=True) if linux else None
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer of isolation.
+    """One layer of isolation."""
 
-    Attributes
-    ----------
-    name : str
-        What it keeps the answer from.
-    works : bool
-        Whether this machine has it.
-    why_not : str
-        What the system said where it does not work, "" where it does.
-    """
-
-    name: str
-    works: bool
-    why_not: str = ""
+    name: str  # what it keeps the answer from
+    works: bool  # whether this machine has it
+    why_not: str = ""  # what the system said where it does not work, "" where it does
 
 
 def _done(result: int) -> int:

@@ -82,26 +82,7 @@ class Student:
     def observe(
         self, task: str, place: int, seeds, seconds: float, *, effects: bool = False
     ) -> list:
-        """Return what the answer to a task gives for one probe and some seeds.
-
-        Parameters
-        ----------
-        task : str
-            The name of the task.
-        place : int
-            Which of its probes.
-        seeds : sequence of int
-            What the inputs are drawn from.
-        seconds : float
-            That this may take.
-        effects : bool
-            Whether to find out which inputs have no effect.
-
-        Returns
-        -------
-        list of Observation
-            One for each seed.
-        """
+        """Return what the answer to a task gives for one probe and some seeds."""
         from attncourse.exercises.run import from_plain
 
         asked = {"task": task, "place": place, "seeds": list(seeds), "effects": effects}

@@ -16,37 +16,20 @@ from attncourse_grader.safe_text import number
 
 @dataclass(frozen=True)
 class EffectiveGrade:
-    """Where a student stands in one exercise.
+    """Where a student stands in one exercise."""
 
-    Attributes
-    ----------
-    student, exercise : str
-        Who, and the notebook of the exercise.
-    points : float or None
-        What the grader gave, None if there is nothing to grade.
-    of : float
-        What the exercise has.
-    late : float
-        Seconds after the deadline, 0 if in time.
-    penalty : float
-        What lateness takes off.
-    adjustments : tuple of (float, str)
-        Changes by hand: points and reason.
-    handin : dict or None
-        The file that counts: ``source``, ``time``, ``key``, ``content``, and so on.
-    others : int
-        Further files for the same exercise, which do not count.
-    """
-
-    student: str
-    exercise: str
-    points: float | None
-    of: float
-    late: float = 0.0
-    penalty: float = 0.0
+    student: str  # who, and the notebook of the exercise
+    exercise: str  # who, and the notebook of the exercise
+    points: float | None  # what the grader gave, None if there is nothing to grade
+    of: float  # what the exercise has
+    late: float = 0.0  # seconds after the deadline, 0 if in time
+    penalty: float = 0.0  # what lateness takes off
+    # Changes by hand: points and reason.
     adjustments: tuple[tuple[float, str], ...] = ()
+    # The file that counts: ``source``, ``time``, ``key``, ``content``, and so
+    # on.
     handin: dict | None = None
-    others: int = 0
+    others: int = 0  # further files for the same exercise, which do not count
 
     @property
     def total(self) -> float | None:
@@ -82,13 +65,7 @@ ORDER BY student, results.exercise, last_run, time, source
 
 
 def effective_grades(book) -> list[EffectiveGrade]:
-    """Return where everybody stands, by student and exercise.
-
-    Parameters
-    ----------
-    book : Gradebook
-        The gradebook.
-    """
+    """Return where everybody stands, by student and exercise."""
     counting, others = {}, {}
     for row in book.rows(LATEST):
         place = row["student"], row["exercise"]

@@ -21,21 +21,11 @@ UNITS = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
 
 @dataclass(frozen=True)
 class Penalty:
-    """What being late costs: ``10%/day``, ``1/hour``, or ``20%`` once.
+    """What being late costs: ``10%/day``, ``1/hour``, or ``20%`` once."""
 
-    Attributes
-    ----------
-    amount : float
-        Points, or percent of the points that the exercise has.
-    percent : bool
-        Whether the amount is percent.
-    unit : str
-        "hour", "day" or "week": each one that has begun counts. "" for once.
-    """
-
-    amount: float
-    percent: bool
-    unit: str
+    amount: float  # points, or percent of the points that the exercise has
+    percent: bool  # whether the amount is percent
+    unit: str  # "hour", "day" or "week": each one that has begun counts. "" for once
 
     def points(self, late: float, of: float) -> float:
         """Return the points that are taken off."""

@@ -138,6 +138,6 @@ def moodle_gradebook(book, found, columns) -> str:
         totals = [own[e].total if e in own else None for e in exercises]
         who = (student["name"] or name, student["user"], student["id"])
         rows.append(
-            [*map(cell, who), cell(student["email"]), *map(points_text, totals)],
+            [*map(cell, who), cell(student["email"]), *map(points_text, totals)]
         )
     return csv_text(rows)

@@ -112,22 +112,12 @@ def _is_text_alone(node: ast.AST) -> bool:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions that are much alike.
+    """Two submissions that are much alike."""
 
-    Attributes
-    ----------
-    one, other : str
-        The students.
-    similarity : float
-        From 0 to 1.
-    tasks : tuple of str
-        The tasks that are the same but for names and layout.
-    """
-
-    one: str
-    other: str
-    similarity: float
-    tasks: tuple[str, ...]
+    one: str  # the students
+    other: str  # the students
+    similarity: float  # from 0 to 1
+    tasks: tuple[str, ...]  # the tasks that are the same but for names and layout
 
 
 def similar_pairs(
