@@ -31,10 +31,10 @@ NOT_CAUSAL = {"`causal` is False": _with(causal=False)}
 # 5.1 ---------------------------------------------------------------------------------
 
 
-def _window(g, longer=False):
+def _window(g, longer=False, **causal):
     tokens = whole(g, 1, 6) if longer else whole(g, 8, 11)
     window = tokens + whole(g, 2, 4) if longer else whole(g, 1, tokens // 2)
-    return {"tokens": tokens, "window": window, "causal": True}
+    return {"tokens": tokens, "window": window, **causal}
 
 
 MASK = (
@@ -42,7 +42,7 @@ MASK = (
         claim="causal: no query sees a later key",
         given="The window is longer than the sequence.",
         why="The mask is not True exactly where the key is not after its query.",
-        draw=lambda g: _window(g, longer=True),
+        draw=lambda g: _window(g, longer=True, causal=True),
         as_ifs=NOT_CAUSAL,
     ),
     Probe(
@@ -50,7 +50,7 @@ MASK = (
         given="The window is shorter than the sequence.",
         why="A row is not True exactly at the `window` newest keys, the query's own "
         "included (near the start there are fewer).",
-        draw=_window,
+        draw=lambda g: _window(g, causal=True),
         as_ifs=OTHER_WINDOWS | NOT_CAUSAL,
     ),
     Probe(
@@ -59,7 +59,7 @@ MASK = (
         why="A row is not True exactly at the keys at most `window` positions before "
         "or after the query.",
         draw=_window,
-        call=lambda local_mask, tokens, window, causal: {
+        call=lambda local_mask, tokens, window: {
             "the mask with causal=False": local_mask(tokens, window, False),
             "the mask with `causal` left out": local_mask(tokens, window),
         },
@@ -80,11 +80,11 @@ def _whole_blocks(g, scale=1):
 
 def _equal_scores(g):
     window, d_k, d_v = sizes(g, 3, 3, 7)
-    drawn = draw_vectors(g, 1, tokens=9 * window, d_k=d_k, d_v=d_v, scale=0)
+    drawn = draw_vectors(g, 1, tokens=27 * window, d_k=d_k, d_v=d_v, scale=0)
     return drawn | {"window": window}
 
 
-LENGTHS = {"2 · window + 1": (2, 1), "9 · window − 2": (9, -2), "window": (1, 0)}
+LENGTHS = {"2 · window + 1": (2, 1), "27 · window − 2": (27, -2), "window": (1, 0)}
 LENGTHS |= {"window − 1": (1, -1), "1": (0, 1)}  # (a, b): a · window + b
 
 
@@ -264,8 +264,8 @@ SPARSE = (
         ),
         lambda tokens, window, **_: 3 * 2 * (2 * tokens) * (2 * window + 2) * WIDTH,
         "3 · n · (2 · window + 2) · max(block_size, d) elements",
-        "neither all scores, nor a mask of tokens × tokens, nor rows of scores padded to "
-        "the length of the global block's row",
+        "neither all scores, nor a mask of tokens × tokens, nor rows of scores padded "
+        "to the length of the global block's row",
     ),
 )
 
@@ -291,7 +291,7 @@ def _in_blocks(answer, **drawn):
 LONG = _lengths((200, 300), (16, 24), (3, 5))
 FULL = (
     ("naive", "all scores, or of the output if that is larger"),
-    ("fused, masked", "the mask of all heads, or of the output if that is larger"),
+    ("fused, masked", "the mask (all heads share one), or of a larger output"),
     ("fused, causal", "the output: the kernel keeps no scores"),
 )
 
@@ -560,7 +560,7 @@ LOSSES = (
 
 
 UNCOUNTED = ("numpy", ".numpy", "threading", "multiprocessing", "concurrent")
-UNCOUNTED += ("torch.sparse*", ".to_sparse", ".to_sparse_csr")
+UNCOUNTED += ("torch.sparse*", ".to_sparse")
 READ = {  # in the chapter, by the names of the tasks
     "mask": "what-if-a-token-sees-only-its-neighbours",
     "local": "how-is-only-the-band-computed",

@@ -11,7 +11,8 @@ from attncourse.exercises.run import gradients, leaf
 from attncourse.training.memory import count_elements
 
 WIDTH = 8  # of all vectors whose memory is counted
-AXES = {"no": (0, 0, 0), "one": (0, 1), "two": (1, slice(None), slice(1)), "three": ()}
+AXES = {"no leading axes": (0, 0, 0), "one leading axis": (0, 1)}
+AXES |= {"two leading axes": (1, slice(None), slice(1)), "three leading axes": ()}
 
 
 def draw_vectors(g, *leading, tokens, d_k, d_v, scale=1):
@@ -84,7 +85,7 @@ def _over_axes(*more):
         found, rest = {}, (*options.values(), *more)
         for many, at in AXES.items():
             inputs = (x[at] for x in (query, key, value))
-            found[f"the output with {many} leading axes"] = answer(*inputs, *rest)
+            found[f"the output with {many}"] = answer(*inputs, *rest)
         return found
 
     return call
@@ -122,28 +123,29 @@ def common_probes(scores, axes, ways, long, count, limit, limit_in_words, not_ne
         ),
         Probe(
             claim="the gradients are right as well",
-            given="The last block is not full.",
+            given="The last block is not full. Only the part [0, 1] of the tensors is "
+            "used." + " A causal and a two-sided output are added." * (len(ways) - 1),
             why="A gradient of query, key or value is not the expected one.",
             draw=axes,
             call=_backward(*ways),
         ),
         Probe(
             claim="no tensor grows with n²",
-            given="The tokens are doubled, and the largest tensor is compared.",
-            why="It grows too much. Nothing here needs a tensor with n² elements: "
-            f"{not_needed}.",
+            given="The number of tokens is doubled.",
+            why="The largest tensor grows more than 2.5 times. Nothing here needs a "
+            f"tensor with n² elements: {not_needed}.",
             measure=_growth("largest"),
             between=(0.0, 2.5),
             **shared,
         ),
         Probe(
             claim="all tensors added up grow with n",
-            given="The tokens are doubled. What all tensors hold together, freed ones "
-            "included, is compared.",
-            why="It grows too much, though no single tensor does: piece by piece, "
-            "elements are made whose number grows with n². These can be scores with "
-            "keys that are not seen, masks, or copies: an output that grows in a loop "
-            "is copied by each `torch.cat` (collect the pieces and join them once).",
+            given="The number of tokens is doubled.",
+            why="All tensors added up, freed ones included, grow more than 2.5 times, "
+            "though the largest one does not: piece by piece, elements are made whose "
+            "number grows with n². These can be scores with keys that are not seen, "
+            "masks, or copies: an output that grows in a loop is copied by each "
+            "`torch.cat` (collect the pieces and join them once).",
             measure=_growth("made"),
             between=(0.0, 2.5),
             **shared,

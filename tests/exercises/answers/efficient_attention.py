@@ -1,0 +1,234 @@
+"""Answers to exercise 5 that are unlike each other."""
+
+ONE_QUERY_AT_A_TIME = """
+def window_attention(q, k, v, window, causal=False):
+    n, {start}
+    for i in range(n):
+        low = max(0, i - window + (1 if causal else 0))
+        high = i + 1 if causal else min(n, i + window + 1)
+        local_attention = q[..., i : i + 1, :] @ k[..., low:high, :].mT
+        weights = (local_attention / math.sqrt(q.shape[-1])).softmax(-1)
+        {collect}
+    return {result}
+"""
+BLOCKS = """
+def sparse_attention(q, k, v, block_size, window, stride, num_global):
+    n, out = q.shape[-2], []
+    for start in range(0, n, block_size):
+        count = -(-n // block_size)
+        seen = seen_blocks(start // block_size, count, window, stride, num_global)
+        parts = [(b * block_size, min(n, (b + 1) * block_size)) for b in seen]
+        keys = torch.cat([k[..., a:b, :] for a, b in parts], -2)
+        values = torch.cat([v[..., a:b, :] for a, b in parts], -2)
+        {more}
+        scores = q[..., start : start + block_size, :] @ keys.mT / q.shape[-1] ** 0.5
+        out.append({weights} @ values)
+    return torch.cat(out, -2)
+"""
+PADDED = """pad = (0, 0, 0, n - keys.shape[-2])
+        hidden = torch.arange(n) >= keys.shape[-2]
+        keys, values = F.pad(keys, pad), F.pad(values, pad)"""
+TIMES = """
+def time_in_turns(jobs, repeats=5, clock=time.process_time):
+    def run(job):
+        start = clock()
+        job()
+        return clock() - start
+
+    rounds = [[run(job) for job in jobs.values()] for _ in range({rounds})]
+    columns = zip(*rounds[1:])
+    return {{name: {middle} for name, column in zip(jobs, columns)}}
+"""
+CROSSOVER = """
+def crossover(lengths, ours, theirs):
+    report = None
+    for n, a, b in zip(reversed(lengths), reversed(ours), reversed(theirs)):
+        if a >= b:
+            return report
+        report = n
+    return report
+"""
+SHARES = """
+def reach(layers, window):
+    return layers * window - layers
+
+
+def accuracy_by_distance(model, symbols, distances):
+    was = model.training
+    {before}
+    counts = {{d: [0, 0] for d in distances}}
+    for row in symbols:
+        guesses = model(row[None])[0].argmax(-1).tolist()
+        for k, d in enumerate(distances):
+            for t in range({first}, len(row)):
+                counts[d][0] += guesses[t][k] == row[t - d].item()
+                counts[d][1] += 1
+    {after}
+    return {{d: right / asked for d, (right, asked) in counts.items()}}
+"""
+
+WRONG = {
+    "mask": {
+        "a window beyond the sequence cut to one token less": (
+            "def local_mask(tokens, window, causal=False):\n"
+            "    window = min(window, tokens - 1)\n"
+            "    d = torch.arange(tokens)[:, None] - torch.arange(tokens)\n"
+            "    return (d >= 0) & (d < window) if causal else d.abs() <= window",
+            "The window is longer than the sequence.",
+        ),
+        "blocks for a window": (
+            "def local_mask(tokens, window, causal=False):\n"
+            "    i = torch.arange(tokens) // window\n"
+            "    same = (i[:, None] - i).abs() <= 1\n"
+            "    return same.tril() if causal else same",
+            "not True exactly at the `window` newest keys".replace("`", ""),
+        ),
+    },
+    "local": {
+        "the output grows in the loop": (
+            ONE_QUERY_AT_A_TIME.format(
+                start="out = q.shape[-2], v[..., :0, :]",
+                collect="out = torch.cat([out, weights @ v[..., low:high, :]], -2)",
+                result="out",
+            ),
+            "collect the pieces and join them once",
+        ),
+        "NumPy": (
+            "import numpy as np\n"
+            "def window_attention(query, key, value, window, causal=False):\n"
+            "    mask = torch.from_numpy(np.tri(query.shape[-2], dtype=bool))\n"
+            "    return scaled_dot_product_attention(query, key, value, mask)[0]",
+            "uses numpy, which this task rules out",
+        ),
+        "a copy of its keys for every query": (
+            "def window_attention(q, k, v, window, causal=False):\n"
+            "    n = q.shape[-2]\n"
+            "    near = torch.arange(1 - window if causal else -window, 1 + window)\n"
+            "    near = near[near <= 0] if causal else near\n"
+            "    j = torch.arange(n)[:, None] + near\n"
+            "    keys, values = (x[..., j.clamp(0, n - 1), :] for x in (k, v))\n"
+            "    q = q / q.shape[-1] ** 0.5\n"
+            "    s = torch.einsum('...id,...ijd->...ij', q, keys)\n"
+            "    w = s.masked_fill((j < 0) | (j >= n), -math.inf).softmax(-1)\n"
+            "    return torch.einsum('...ij,...ijd->...id', w, values)",
+            "Neighbouring queries see almost the same keys",
+        ),
+    },
+    "pattern": {
+        "the stride counted from the edge of the window": (
+            "def seen_blocks(block, blocks, window, stride, num_global):\n"
+            "    def sees(d):\n"
+            "        return d <= window or stride and (d - window) % stride == 0\n"
+            "    return [j for j in range(blocks) if sees(abs(block - j))\n"
+            "            or min(block, j) < num_global]",
+            "The three rules".lower(),
+        ),
+    },
+    "sparse": {
+        "all rows padded to the length of the global block's": (
+            BLOCKS.format(
+                more=PADDED, weights="scores.masked_fill(hidden, -math.inf).softmax(-1)"
+            ),
+            "made whose number grows with n²",
+        ),
+        "the weights are not normalised": (
+            BLOCKS.format(more="", weights="(scores - scores.amax()).exp()"),
+            "not the mean of the values",
+        ),
+    },
+    "costs": {
+        "blocks that are not whole": (
+            "def largest_tensor(heads, tokens, width, window):\n"
+            "    output, scores = heads * tokens * width, heads * tokens * tokens\n"
+            "    blocks = tokens / window\n"
+            "    return {'naive': max(output, scores), 'fused, causal': output,\n"
+            "            'fused, masked': max(output, tokens * tokens), 'in blocks':\n"
+            "            2 * heads * blocks * window * max(window, width)}",
+            "as if it were not filled up",
+        ),
+        "one window of keys": (
+            "def largest_tensor(heads, tokens, width, window):\n"
+            "    output, scores = heads * tokens * width, heads * tokens * tokens\n"
+            "    copied = heads * math.ceil(tokens / window + 1) * window * width\n"
+            "    return {'naive': max(output, scores), 'fused, causal': output,\n"
+            "            'fused, masked': max(output, tokens * tokens), 'in blocks':\n"
+            "            max(copied, 2 * heads * tokens * window)}",
+            "two windows of vectors",
+        ),
+    },
+    "timing": {
+        "the upper median": (
+            TIMES.format(
+                rounds="repeats + 1", middle="sorted(column)[len(column) // 2]"
+            )
+            + CROSSOVER,
+            "the larger of the two times in the middle",
+        ),
+        "the call to warm up is one of the repeats": (
+            TIMES.format(rounds="repeats", middle="statistics.median(column)")
+            + CROSSOVER,
+            "not yet",
+        ),
+    },
+    "quality": {
+        "dropout left on": (
+            SHARES.format(before="pass", first="d", after="pass"),
+            "in the mode in which it comes",
+        ),
+        "the first positions dropped for all": (
+            SHARES.format(
+                before="model.eval()",
+                first="max(distances)",
+                after="model.train(was)",
+            ),
+            "at which every distance has an answer",
+        ),
+    },
+}
+
+RIGHT = {
+    "mask": {
+        "triangles": "def local_mask(n, w, causal=False):\n"
+        "    ones = torch.ones(n, n, dtype=torch.bool)\n"
+        "    return ones.tril(0 if causal else w) & ones.triu(1 - w if causal else -w)",
+    },
+    "local": {
+        "one query at a time, a local name like the package's": (
+            ONE_QUERY_AT_A_TIME.format(
+                start="out = q.shape[-2], []",
+                collect="out.append(weights @ v[..., low:high, :])",
+                result="torch.cat(out, -2)",
+            )
+        ),
+    },
+    "pattern": {
+        "a set, and other names": "def seen_blocks(i, n, w, s, g):\n"
+        "    global_blocks = set(range(n) if i < g else range(min(g, n)))\n"
+        "    near = {j for j in range(n) if abs(i - j) <= w}\n"
+        "    far = {j for j in range(n) if s and (i - j) % s == 0}\n"
+        "    return global_blocks | near | far",
+    },
+    "sparse": {
+        "slices joined, softmax by hand": BLOCKS.format(
+            more="", weights="scores.softmax(-1)"
+        ),
+    },
+    "costs": {
+        "powers and floats": "def largest_tensor(h, n, d, w):\n"
+        "    blocks = float(-(-n // w))\n"
+        "    return {'naive': h * n * max(n, d), 'fused, masked': n * max(n, h * d),\n"
+        "            'fused, causal': h * n * d,\n"
+        "            'in blocks': h * blocks * w * max(2 * w, 2 * d)}",
+    },
+    "timing": {
+        "rounds as rows, a local name `report`": TIMES.format(
+            rounds="repeats + 1", middle="statistics.median(column)"
+        )
+        + CROSSOVER,
+    },
+    "quality": {
+        "one sequence and one position at a time": SHARES.format(
+            before="model.eval()", first="d", after="model.train(was)"
+        ),
+    },
+}
