@@ -1,6 +1,7 @@
 """Exercise 2: what heads attend to, in trained models and in any other."""
 
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -221,7 +222,9 @@ def _heads(g, heads=None):
 
 
 def _axes(answer, inputs):
-    axes = list(np.ravel(np.array(answer(*inputs.values()), dtype=object)))
+    with warnings.catch_warnings():  # of NumPy, where imshow is given a tensor
+        warnings.simplefilter("ignore")
+        axes = list(np.ravel(np.array(answer(*inputs.values()), dtype=object)))
     count, heads = sum(hasattr(a, "get_images") for a in axes), len(inputs["weights"])
     if not count == len(axes) == heads:
         raise ValueError(f"{heads} axes should be returned; what came has {count}")

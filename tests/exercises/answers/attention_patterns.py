@@ -140,7 +140,7 @@ WRONG = {
         "a list of layers": (
             "def translator_weights(model, source, target, kind):\n"
             "    return model(source, target, need_weights=True)[1][kind]",
-            "A tensor of shape",
+            "it is a tuple or list of several",
         ),
     },
     "hugging_face": {
