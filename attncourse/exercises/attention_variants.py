@@ -200,12 +200,12 @@ class _Skewed(nn.Module):
         return self.factor * (query @ key.roll(1, -1).transpose(1, 2))
 
 
-def _sequences(g, *, padded=True):
-    batch, source, target, width = sizes(g, 4, low=3)
+def _sequences(g, *, padded=True, target=0):
+    batch, source, width, several = sizes(g, 4, low=3)
     words = whole(g, 1, source - 1, batch) if padded else torch.full((batch,), source)
     return {
         "memory": numbers(g, batch, source, width, most=1.0),
-        "states": numbers(g, batch, target, width, most=1.0),
+        "states": numbers(g, batch, target or several, width, most=1.0),
         "mask": torch.arange(source) < words[:, None],
     }
 
@@ -223,9 +223,10 @@ def _attend(Attention, memory, states, mask, scores):
 
 def _attend_backward(Attention, memory, states, mask, factor):
     score, leaves = _Skewed(factor), {"memory": leaf(memory), "states": leaf(states)}
-    both = Attention(score)(*leaves.values(), mask)
+    context, weights = Attention(score)(*leaves.values(), mask)
     leaves["the score's factor"] = score.factor
-    return gradients(torch.cat(both, dim=-1), **leaves)
+    found = gradients(torch.cat([context, weights], dim=-1), **leaves)
+    return {"context": context, "weights": weights, **found}
 
 
 BOTH = ("context", "weights")
@@ -268,10 +269,10 @@ ATTEND = (
         names=BOTH,
     ),
     Probe(
-        claim="gradients reach memory, states and score",
-        given="A weighted sum of context and weights is differentiated.",
-        why="Context and weights are right, but the gradients are not.",
-        draw=lambda g: _sequences(g) | {"factor": numbers(g, 1)},
+        claim="one target word is enough, and gradients reach memory, states and score",
+        given="There is one target word, and some padding.",
+        why="With several target words context and weights are right; here not all is.",
+        draw=lambda g: _sequences(g, target=1) | {"factor": numbers(g, 1)},
         call=_attend_backward,
     ),
 )
@@ -442,42 +443,34 @@ ALIGNMENT = (
 
 
 # 3.7 ---------------------------------------------------------------------------------
-def _rows(g, targets, sources):
-    """Draw rows of weights that are not uniform, the first one less so."""
-    drawn = whole(g, 1, 60, targets, sources).float()
-    drawn[1:, 0] += 200.0
-    return drawn / drawn.sum(dim=-1, keepdim=True)
-
-
 def _extremes(g):
-    found = {}
-    for sources in (2, 3, 4, 8, 15):
-        targets = whole(g, 2, 5)
-        word = torch.eye(sources)[whole(g, 0, sources - 1, targets)]
-        even = torch.full((targets, sources), 1 / sources)
-        rows = {"1": word, "0": even, "between": _rows(g, targets, sources)}
-        found |= {f"{what} of {sources}": x for what, x in rows.items()}
+    """Draw weights on one word, and uniform ones, in some order."""
+    kinds, found = torch.randperm(4, generator=g).tolist(), {}
+    for number, sources in enumerate((2, 3, whole(g, 4, 7), whole(g, 8, 15))):
+        one = torch.eye(sources)[whole(g, 0, sources - 1, 2)]
+        even = torch.full((2, sources), 1 / sources)
+        found[f"weights_{number + 1}"] = one if kinds[number] < 2 else even
     return found
 
 
 def _some_rows(g):
-    weights = _rows(g, whole(g, 3, 5), whole(g, 3, 7))
+    weights = whole(g, 1, 60, whole(g, 3, 5), whole(g, 3, 7)).float()
+    weights[:, :2] = 60 + 40 * torch.arange(len(weights))[:, None]  # two are largest
+    weights /= weights.sum(dim=1, keepdim=True)
     orders = [torch.randperm(weights.shape[1], generator=g) for _ in weights]
     return {"weights": weights, "orders": torch.stack(orders)}
+
+
+def _each(sharpness, several):
+    found = map(sharpness, several)
+    return [x.item() if isinstance(x, torch.Tensor) else x for x in found]
 
 
 def _variants(sharpness, weights, orders):
     flatter = [weights + a * (1 / weights.shape[1] - weights) for a in (0.3, 0.8, 1)]
     moved = weights.gather(1, orders).flip(0)
     parts = [weights, *flatter, moved, *weights.split(1)]
-    return {str(i): sharpness(part) for i, part in enumerate(parts)}
-
-
-def _miss(values, inputs):
-    """Return how far extremes are from 1 and 0; at least 1 if others are outside."""
-    gaps = [abs(float(x) - int(n[0])) for n, x in values.items() if n[0] in "10"]
-    inside = (0 < float(x) < 1 for n, x in values.items() if n[0] == "b")
-    return max(gaps) + (not all(inside))
+    return {str(i): found for i, found in enumerate(_each(sharpness, parts))}
 
 
 def _measured(values):
@@ -503,13 +496,11 @@ def _off_mean(values, inputs):
 SHARPNESS = (
     Probe(
         claim="all weight on one word gives 1, uniform rows give 0",
-        given="There are sentences of 2 to 15 source words. Each row of some has all "
-        "its weight on one word; rows of others are uniform, those of others neither.",
-        why="The first should give 1, the second 0, and the third something between.",
+        given="Each row of some sentences has all its weight on one word; each row of "
+        "the others is uniform.",
+        why="The former do not give 1, or the latter not 0.",
         draw=_extremes,
-        call=lambda sharpness, **inputs: {n: sharpness(x) for n, x in inputs.items()},
-        measure=_miss,
-        between=(0.0, 1e-4),
+        call=lambda sharpness, **several: _each(sharpness, several.values()),
     ),
     Probe(
         claim="the closer to uniform, the less sharp",
