@@ -13,8 +13,9 @@ from attncourse import MODULE_OF
 
 # Ways to reach a name without writing it down; ruled out wherever anything is.
 HIDING = ("eval", "exec", "compile", "__import__", "globals", "importlib", "ctypes")
-HIDING += ("builtins", "gc", "inspect", "sys")
-HIDING += ("torch._C", "torch.ops", "torch.nn.modules")
+HIDING += ("builtins", "gc", "inspect", "torch._C", "torch.ops", "torch.nn.modules")
+HIDING += ("sys.modules", "sys._getframe", "sys._current_frames", "sys.meta_path")
+HIDING += ("sys.path", "sys.settrace", "sys.setprofile")
 DUNDER = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
 
 

@@ -196,8 +196,14 @@ def source_of(answers, space: dict, names=()) -> str:
     names : sequence of str
         Dotted names, so that objects imported elsewhere are known again.
     """
-    parts, done = [], set()
-    todo = [(answer.__name__, _cell_of(answer)) for answer in answers]
+    parts, done, todo = [], set(), []
+    for answer in answers:
+        thing = getattr(answer, "func", answer)  # of functools.partial
+        thing = thing if hasattr(thing, "__name__") else type(thing)
+        if thing.__module__ == "__main__":
+            todo.append((thing.__name__, _cell_of(thing)))
+        else:
+            parts.append(_import_of(thing.__name__, thing, names))
     while todo:
         word, cell = todo.pop()
         if (word, cell) in done:
@@ -242,6 +248,7 @@ def _import_of(word, thing, names) -> str:
     module, own = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
     named = isinstance(module, str) and isinstance(own, str) and own.isidentifier()
     if named and not module.startswith(("torch._C", "builtins", "__main__")):
+        module = "torch.nn" if module.startswith("torch.nn.modules") else module
         return f"from {module} import {own} as {word}"
     return ""
 

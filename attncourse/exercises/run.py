@@ -14,6 +14,7 @@ import io
 import linecache
 import sys
 import traceback
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -145,7 +146,8 @@ def _settled(seed):
     plt = sys.modules.get("matplotlib.pyplot")
     figures = set(plt.get_fignums()) if plt else set()
     quiet = contextlib.redirect_stdout(io.StringIO())
-    with torch.random.fork_rng(devices=[]), torch.enable_grad(), quiet:
+    unwarned = warnings.catch_warnings(action="ignore")
+    with torch.random.fork_rng(devices=[]), torch.enable_grad(), quiet, unwarned:
         torch.manual_seed(seed)
         try:
             yield

@@ -358,3 +358,25 @@ def test_an_answer_is_judged_with_what_it_needs_and_nothing_else():
     assert "relu" not in source
     assert forbidden_uses(source, ("torch.nn.functional.pad",))
     assert not forbidden_uses(source, ("torch.nn.functional.gelu",))
+
+
+@pytest.mark.parametrize(
+    ("line", "forbidden"),
+    [
+        ("answer = nn.Softmax(dim=-1)", False),
+        ("answer = partial(torch.softmax, dim=-1)", False),
+        ("from torch.nn import Linear as answer", False),
+        ("from attncourse.layers.rotary import apply_rotary as answer", True),
+        ("answer = partial(apply_rotary, base=100.0)", True),
+        ("answer = nn.MultiheadAttention(4, 2)", True),
+    ],
+)
+def test_an_answer_may_be_an_object_of_a_library(line, forbidden):
+    space = {"__name__": "__main__"}
+    given = "import torch\nfrom torch import nn\nfrom functools import partial\n"
+    given += "from attncourse.layers.rotary import apply_rotary\n"
+    exec(given + line, space)
+    names = ("attncourse.layers", "torch.nn.MultiheadAttention")
+    assert bool(forbidden_uses(source_of([space["answer"]], space, names), names)) == (
+        forbidden
+    )

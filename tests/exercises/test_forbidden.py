@@ -57,6 +57,7 @@ def test_a_use_is_found(source, name):
         "from __future__ import annotations",
         "layers = [nn.Linear(2, 2)]\nlayers[0](x)",
         "text = 'F.scaled_dot_product_attention'",
+        "import sys\nprint(sys.maxsize, file=sys.stderr)",
         "torch.compile(f)\nimport re\nre.compile('x')",
         "model.eval()\ngetattr(model, 'heads')\ngetattr(model, name)",
         "F.softmax(x, -1)\nnn.functional.dropout(x)",
