@@ -234,7 +234,8 @@ ATTEND = (
     Probe(
         claim="the weights are the softmax of the scores over the source words",
         given="The scores are given, and there is no padding.",
-        why="These are not the weights, or not the mean of the memory with them.",
+        why="The weights are not this softmax, or the context is not the mean of the "
+        "memory with these weights.",
         draw=partial(_with_scores, most=3.0, padded=False),
         call=_attend,
         names=BOTH,

@@ -156,8 +156,7 @@ class Translator(nn.Module):
 def fit(model, pairs, corpus, *, seed, steps=STEPS, device=None, progress=True):
     """Train a translator on sentence pairs and return the loss of every step.
 
-    `seed` draws the order of the pairs; a step sees 32 of them. `device` is the best
-    available one unless given.
+    `seed` draws the order of the pairs, 32 a step; `device` is the best one by default.
     """
     group = {"params": model.parameters(), "lr": 1e-2, "betas": (0.9, 0.98)}
     return train(
