@@ -19,6 +19,8 @@ EQUIVALENT = {
     "4-attention": 1,
     "lengths": 6,
     "comparison": 4,
+    "speed": 1,
+    "bleu": 1,
 }
 
 
