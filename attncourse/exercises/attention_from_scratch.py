@@ -64,9 +64,9 @@ SCORES = (
     ),
     Probe(
         "leading axes, such as batch and heads, are kept apart",
-        "There are two leading axes, of sizes 2 and 1.",
+        "There are two leading axes, of sizes 1 and 3.",
         "Right for one matrix of queries and one of keys, and not here.",
-        lambda g: {"query": numbers(g, 2, 1, 5, 4), "key": numbers(g, 2, 1, 3, 4)},
+        lambda g: {"query": numbers(g, 1, 3, 5, 4), "key": numbers(g, 1, 3, 2, 4)},
     ),
 )
 
@@ -305,7 +305,7 @@ MASKED = (
         _backward,
     ),
     _both(
-        "hidden scores may be huge, visible ones very low, also in half precision",
+        "huge hidden and very low visible scores, in half precision too",
         "The scores are about -10^10 and 10^10, or in float16 -30000 and 30000.",
         "The weights should be a softmax of the visible keys, in the inputs' type.",
         _extreme_scores,
@@ -342,7 +342,7 @@ HEADS = (
         lambda g: _heads(g, 1, MATRICES),
     ),
     _both(
-        "query, key and value have their own matrices: x @ w_query, and so on",
+        "each projection has its own matrix: x @ w_query, and so on",
         "There is one head, and `w_output` is the identity.",
         "Right with identity matrices, and not with others.",
         lambda g: _heads(g, 1, ("w_output",)),
