@@ -7,13 +7,12 @@ the process that forks. How much is kept does not grow with the number of submis
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import socket
 from collections import OrderedDict
 
 MOST = 300  # things kept
-LONGEST = 1 << 22  # bytes of one that is sent
-
 sends: socket.socket | None = None  # set in a process that was forked
 _kept: OrderedDict = OrderedDict()
 
@@ -30,19 +29,19 @@ def put(key: str, value) -> None:
     _kept[key] = value
     while len(_kept) > MOST:
         _kept.popitem(last=False)
-    if sends is not None:
-        with contextlib.suppress(OSError):  # too long, or too many: it is done again
-            sends.send(pickle.dumps((key, value)), socket.MSG_DONTWAIT)
+    if sends is None:
+        return
+    # A file in memory, since a message has a limited size.
+    with os.fdopen(os.memfd_create("cache"), "wb") as file:
+        pickle.dump((key, value), file)
+        file.flush()
+        with contextlib.suppress(OSError):  # too many at once: it is done again
+            socket.send_fds(sends, [b"c"], [file.fileno()], socket.MSG_DONTWAIT)
 
 
 def receive(sock) -> None:
-    """Keep what a fork has sent."""
-    put(*pickle.loads(sock.recv(LONGEST)))
-
-
-def pair() -> tuple[socket.socket, socket.socket]:
-    """Return the sockets of a fork and of the process that forks."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-        ours.setsockopt(socket.SOL_SOCKET, option, LONGEST)
-    return ours, theirs
+    """Keep what a fork has sent; `sock` is the other end of `sends`."""
+    _, fds, _, _ = socket.recv_fds(sock, 1, 1)
+    with os.fdopen(fds[0], "rb") as file:
+        file.seek(0)
+        put(*pickle.load(file))

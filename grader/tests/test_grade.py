@@ -8,13 +8,13 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from attncourse.exercises.run import Observation
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import (
     all_seeds,
     answers_in,
+    block_of,
     blocks_in,
     compose,
     find_template,
@@ -133,7 +133,7 @@ def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected()
     submission = read_submission(SOLUTIONS / f"{FIRST}.ipynb")
     seeds = {task.name: all_seeds(task, "secret") for task in exercise.tasks}
     expected = {
-        (name, place, seed): Observation({}, error="ValueError")
+        (name, place, seed): (None, block_of(place, seed, "12.5"))
         for name, places in seeds.items()
         for place, found in enumerate(places)
         for seed in found

@@ -10,7 +10,6 @@ import ast
 import re
 from pathlib import Path
 
-from attncourse.exercises.compare import render
 from attncourse.exercises.probe import Exercise, Task
 from attncourse_grader import cache
 from attncourse_grader.exercises import modules
@@ -186,8 +185,8 @@ def compose(template: Template, answers: dict[str, str], checked, expected: dict
         cell.metadata.tags = []
         task = template.exercise.task(name)
         text = "".join(
-            block_of(place, seed, render(expected[name, place, seed], probe))
-            for place, probe in enumerate(task.probes)
+            expected[name, place, seed][1]
+            for place in range(len(task.probes))
             for seed in seeds[place]
         )
         cell.outputs = [new_output("stream", text=text)]

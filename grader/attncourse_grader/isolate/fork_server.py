@@ -45,7 +45,7 @@ def main() -> None:
     import_module(COMPARING).warm_up()
     for name in NEEDED:
         import_module(name)
-    sends, receives = cache.pair()
+    sends, receives = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     gc.freeze()
     while True:
         if receives in select.select([control, receives], [], [])[0]:
