@@ -454,7 +454,10 @@ def _randomised(model_class, copy_loss, ids):
     model, generator = model_class(9, 8), torch.Generator().manual_seed(0)
     for parameter in model.parameters():
         parameter.data = 0.4 * torch.randn(parameter.shape, generator=generator)
-    return model.eval()(ids)
+    logits, weights = model.eval()(ids)
+    if logits.shape != (wanted := (*ids.shape, 10)):
+        raise ValueError(f"the logits should be {wanted}; they are {logits.shape}")
+    return logits, weights
 
 
 def _row_sums(values, inputs):

@@ -93,6 +93,9 @@ def holds(probe: Probe, case: Case) -> bool:
     if came.values.keys() != expected.values.keys():
         return False
     if probe.between is not None:
+        pairs = [(came.values[n], v) for n, v in expected.values.items()]
+        if any(c.kind != v.kind or len(c.shape) != len(v.shape) for c, v in pairs):
+            return False
         number = measured(probe, case)
         return number is not None and probe.between[0] <= number <= probe.between[1]
     return all(
