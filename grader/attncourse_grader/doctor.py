@@ -41,7 +41,6 @@ def examine(folder: Path = Path()) -> list[Finding]:
         _memory(),
         _cores(),
         _solutions(),
-        _browser(),
         *_layers(),
     ]
 
@@ -56,7 +55,6 @@ PACKAGES = (
     ("psutil", True, "ends what a submission has started", "pip install psutil"),
     ("matplotlib", True, "for answers that draw", "pip install matplotlib"),
     ("distributed", False, "--scheduler", "pip install './grader[cluster]'"),
-    ("jupyter-book", False, "builds the site", "pip install -r requirements.txt"),
 )
 
 
@@ -158,15 +156,6 @@ def _solutions() -> Finding:
             "or give --solutions.",
         )
     return Finding("solutions", "good", f"{len(there)} of {len(modules())}")
-
-
-def _browser() -> Finding:
-    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
-        if found := shutil.which(name):
-            return Finding("browser", "good", found)
-    return Finding(
-        "browser", "lacking", "no Chromium; only the tests of the site need one."
-    )
 
 
 def _layers() -> list[Finding]:

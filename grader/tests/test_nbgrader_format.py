@@ -5,7 +5,7 @@ import pytest
 
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.hand_in.nbgrader_format import assignment_from, faults_of
+from attncourse_grader.hand_in.nbgrader_format import assignment_from
 from attncourse_grader.hand_in.submission import read_notebook
 
 NAMES = list(modules())
@@ -31,7 +31,8 @@ def marks_of(notebook):
 def test_every_check_is_a_graded_cell_and_every_answer_a_solution(assignment):
     name, notebook = assignment
     exercise = exercise_of(name)
-    assert faults_of(notebook) == []
+    ids = [mark["grade_id"] for _, mark in marks_of(notebook)]
+    assert len(set(ids)) == len(ids)
     marks = marks_of(notebook)
     graded = [m for c, m in marks if m["grade"] and c.cell_type == "code"]
     probes = [probe for task in exercise.tasks for probe in task.probes]
@@ -47,26 +48,6 @@ def test_nbgrader_accepts_them(assignment):
     from nbgrader.nbgraderformat import MetadataValidator
 
     MetadataValidator().validate_nb(assignment[1])
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        ({"grade_id": "a b"}, "bad or not its own"),
-        ({"grade_id": "check-scores"}, "bad or not its own"),
-        ({"points": -1}, "points belong"),
-        ({"schema_version": 2}, "another schema"),
-        ({"locked": "yes"}, "no boolean"),
-        ({"colour": "red"}, "colour"),
-    ],
-)
-def test_what_nbgrader_would_not_accept_is_noticed(damage, said, solutions):
-    name = NAMES[0]
-    notebook = assignment_of(name, solutions)
-    tests = [m for _, m in marks_of(notebook) if m["grade_id"].startswith("test-")]
-    tests[0].update(damage)
-    (fault,) = faults_of(notebook)
-    assert said in fault
 
 
 def test_the_command_writes_a_course_folder_whose_tests_tell_right_from_wrong(
@@ -88,7 +69,7 @@ def test_the_command_writes_a_course_folder_whose_tests_tell_right_from_wrong(
     exec("def wrong(q, k): return q @ k.mT", space)
     for test in tests:
         exec(test, {"attention_scores": space["right"]})
-    with pytest.raises(AssertionError, match="root of d_k"):
+    with pytest.raises(AssertionError, match="square root"):
         for test in tests:
             exec(test, {"attention_scores": space["wrong"]})
     assert main([*words, "--variant-per-student", "x.csv"]) == 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import copy
 import json
-import re
 import sys
 import zlib
 from pathlib import Path
@@ -20,9 +19,7 @@ from attncourse_grader.hand_in.submission import Refused, read_notebook
 from attncourse_grader.isolate import forking
 
 SCHEMA = 3  # of nbgrader's metadata of cells
-KEYS = {"grade", "grade_id", "locked", "points", "schema_version", "solution", "task"}
 SECONDS = 1800  # that the solution may take
-GRADE_ID = re.compile(r"[A-Za-z0-9_-]+")
 TEST = """\
 # Graded, {points:g} of {of:g} points: {claim}
 ### BEGIN HIDDEN TESTS
@@ -104,33 +101,6 @@ def _packed(plain: dict) -> str:
     return base64.b64encode(zlib.compress(json.dumps(plain).encode())).decode()
 
 
-def faults_of(notebook) -> list[str]:
-    """Return what nbgrader would not accept in the metadata of a notebook's cells."""
-    found, ids = [], set()
-    for place, cell in enumerate(notebook.cells, start=1):
-        mark = cell.metadata.get("nbgrader")
-        if mark is None:
-            if "BEGIN SOLUTION" in cell.source or "BEGIN HIDDEN" in cell.source:
-                found.append(f"cell {place} has a region and no mark")
-            continue
-        if unknown := mark.keys() - KEYS:
-            found.append(f"cell {place} has {sorted(unknown)}")
-        if mark.get("schema_version") != SCHEMA:
-            found.append(f"cell {place} is of another schema")
-        for key in ("grade", "locked", "solution", "task"):
-            if not isinstance(mark.get(key), bool):
-                found.append(f"cell {place}: {key} is no boolean")
-        grade_id = mark.get("grade_id", "")
-        if not GRADE_ID.fullmatch(grade_id) or grade_id in ids:
-            found.append(f"cell {place}: the id {grade_id!r} is bad or not its own")
-        ids.add(grade_id)
-        if mark["grade"] != ("points" in mark) or mark.get("points", 0) < 0:
-            found.append(f"cell {place}: points belong to graded cells")
-        if cell.cell_type == "markdown" and mark["grade"] != mark["solution"]:
-            found.append(f"cell {place}: text is graded where it is a solution")
-    return found
-
-
 def export_for_nbgrader(solution: Path, folder: Path, secret: str = "") -> Path:
     """Write the source of one assignment into a course folder of nbgrader."""
     name = solution.stem
@@ -138,8 +108,6 @@ def export_for_nbgrader(solution: Path, folder: Path, secret: str = "") -> Path:
     found = forking.call(call, str(solution.absolute()), secret, seconds=SECONDS)
     expected = {(task, place): by_seed for task, place, by_seed in found}
     notebook = assignment_from(read_notebook(solution), name, expected)
-    if faults := faults_of(notebook):
-        raise Refused(f"{solution.name} does not fit nbgrader: {'; '.join(faults)}.")
     path = folder / "source" / name / solution.name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ import time
 from importlib import import_module
 
 from attncourse_grader import cache
+from attncourse_grader.exercises import modules
 from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.channel import Reader, send
 from attncourse_grader.isolate.spawn import end_after, end_children, spawn
@@ -43,8 +44,9 @@ def main() -> None:
         end_after(serve_students, asked, closing=(control, asks))
     asked.close()
     import_module(COMPARING).warm_up()
-    for name in NEEDED:
-        import_module(name)
+    for name in (*NEEDED, *(f"attncourse.exercises.{m}" for m in modules().values())):
+        with contextlib.suppress(Exception):  # who needs it will be told
+            import_module(name)
     sends, receives = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     gc.freeze()
     while True:

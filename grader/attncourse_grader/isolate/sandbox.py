@@ -22,25 +22,14 @@ MEMORY = 2 << 30  # bytes that an answer may take beside what was there
 SCRATCH = Path("/of-the-answer")
 DISK = 128 << 20  # bytes that it may write, all files together
 PROCESSES, OPEN_FILES = 64, 256
-NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
-    0x00020000,
-    0x04000000,
-    0x08000000,
-    0x10000000,
-    0x20000000,
-    0x40000000,
-)
-MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (2, 4, 4096, 16384, 1 << 18)
+NEWNS, NEWUTS, NEWIPC = 1 << 17, 1 << 26, 1 << 27
+NEWUSER, NEWPID, NEWNET = 1 << 28, 1 << 29, 1 << 30
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 1 << 12, 1 << 14, 1 << 18
 MNT_DETACH, AT_RECURSIVE, AT_FDCWD, ATTR_RDONLY = 2, 0x8000, -100, 1
 MOUNT_SETATTR = 442
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-SET_DEATH_SIGNAL, SET_DUMPABLE, DROP_FROM_BOUND, SET_SUBREAPER, NO_NEW_PRIVS = (
-    1,
-    4,
-    24,
-    36,
-    38,
-)
+SET_DEATH_SIGNAL, SET_DUMPABLE, DROP_FROM_BOUND = 1, 4, 24
+SET_SUBREAPER, NO_NEW_PRIVS = 36, 38
 DEVICES = ("null", "zero", "random", "urandom")
 SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache", "/etc/fonts")
 UNPRIVILEGED_UID = 0x30000000  # user numbers that belong to nobody
