@@ -348,12 +348,15 @@ COSTS = (
 
 def _job_seconds(g):
     return {
-        "seconds": {n: whole(g, 10, 40) / 2**13 for n in ("full", "local", "fused")}
+        "seconds": {n: whole(g, 999, 4001) / 2**11 for n in ("full", "local", "fused")}
     }
 
 
-def _time(*factors, slow_after=(), given=True):
-    """Return a call with a made-up clock, and one repeat less than factors.
+FACTORS = (9, 3, 1, 8, 4, 30, 5, 12, 2, 6, 11)
+
+
+def _time(*factors, repeats=None, slow_after=()):
+    """Return a call with a made-up clock.
 
     The calls of a job take its seconds times the factors, one after the other, and five
     times as long when as many rounds of calls are over as `slow_after` says.
@@ -368,8 +371,8 @@ def _time(*factors, slow_after=(), given=True):
             now[0] += seconds[name] * factors[min(calls[name], len(factors) - 1)] * slow
             calls[name] += 1
 
-        jobs, repeats = {name: partial(run, name) for name in seconds}, len(factors) - 1
-        if given:
+        jobs = {name: partial(run, name) for name in seconds}
+        if repeats:
             found = time_in_turns(jobs, repeats, lambda: now[0])
         else:
             found = time_in_turns(jobs, clock=lambda: now[0])
@@ -379,15 +382,11 @@ def _time(*factors, slow_after=(), given=True):
     return call
 
 
-FACTORS = (9, 3, 1, 8), (9, 3, 1, 8, 4), (9, 2, 7, 1, 3, 30)
-
-
 def _medians(*answers, seconds):
-    calls = {f"repeats={len(factors) - 1}": _time(*factors) for factors in FACTORS}
-    calls |= {"`repeats` left out": _time(*FACTORS[-1], given=False)}
+    calls = {n or "left out": _time(*FACTORS, repeats=n) for n in (3, 4, 5, None)}
     return {
-        f"the seconds with {what}": call(*answers, seconds)["the seconds"]
-        for what, call in calls.items()
+        f"the seconds (repeats: {n})": call(*answers, seconds)["the seconds"]
+        for n, call in calls.items()
     }
 
 
@@ -417,14 +416,14 @@ TIMING = (
         given="Every call of a job takes the same time.",
         why="They are not the difference of the clock before and after one call.",
         draw=_job_seconds,
-        call=_time(1, 1, 1),
+        call=_time(1, repeats=2),
     ),
     Probe(
         claim="a first call of each job warms up and is not measured",
         given="The first call of a job takes 50 times as long; there is one repeat.",
         why="The seconds are right where every call takes the same time, not here.",
         draw=_job_seconds,
-        call=_time(50, 1),
+        call=_time(50, 1, repeats=1),
     ),
     Probe(
         claim="the median of the repeats, odd or even in number, 5 if left out",
@@ -440,7 +439,7 @@ TIMING = (
         "job has been called twice, and again when each has been called four times.",
         why="The jobs are not slowed down alike: a round does not measure each once.",
         draw=_job_seconds,
-        call=_time(*[1] * 6, slow_after=(2, 4)),
+        call=_time(1, repeats=5, slow_after=(2, 4)),
     ),
     Probe(
         claim="crossover: the length from which on ours is faster",
@@ -474,7 +473,8 @@ class _Guesser(nn.Module):
 
     def __init__(self, distances, wrong, logits):
         super().__init__()
-        self.distances, self.wrong, self.logits = distances, wrong, logits
+        self.distances, self.wrong = distances, wrong
+        self.logits = nn.Parameter(logits)
 
     def forward(self, symbols):
         """Return logits, (batch, tokens, distances, symbols)."""
