@@ -100,7 +100,7 @@ BUCKETS = Task(
             "The row is not the distance, limited on both sides, plus the reach.",
             lambda g: {
                 "distances": whole(g, -5, 5, 3, 7),
-                "reach": whole(g, 1, 7),
+                "reach": whole(g, 1, 6),
             },
             call=lambda clipped_rows, buckets, **x: clipped_rows(*x.values()),
             read=f"{PAGE}#shaw-a-vector-for-each-distance",
