@@ -21,6 +21,7 @@ from attncourse_grader.hand_in.manifest import (
 )
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import Stopped, is_there, only_run
@@ -71,6 +72,8 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     Stopped
         If the gradebook can be used no longer; what was graded is in it.
     """
+    if not (sandbox.linux or course.scheduler):
+        raise Refused(forking.NOT_LINUX)
     if not any((course.solutions / f"{name}.ipynb").is_file() for name in modules()):
         raise Refused(
             f"there are no solutions in {course.solutions}. Give the folder of the "

@@ -304,3 +304,21 @@ def test_a_limit_that_is_no_time_is_refused(tmp_path, notebook, capsys):
     path = notebook(tmp_path / "ada.ipynb")
     assert main(["grade", str(path), "--limit", "0"]) == 1
     assert "--limit takes seconds" in capsys.readouterr().err
+
+
+def test_without_the_grader_the_command_says_how_to_install_it(monkeypatch, capsys):
+    from attncourse import cli
+
+    monkeypatch.setitem(sys.modules, "attncourse_grader", None)
+    assert cli.main(["grade"]) == 1
+    assert "pip install ./grader" in capsys.readouterr().err
+
+
+def test_elsewhere_than_on_linux_the_command_says_what_to_do(
+    tmp_path, notebook, grade, monkeypatch
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    monkeypatch.setattr("attncourse_grader.batch.sandbox.linux", False)
+    status, error = grade()
+    assert status == 1
+    assert "Grading needs Linux" in error
