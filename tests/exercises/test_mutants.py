@@ -21,6 +21,8 @@ EQUIVALENT = {
     "comparison": 4,
     "speed": 1,
     "bleu": 1,
+    "local": 3,
+    "sparse": 1,
 }
 
 
