@@ -1,33 +1,17 @@
 """Exercise 2: what heads attend to, in trained models and in any other."""
 
-import re
 import warnings
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from attncourse.exercises.probe import Exercise, Probe, Task, sizes, whole
-from attncourse.exercises.provided.attention_patterns import (
-    shown,
-    small_hugging_face,
-    small_transformer,
-    small_translator,
-)
+from attncourse.exercises.provided import attention_patterns as provided
 from attncourse.exercises.run import gradients
 
-SHAPES = "chapters/03_multi_head#the-same-in-pytorch-shape-by-shape"
-MODES = "chapters/03_multi_head#the-layer-you-would-use"
-PICTURE = "chapters/03_multi_head#what-do-the-heads-of-a-trained-model-do"
-SCORE = "chapters/03_multi_head#a-score-for-each-head"
-ABLATE = "chapters/03_multi_head#does-the-model-need-these-heads"
-PADDING = "chapters/06_seq2seq#fault-4-padding-that-is-read"
-ALIGN = "chapters/06_seq2seq#which-heads-align"
-
-
-def _reading(page, *probes):
-    """Return probes that name a page of the book, where they have none of their own."""
-    return tuple(replace(probe, read=probe.read or page) for probe in probes)
+IN_HEADS, IN_SEQ2SEQ = "chapters/03_multi_head#", "chapters/06_seq2seq#"
 
 
 def _padded(ids, *lengths):
@@ -43,169 +27,146 @@ def _weights(g, visible, heads):
     return drawn / drawn.sum(dim=-1, keepdim=True).clamp(min=1)
 
 
+def _both_real(tokens):
+    """Return where query and key are no padding, ``(batch, queries, keys)``."""
+    return (tokens != 0)[:, :, None] & (tokens != 0)[:, None, :]
+
+
 def _self_attention(g, tokens, heads):
     """Draw weights among tokens; those on other tokens may be 0."""
-    real = (tokens != 0)[:, :, None] & (tokens != 0)[:, None, :]
+    real = _both_real(tokens)
     kept = (whole(g, 0, 6, *real.shape) > 0) | torch.eye(real.shape[1]).bool()
     return _weights(g, real & kept, heads)
 
 
-# 2.1 and 2.2 -------------------------------------------------------------------------
+def _call(place):
+    """Return a call of one of several answers."""
+    return lambda *answers, **inputs: answers[place](*inputs.values())
 
+
+# 2.1 and 2.2
 KINDS = ("encoder", "decoder", "cross")
+EAGER_BERT = partial(provided.small_hugging_face, "bert", implementation="eager")
 
 
-def _sentences(g, *, ones=False, padded=False):
-    layers, batch, heads = (2, 3, 1) if padded else sizes(g, 3, 2, 4)
-    if ones:
-        layers, batch, heads = ((1, 3, 2), (2, 1, 1))[whole(g, 0, 1)]
-    length = 5 if padded else 4
-    source, target = whole(g, 3, 6, batch, length), whole(g, 3, 6, batch, 5)
+def _model(g, padded):
+    layers, batch, heads = (2, 3, 1) if padded else sizes(g, 3, 1, 3)
+    return {"seed": whole(g, 0, 999), "layers": layers, "heads": heads}, batch
+
+
+def _sentences(g, padded=False):
+    how, batch = _model(g, padded)
+    source = whole(g, 3, 6, batch, 5 if padded else 4)
+    target = whole(g, 3, 6, batch, 5)
     if padded:
         source, target = _padded(source, 2, 5, 3), _padded(target, 5, 3, 1)
-    drawn = {"seed": whole(g, 0, 999), "layers": layers, "heads": heads}
-    return drawn | {"source": source, "target": target}
+    return how | {"source": source, "target": target}
 
 
-def _texts(g, implementation="eager", *, padded=False):
-    layers, batch, heads = (2, 3, 1) if padded else sizes(g, 3, 1, 3)
+def _texts(g, padded=False):
+    how, batch = _model(g, padded)
     ids = whole(g, 0, 6, batch, 4)
     mask = torch.ones_like(ids)
     if padded:
         mask[0, 2:], mask[2, 0] = 0, 0
         ids[0, 1], ids[1, 2], ids[2, 0] = 0, 0, 3  # ids do not tell padding
-    drawn = {"seed": whole(g, 0, 999), "layers": layers, "heads": heads}
-    return drawn | {"implementation": implementation, "ids": ids, "mask": mask}
-
-
-def _cross(answer, source, target, **how):
-    return answer(small_translator(**how), source, target, "cross")
+    return how | {"ids": ids, "mask": mask}
 
 
 def _kinds(answer, source, target, **how):
-    model = small_translator(**how)
+    model = provided.small_translator(**how)
     return {kind: answer(model, source, target, kind) for kind in KINDS}
 
 
-def _bert(answer, ids, mask, **how):
-    return answer(small_hugging_face("bert", **how), ids, mask)
-
-
-def _models(answer, ids, mask, **how):
-    models = {name: small_hugging_face(name, **how) for name in ("bert", "gpt2")}
-    return {name: answer(model, ids, mask) for name, model in models.items()}
+def _defaults(answer, ids, mask, **how):
+    return {
+        name: answer(provided.small_hugging_face(name, **how), ids, mask)
+        for name in ("bert", "gpt2")
+    }
 
 
 def _of_modes(build, draw):
-    """Return the probes of modes and gradients."""
+    """Return the probe of modes and gradients."""
 
-    def in_training(answer, seed, layers, heads, **inputs):
-        model = build(seed=seed, layers=layers, heads=heads, dropout=0.4)
-        return answer(model.train(), *inputs.values())
+    def call(answer, seed, layers, heads, **inputs):
+        found = {}
+        for mode in ("training", "evaluation"):
+            model = build(seed=seed, layers=layers, heads=heads, dropout=0.4)
+            weights = answer(model.train(mode == "training"), *inputs.values())
+            modules = sum(module.training for module in model.modules())
+            found[f"weights of a model in {mode} mode"] = weights.detach()
+            found[f"modules in training mode after {mode} mode"] = modules
+            found["weights need gradients"] = weights.requires_grad
+        return found
 
-    def state(answer, seed, layers, heads, training, **inputs):
-        model = build(seed=seed, layers=layers, heads=heads).train(training)
-        weights = answer(model, *inputs.values())
-        return {
-            "weights": weights.detach(),
-            "modules in training mode": sum(m.training for m in model.modules()),
-            "the weights need gradients": weights.requires_grad,
-        }
-
-    return _reading(
-        MODES,
-        Probe(
-            claim="the model runs in evaluation mode",
-            given="The model comes in training mode and has dropout.",
-            why="These are not the weights that the model gives in evaluation mode.",
-            draw=draw,
-            call=in_training,
-        ),
-        Probe(
-            claim="it gets back its mode, and the weights need no gradients",
-            given="The model comes in training or in evaluation mode, without dropout.",
-            why="The weights, the mode of the model after the call, or whether the "
-            "weights need gradients are not as asked.",
-            draw=lambda g: draw(g) | {"training": bool(whole(g, 0, 1))},
-            call=state,
-        ),
+    return Probe(
+        "the model runs in evaluation mode without gradients, then gets back its mode",
+        "It has dropout. It comes in training mode, and once in evaluation mode.",
+        "The weights are not those of evaluation mode, or they need gradients, or the "
+        "model's mode after the call is another than before.",
+        draw,
+        call,
+        weight=2,
+        read=f"{IN_HEADS}the-layer-you-would-use",
     )
 
 
-TRANSLATOR = _reading(
-    SHAPES,
+TRANSLATOR = (
     Probe(
-        claim="each layer, sentence and head has a matrix, with queries in rows",
-        given="Nothing is padded here, and the kind is cross-attention.",
-        why="The numbers are not the model's cross-attention weights in the order "
-        "(layers, batch, heads, queries, keys).",
-        draw=_sentences,
-        call=_cross,
+        "for each kind: (layers, batch, heads, queries, keys)",
+        "Nothing is padded. All three kinds are asked for.",
+        "The numbers are not the model's weights in this order of axes.",
+        _sentences,
+        _kinds,
+        read=f"{IN_HEADS}the-same-in-pytorch-shape-by-shape",
     ),
     Probe(
-        claim="so it is for every kind, and for a single layer or sentence",
-        given="Nothing is padded; there is one layer, or one sentence. The weights of "
-        "all three kinds are asked for.",
-        why="The weights of one of the kinds are not right.",
-        draw=lambda g: _sentences(g, ones=True),
-        call=_kinds,
-    ),
-    Probe(
-        claim="rows of padded queries are zero, and all others as they were",
-        given="Source and target are padded, in different places.",
-        why="With padding, the weights are not right. Rows of padding have to be zero: "
-        "of source tokens in the encoder, of target tokens in the other two kinds. No "
-        "other row may change.",
-        draw=lambda g: _sentences(g, padded=True),
-        read=PADDING,
-        call=_kinds,
+        "rows of padded queries are zero, and all others as they were",
+        "Source and target are padded, in different places.",
+        "Right without padding. With it, rows of source tokens (in the encoder) or of "
+        "target tokens (else) should be zero if padded. No other row may change.",
+        lambda g: _sentences(g, padded=True),
+        _kinds,
         weight=2,
+        read=f"{IN_SEQ2SEQ}fault-4-padding-that-is-read",
     ),
-    *_of_modes(
-        small_translator, lambda g: _sentences(g) | {"kind": KINDS[whole(g, 0, 2)]}
+    _of_modes(
+        provided.small_translator,
+        lambda g: _sentences(g) | {"kind": KINDS[whole(g, 0, 2)]},
     ),
 )
 
-HUGGING_FACE = _reading(
-    SHAPES,
+BERTS = (
     Probe(
-        claim="the weights of a BERT come out in the order asked for",
-        given="The model was loaded with plain (eager) attention; nothing is padded.",
-        why="The numbers are not the weights of the model in the order (layers, batch, "
-        "heads, tokens, tokens).",
-        draw=_texts,
-        call=_bert,
+        "the weights of a BERT: (layers, batch, heads, tokens, tokens)",
+        "It was loaded with plain (eager) attention; nothing is padded.",
+        "The numbers are not the model's weights in this order of axes.",
+        _texts,
+        lambda answer, ids, mask, **how: answer(EAGER_BERT(**how), ids, mask),
     ),
     Probe(
-        claim="so do those of any model that was loaded as the library does by default",
-        given="A BERT and a GPT-2 were loaded without choosing how attention is "
-        "computed; nothing is padded.",
-        why="For a BERT with plain attention the weights are right; here they are not.",
-        draw=lambda g: _texts(g, None),
-        call=_models,
+        "so those of any model that was loaded as the library does by default",
+        "A BERT and a GPT-2 were loaded so; nothing is padded.",
+        "Right for a BERT with eager attention, and not here.",
+        _texts,
+        _defaults,
         weight=2,
     ),
     Probe(
-        claim="padding, on either side, gets no weight, and its rows are zero",
-        given="By `mask`, a sentence is padded on the right and another on the left; "
-        "the id 0 occurs in tokens too.",
-        why="With padding the weights are not right.",
-        draw=lambda g: _texts(g, padded=True),
-        read=PADDING,
-        call=_models,
+        "padding, on either side, gets no weight, and its rows are zero",
+        "One text is padded on the right, one on the left. Tokens may have the id 0.",
+        "Right without padding, and not with it.",
+        lambda g: _texts(g, padded=True),
+        _defaults,
+        weight=2,
         as_ifs={"the mask is all ones": lambda mask, **_: {"mask": mask | 1}},
-        weight=2,
     ),
-    *_of_modes(
-        lambda **how: small_hugging_face("bert", implementation="eager", **how),
-        lambda g: {n: v for n, v in _texts(g).items() if n != "implementation"},
-    ),
+    _of_modes(EAGER_BERT, _texts),
 )
 
 
-# 2.3 ---------------------------------------------------------------------------------
-
-WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "dog", "saw", "red", "hat")
+# 2.3
+WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "saw", "red", "hat"]
 
 
 def _words(g, count):
@@ -234,71 +195,60 @@ def _axes(answer, inputs):
 def _shown(*parts):
     """Return a call that reads parts of what each picture shows."""
     return lambda answer, **inputs: {
-        f"the {part} of head {number}": shown(axes)[part]
+        f"the {part} of head {number}": provided.shown(axes)[part]
         for number, axes in enumerate(_axes(answer, inputs))
         for part in parts
     }
 
 
-def _titles(answer, **inputs):
-    axes, found = _axes(answer, inputs), []
-    for one in axes:
-        title = " ".join(one.get_title(where) for where in ("left", "center", "right"))
-        number = re.search(r"head\D{0,9}(\d+)", title, re.IGNORECASE)
-        number = number or re.search(r"(\d+)", title)
-        found.append(int(number[1]) if number else -1)
-    sums = torch.stack([shown(one)["data"].sum() for one in axes])
-    return {"the numbers in the titles": found, "the sums of the pictures": sums}
-
-
-PICTURES = _reading(
-    PICTURE,
+PICTURES = (
     Probe(
-        claim="rows are queries from the top, columns are keys from the left",
-        given="There are several heads; queries and keys differ in number.",
-        why="The pictures, read from the top left, do not show the weights.",
-        draw=_heads,
-        call=_shown("data"),
+        "rows are queries from the top, columns are keys from the left",
+        "There are several heads, and not as many queries as keys.",
+        "Read from the top left, the pictures do not show the weights.",
+        _heads,
+        _shown("data"),
+        read=f"{IN_HEADS}what-do-the-heads-of-a-trained-model-do",
     ),
     Probe(
-        claim="a colour means the same weight everywhere, on a scale from 0 to 1",
-        given="Compared is where each weight stands on the colour scale, from 0 for "
-        "the first colour to 1 for the last.",
-        why="A weight does not stand at its own value on the colour scale.",
-        draw=_heads,
-        call=_shown("colours"),
+        "a colour means the same weight everywhere, on a scale from 0 to 1",
+        "Read is where each weight stands on the scale: 0 is its start, 1 its end.",
+        "A weight does not stand at its own value.",
+        _heads,
+        _shown("colours"),
     ),
     Probe(
-        claim="each row and column has its token",
-        given="Read are the labels at the rows from the top and at the columns from "
-        "the left, with '-' where there is none. Axes may share them.",
-        why="The labels are not the tokens.",
-        draw=_heads,
-        call=_shown("rows", "columns"),
+        "each row and column has its token",
+        "Read are the labels from the top and from the left, '-' where there is none.",
+        "The labels are not the tokens.",
+        _heads,
+        _shown("rows", "columns"),
     ),
     Probe(
-        claim="the title has the number of the head, counted from 0",
-        given="Read is a number in each title, that after the word 'head' if there is "
-        "one, and -1 where there is no number.",
-        why="The numbers in the titles are not those of the heads.",
-        draw=_heads,
-        call=_titles,
+        "the title has the number of the head, counted from 0",
+        "Read is the number after 'head', or else the first one; -1 if there is none.",
+        "The numbers in the titles are not those of the heads.",
+        _heads,
+        _shown("number in the title"),
         weight=0.5,
     ),
     Probe(
-        claim="it works for a single head",
-        given="There is only one head.",
-        why="With several heads the pictures are right, with one they are not.",
-        draw=lambda g: _heads(g, 1),
-        call=_shown("data"),
+        "it works for a single head",
+        "There is only one head.",
+        "Right for several heads, and not for one.",
+        lambda g: _heads(g, 1),
+        _shown("data"),
         weight=0.5,
     ),
 )
 
 
-# 2.4 ---------------------------------------------------------------------------------
-
+# 2.4
 NAMES = ("previous_token_score", "duplicate_token_score", "induction_score")
+
+
+def _scored(g, tokens):
+    return {"weights": _self_attention(g, tokens, whole(g, 1, 4)), "tokens": tokens}
 
 
 def _pairs(g):
@@ -312,15 +262,10 @@ def _pairs(g):
     return _scored(g, torch.stack(rows))
 
 
-def _several(g):
-    """Draw sentences in which tokens occur up to three times, never side by side."""
-    order = [torch.randperm(3, generator=g) + 1 for _ in range(2)]
-    return _scored(g, torch.stack([row.repeat(3) for row in order])[:, :8])
-
-
 def _in_a_row(g):
-    order = torch.randperm(4, generator=g)[None] + 1
-    return _scored(g, order[:, [0, 0, 1, 2, 2, 2, 3, 1, 1]])
+    """Draw sentences in which tokens occur up to four times, also side by side."""
+    order = torch.stack([torch.randperm(4, generator=g) + 1 for _ in range(2)])
+    return _scored(g, order[:, [0, 0, 1, 2, 2, 2, 3, 1, 1, 3, 2]])
 
 
 def _unequal(g):
@@ -330,201 +275,149 @@ def _unequal(g):
     return _scored(g, _padded(tokens, 8, 3, whole(g, 4, 6)))
 
 
-def _scored(g, tokens):
-    heads = whole(g, 1, 2) if len(tokens) == 1 else whole(g, 3, 4)
-    weights = _self_attention(g, tokens, heads)
-    return {"weights": weights, "tokens": tokens}
-
-
-def _scores(*which):
+def _named(*which):
+    """Return a call of some of the three scores."""
     return lambda *answers, **inputs: {
         NAMES[i]: answers[i](*inputs.values()) for i in which
     }
 
 
-SCORES = _reading(
-    SCORE,
+SCORES = (
     Probe(
-        claim="`previous_token_score` is the mean weight on the token just before",
-        given="Nothing is padded here.",
-        why="It is not the mean of the weights on the token just before, over all "
-        "queries but the first of each sentence.",
-        draw=_pairs,
-        call=_scores(0),
+        "`previous_token_score` is the mean weight on the token just before",
+        "Nothing is padded.",
+        "It is not the mean over all queries but the first of each sentence.",
+        _pairs,
+        _named(0),
     ),
     Probe(
-        claim="`duplicate_token_score` is the mean weight on an earlier copy",
-        given="Nothing is padded here, and no token occurs more than twice.",
-        why="It is not the mean of the weights on the earlier copy, over the queries "
-        "that have one.",
-        draw=_pairs,
-        call=_scores(1),
+        "`duplicate_token_score` is the mean weight on an earlier copy",
+        "Nothing is padded, and no token occurs more than twice.",
+        "It is not the mean over the queries that have an earlier copy.",
+        _pairs,
+        _named(1),
     ),
     Probe(
-        claim="`induction_score` is the mean weight on what followed the copy",
-        given="Nothing is padded here, no token occurs more than twice, and copies "
-        "never stand side by side.",
-        why="It is not the mean of the weights on the token that followed the earlier "
-        "copy, over the queries that have one.",
-        draw=_pairs,
-        call=_scores(2),
+        "`induction_score` is the mean weight on what followed the copy",
+        "Nothing is padded. Tokens occur twice at most, never side by side.",
+        "It is not the mean over the queries that have an earlier copy.",
+        _pairs,
+        _named(2),
+        read=f"{IN_HEADS}a-score-for-each-head",
     ),
     Probe(
-        claim="several earlier copies count together",
-        given="Nothing is padded here; tokens occur up to three times, never side by "
-        "side.",
-        why="With one earlier copy the score is right, with two it is not. Their "
-        "weights are added up, and the query counts once.",
-        draw=_several,
-        call=_scores(1, 2),
+        "several copies count together, and what followed may be the query itself",
+        "Nothing is padded. Tokens occur up to four times, also side by side.",
+        "Right with one copy that stands apart. With several, their weights are added "
+        "up, and the query counts once.",
+        _in_a_row,
+        _named(1, 2),
     ),
     Probe(
-        claim="what follows a copy may be the query itself",
-        given="Nothing is padded here; some tokens occur two or three times in a row.",
-        why="Where a token stands beside its copy, the score is not right.",
-        draw=_in_a_row,
-        call=_scores(1, 2),
-    ),
-    Probe(
-        claim="padding is left out, and all counted queries of the batch count alike",
-        given="The sentences have different lengths and are padded; one has no copies.",
-        why="Without padding the score is right. With sentences of different lengths "
-        "it is not the mean over all counted queries of the batch together.",
-        draw=_unequal,
-        read=PADDING,
-        call=_scores(0, 1, 2),
+        "padding is left out, and all counted queries of the batch count alike",
+        "The sentences have different lengths and are padded; one has no copies.",
+        "Right without padding. Here it is not the mean over all counted queries.",
+        _unequal,
+        _named(0, 1, 2),
         weight=2,
     ),
 )
 
 
-# 2.5 ---------------------------------------------------------------------------------
-
-
-def _linked(g, batch, links_of, words=None):
-    target, source = words or (9, 4)
+# 2.5
+def _linked(g, batch=1, several=False, only_some=False, source=4):
+    """Draw weights, and links of all or some target words, one or several a word."""
+    target = 9 if source == 4 else 5
     drawn = whole(g, 0, 10**9, batch, 2 + whole(g, 1, 2), target, source)
     ranks = drawn.argsort(dim=-1).argsort(dim=-1) + 1  # no two in a row are equal
-    weights = ranks / ranks.sum(dim=-1, keepdim=True)
-    links = []
+    weights, links = ranks / ranks.sum(dim=-1, keepdim=True), []
     for n in range(batch):
         length = target - 3 * n  # the rest is padding
         weights[n, :, length:] = 0
-        links.append(links_of(g, n, length, source))
+        pairs = [(whole(g, 0, source - 1), t) for t in range(length)]
+        pairs = pairs[::2] if only_some else pairs
+        pairs += [((s + 1) % source, t) for s, t in pairs[::2] if several]
+        order = torch.randperm(len(pairs), generator=g).tolist()
+        links.append([pairs[i] for i in order])
     return {"weights": weights, "links": links}
 
 
-def _one_each(g, n, target, source):
-    return [(whole(g, 0, source - 1), t) for t in range(target)]
-
-
-def _one_or_two(g, n, target, source):
-    pairs = _one_each(g, n, target, source)
-    return _in_disorder(g, pairs + [((s + 1) % source, t) for s, t in pairs[::2]])
-
-
-def _some(g, n, target, source):
-    return _in_disorder(g, _one_each(g, n, target, source)[::2])
-
-
-def _in_disorder(g, pairs):
-    return [pairs[i] for i in torch.randperm(len(pairs), generator=g).tolist()]
-
-
-ALIGNMENT = _reading(
-    ALIGN,
+ALIGNMENT = (
     Probe(
-        claim="the largest weight of a row has to lie on the linked source word",
-        given="There is one sentence, and each target word has one link.",
-        why="It is not the proportion of target words whose largest weight lies on "
-        "their link.",
-        draw=lambda g: _linked(g, 1, _one_each, ((9, 4), (5, 7))[whole(g, 0, 1)]),
+        "the largest weight of a row should lie on the linked source word",
+        "There is one sentence, and each target word has one link.",
+        "It is not the proportion of target words whose largest weight lies there.",
+        lambda g: _linked(g, source=(4, 7)[whole(g, 0, 1)]),
+        read=f"{IN_SEQ2SEQ}which-heads-align",
     ),
     Probe(
-        claim="a word with several links counts once, and one hit is enough",
-        given="There is one sentence. Each target word has one link or two, and the "
-        "links are in no order.",
-        why="With one link for each word the result is right, with several it is not.",
-        draw=lambda g: _linked(g, 1, _one_or_two),
+        "a word with several links counts once, and one hit is enough",
+        "There is one sentence. Each target word has one link or two, in no order.",
+        "Right with one link for each word, and not with several.",
+        lambda g: _linked(g, several=True),
     ),
     Probe(
-        claim="a word without links does not count",
-        given="There is one sentence, and only some target words have a link.",
-        why="With links for all target words the result is right; here it is not.",
-        draw=lambda g: _linked(g, 1, _some),
-    ),
-    Probe(
-        claim="it counts over all sentences together",
-        given="There are three sentences of different lengths, padded in the target.",
-        why="For one sentence the result is right; for several it is not the "
-        "proportion of all their linked target words.",
-        draw=lambda g: _linked(g, 3, _some),
+        "words without links do not count, and all sentences count together",
+        "Three sentences of different lengths, padded; only some words have links.",
+        "Right for one sentence with links for all words, and not here.",
+        lambda g: _linked(g, 3, only_some=True),
     ),
 )
 
 
-# 2.6 ---------------------------------------------------------------------------------
-
-
+# 2.6
 def _to_ablate(g):
     layers, heads = sizes(g, 2, 2, 3)
-    drawn = {"seed": whole(g, 0, 999), "layers": layers, "heads": heads}
-    drawn["tokens"] = whole(g, 0, 6, 2, 3)
+    how = {"seed": whole(g, 0, 999), "layers": layers, "heads": heads}
     head = whole(g, 0, heads - 1)
     layer = layers - 1 if head == 0 else whole(g, 0, layers - 1)
-    return drawn | {"layer": layer, "head": head}
+    return how | {"tokens": whole(g, 0, 6, 2, 3), "layer": layer, "head": head}
 
 
 def _inside(ablated, _, tokens, layer, head, **how):
     found = {}
     for name, at in {"layer 0, head 0": (0, 0), "another head": (layer, head)}.items():
-        model = small_transformer(**how)
+        model = provided.small_transformer(**how)
         with ablated(model, *at):
-            found[name] = model(tokens).detach()
+            logits = model(tokens)
+            found[name] = logits.detach()
             found[f"{name}, second call"] = model(tokens.flip(0)).detach()
+            weight = model.layers[at[0]].attention.value_proj.weight
+            slopes = gradients(logits, **{f"the other heads' values ({name})": weight})
+        others = torch.arange(len(weight)) // 4 != at[1]
+        found |= {n: x if x is None else x[others] for n, x in slopes.items()}
     return found
 
 
-def _gradient_inside(ablated, _, tokens, layer, head, **how):
-    model = small_transformer(**how)
-    with ablated(model, layer, head):
-        weight = model.layers[layer].attention.value_proj.weight
-        found = gradients(model(tokens), **{"the values of the other heads": weight})
-    others = torch.arange(len(weight)) // 4 != head
-    return {n: x if x is None else x[others] for n, x in found.items()}
-
-
-class _Interruption(Exception):
-    """What ends a block."""
-
-
-def _afterwards(interrupted):
-    def call(ablated, _, tokens, layer, head, training, **how):
-        model, error = small_transformer(**how).train(training), "none"
+def _afterwards(ablated, _, tokens, layer, head, training, **how):
+    found = {}
+    for end in ("the block", "an error in it"):
+        model, error = provided.small_transformer(**how).train(training), "none"
         before = [parameter.detach().clone() for parameter in model.parameters()]
         try:
             with ablated(model, layer, head):
                 model(tokens)
-                if interrupted:
-                    raise _Interruption
-        except _Interruption:
+                if end != "the block":
+                    raise InterruptedError
+        except InterruptedError:
             error = "that of the block"
-        pairs = zip(before, model.parameters(), strict=True)
-        modules = [*model.modules()]
+        modules, pairs = (
+            [*model.modules()],
+            zip(before, model.parameters(), strict=True),
+        )
         hooks = (len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules)
-        return {
-            "logits": model(tokens).detach(),
-            "hooks left": sum(hooks),
-            "changed parameters": sum(not torch.equal(a, b) for a, b in pairs),
-            "modules in training mode": sum(m.training for m in modules),
-            "the error that comes out": error,
+        found |= {
+            f"logits after {end}": model(tokens).detach(),
+            f"hooks after {end}": sum(hooks),
+            f"parameters changed by {end}": sum(not torch.equal(*p) for p in pairs),
+            f"modules in training mode after {end}": sum(m.training for m in modules),
+            f"the error that comes out of {end}": error,
         }
-
-    return call
+    return found
 
 
 def _increase(_, loss_increase, tokens, layer, head, **how):
-    model, ramp = small_transformer(**how), torch.arange(7.0)
+    model, ramp = provided.small_transformer(**how), torch.arange(7.0)
 
     def loss_of(model, tokens):
         return ((model(tokens) * ramp).mean(dim=-1) * (tokens - 2)).mean()
@@ -533,181 +426,138 @@ def _increase(_, loss_increase, tokens, layer, head, **how):
     return {"increase": increase, "loss afterwards": loss_of(model, tokens).item()}
 
 
-ABLATION = _reading(
-    ABLATE,
+ABLATION = (
     Probe(
-        claim="inside the block this head adds nothing, and all others work as before",
-        given="One block ablates layer 0, head 0, another one another head. In each "
-        "the model is called twice.",
-        why="The logits inside are not those of the model without this head.",
-        draw=_to_ablate,
-        call=_inside,
+        "inside the block this head adds nothing, and all others work as before",
+        "One block ablates layer 0, head 0, one another head; each calls twice.",
+        "Logits, or gradients of other heads, are not those without this head.",
+        _to_ablate,
+        _inside,
+        weight=2,
+        read=f"{IN_HEADS}does-the-model-need-these-heads",
     ),
     Probe(
-        claim="gradients flow through the other heads as before",
-        given="Gradients are asked for inside the block.",
-        why="Inside the block the logits are right, but not their gradients.",
-        draw=_to_ablate,
-        call=_gradient_inside,
-        weight=0.5,
+        "after the block the model is as it was, also if it ends in an error",
+        "It comes in training or in evaluation mode, without dropout.",
+        "After the block the model is not as it was before, or an error is gone.",
+        lambda g: _to_ablate(g) | {"training": bool(whole(g, 0, 1))},
+        _afterwards,
+        weight=2,
     ),
     Probe(
-        claim="after the block the model is as it was",
-        given="The model comes in training or in evaluation mode, without dropout.",
-        why="After the block the model is not as it was before.",
-        draw=lambda g: _to_ablate(g) | {"training": bool(whole(g, 0, 1))},
-        call=_afterwards(False),
-    ),
-    Probe(
-        claim="so it is if the block ends in an error, and the error comes out",
-        given="The block ends in an error.",
-        why="After the error the model is not as it was before, or the error is gone.",
-        draw=lambda g: _to_ablate(g) | {"training": bool(whole(g, 0, 1))},
-        call=_afterwards(True),
-    ),
-    Probe(
-        claim="`loss_increase` is the loss without the head minus that with it",
-        given="The loss depends on logits and tokens, and may be negative.",
-        why="`loss_increase` is not the difference of the two losses, or the model is "
-        "another one after it.",
-        draw=_to_ablate,
-        call=_increase,
+        "`loss_increase` is the loss without the head minus that with it",
+        "The loss depends on logits and tokens, and may be negative.",
+        "It is not this difference, or the model is another one after it.",
+        _to_ablate,
+        _increase,
         weight=2,
     ),
 )
 
 
-# 2.7 ---------------------------------------------------------------------------------
-
-
-def _distances(g, *lengths, more_keys=0):
+# 2.7
+def _distances(g, *lengths):
+    """Draw sentences; without padding there may be more keys than queries."""
     queries = 5 + whole(g, 0, 2)
+    keys = queries if lengths else queries + whole(g, 0, 3)
     tokens = whole(g, 1, 9, 3, queries)
     tokens = _padded(tokens, *lengths) if lengths else tokens
-    visible = torch.ones(3, queries, queries + more_keys, dtype=torch.bool)
+    visible = torch.ones(3, queries, keys, dtype=torch.bool)
     return {"weights": _weights(g, visible, 3 + whole(g, 0, 1)), "tokens": tokens}
 
 
-def _visible(g, kind="all"):
+def _visible(g, all_keys=False):
+    """Draw weights; some visible keys have the weight 0, if not all are visible."""
     keys = 4 + whole(g, 0, 3)
-    count = torch.full((3, 5), keys)
-    if kind != "all":
-        count = whole(g, 2, keys, 3, 5)
-    if kind == "few":
+    count = torch.full((3, 5), keys) if all_keys else whole(g, 2, keys, 3, 5)
+    if not all_keys:
         count[0, :3], count[2, 1:3] = torch.tensor([1, 0, 0]), 1
     visible = (torch.arange(keys) < count[..., None]).roll(whole(g, 0, 3), dims=-1)
     weights = _weights(g, visible, 3)
-    if kind == "zeros":  # all weight on one of the visible keys
-        weights[0, 0] = visible[0].int().argmax(-1, True) == torch.arange(keys)
+    if not all_keys:  # all weight on one of the visible keys
+        weights[1, 0] = visible[1].int().argmax(-1, True) == torch.arange(keys)
     return {"weights": weights, "visible": visible}
 
 
-def _distance(attention_distance, _, **inputs):
-    return attention_distance(*inputs.values())
-
-
-def _entropy(_, normalised_entropy, **inputs):
-    return normalised_entropy(*inputs.values())
-
-
-MEASURES = _reading(
-    SCORE,
+MEASURES = (
     Probe(
-        claim="`attention_distance` is the mean of weights times distances",
-        given="Nothing is padded here, and there are as many keys as queries or more.",
-        why="It is not the mean over the queries of the weights times the distances.",
-        draw=lambda g: _distances(g, more_keys=whole(g, 0, 3)),
-        call=_distance,
+        "`attention_distance` is the mean of weights times distances",
+        "Nothing is padded, and there are as many keys as queries or more.",
+        "It is not the mean over the queries of this sum over the keys.",
+        _distances,
+        _call(0),
+        read=f"{IN_HEADS}a-score-for-each-head",
     ),
     Probe(
-        claim="padding is left out, and all queries of the batch count alike",
-        given="The sentences have different lengths and are padded.",
-        why="Without padding the distance is right. With it, it is not the mean over "
-        "all queries of the batch that are tokens.",
-        draw=lambda g: _distances(g, 5, 2, 4),
-        read=PADDING,
-        call=_distance,
+        "padding is left out, and all queries of the batch count alike",
+        "The sentences have different lengths and are padded.",
+        "Right without padding. Here it is not the mean over all that are tokens.",
+        lambda g: _distances(g, 5, 2, 4),
+        _call(0),
     ),
     Probe(
-        claim="`normalised_entropy` is entropy over the logarithm of the keys' number",
-        given="Each query sees all keys, and none of the weights is 0.",
-        why="It is not the mean of the entropies, divided by the logarithm of the "
-        "number of keys.",
-        draw=_visible,
-        call=_entropy,
+        "`normalised_entropy` is entropy over the logarithm of the keys' number",
+        "Each query sees all keys, and none of the weights is 0.",
+        "It is not the mean of this ratio over all queries.",
+        lambda g: _visible(g, all_keys=True),
+        _call(1),
     ),
     Probe(
-        claim="it goes by the visible keys of each query, also where a weight is 0",
-        given="The queries see different numbers of keys, two at least, and some of "
-        "these keys have the weight 0.",
-        why="Where all queries see all keys the result is right; here it is not.",
-        draw=lambda g: _visible(g, "zeros"),
-        call=_entropy,
-    ),
-    Probe(
-        claim="queries that see one key or none are left out",
-        given="Some queries see one key or none, more in one sentence than in others.",
-        why="Where all queries see two keys at least the result is right; here it is "
-        "not the mean over all queries of the batch that do.",
-        draw=lambda g: _visible(g, "few"),
-        call=_entropy,
+        "each query's visible keys count, and queries that see one or none do not",
+        "Queries see different numbers of keys, some one or none. Some weights are 0.",
+        "Right where all queries see all keys. Here it is not the mean over those that "
+        "see two keys or more.",
+        _visible,
+        _call(1),
+        weight=2,
     ),
 )
 
 
-# 2.8 ---------------------------------------------------------------------------------
-
-
+# 2.8
 def _long(g):
     batch, n = whole(g, 2, 3), whole(g, 14, 18)
     lengths = [whole(g, 12, n) for _ in range(batch - 1)]
     return {"tokens": _padded(whole(g, 1, 6, batch, n), n, *lengths)}
 
 
-def _uniform(tokens):
-    both = (tokens != 0)[:, :, None] & (tokens != 0)[:, None, :]
-    return both / both.sum(dim=-1, keepdim=True).clamp(min=1)
+def _any_heads(g):
+    """Draw heads that attend at random, or to one token only."""
+    tokens = _long(g)["tokens"]
+    weights = _self_attention(g, tokens, 3)
+    one = F.one_hot(weights.argmax(-1)) * (tokens != 0)[:, None, :, None]
+    return {"weights": torch.cat([weights, one], dim=1), "tokens": tokens}
 
 
 def _mixed(pattern, tokens, amounts):
     """Return one head for each amount of the pattern; the rest is uniform."""
-    amounts = torch.as_tensor(amounts)[:, None, None]
-    return amounts * pattern[:, None] + (1 - amounts) * _uniform(tokens)[:, None]
+    uniform = _both_real(tokens) / (tokens != 0).sum(dim=-1)[:, None, None]
+    amounts = amounts[:, None, None]
+    return amounts * pattern[:, None] + (1 - amounts) * uniform[:, None]
 
 
-def _any_heads(g):
-    """Draw heads that attend at random, to one token only, and uniformly."""
-    tokens = _long(g)["tokens"]
-    weights, uniform = _self_attention(g, tokens, 3), _uniform(tokens)[:, None]
-    one = torch.zeros_like(weights).scatter(-1, weights.argmax(-1, True), 1.0)
-    one = one * (tokens != 0)[:, None, :, None]
-    return {"weights": torch.cat([weights, one, uniform], dim=1), "tokens": tokens}
-
-
-def _of_amounts(*amounts):
-    def call(my_pattern, my_score, tokens):
-        return my_score(_mixed(my_pattern(tokens), tokens, amounts), tokens)
-
-    return call
+def _of_amounts(my_pattern, my_score, weights, tokens):
+    """Return the scores of 0, 1/4, ... all of the pattern, and of other heads."""
+    mixed = _mixed(my_pattern(tokens), tokens, torch.arange(5) / 4)
+    return {"mixed": my_score(mixed, tokens), "others": my_score(weights, tokens)}
 
 
 def _ways(my_pattern, my_score, tokens, amounts):
     """Return the scores of the same heads, in ways that should not matter."""
     heads = _mixed(my_pattern(tokens), tokens, amounts)
-    pad = torch.nn.functional.pad
     alone = [my_score(heads[:, [head]], tokens) for head in range(len(amounts))]
     return {
         "together": my_score(heads, tokens),
         "each head alone": torch.cat(alone),
         "sentences reversed": my_score(heads.flip(0), tokens.flip(0)),
-        "more padding": my_score(pad(heads, (0, 3, 0, 3)), pad(tokens, (0, 3))),
+        "more padding": my_score(F.pad(heads, (0, 3, 0, 3)), F.pad(tokens, (0, 3))),
     }
 
 
 def _faults(values, inputs):
     """Return by how much rows fail to be attention weights over the tokens."""
     pattern, real = values["result"], inputs["tokens"].numpy() != 0
-    hidden = ~(real[:, :, None] & real[:, None, :])
+    hidden = ~_both_real(inputs["tokens"]).numpy()
     sums = abs(pattern.sum(axis=-1) - real)
     return max(sums.max(), -pattern.min(), abs(pattern * hidden).max())
 
@@ -722,10 +572,11 @@ def _known(values, inputs):
     return max((pattern * t).sum() / t.any(axis=-1).sum() for t in tables)
 
 
-def _missed(values, inputs):
-    """Return by how much the bound for the pure or for the uniform head is missed."""
-    uniform, pure = values["result"]
-    return max(uniform - 0.5, 0.99 - pure)
+def _missed(values, _):
+    """Return by how much a bound is missed, at most."""
+    uniform, *_, pure = values["mixed"]
+    outside = abs(np.concatenate([*values.values()]) - 0.5).max() - 0.5
+    return max(uniform - 0.5, 0.99 - pure, outside)
 
 
 def _difference(values, inputs):
@@ -735,93 +586,66 @@ def _difference(values, inputs):
     return largest if np.ptp(first) > 0.02 else np.nan
 
 
-OWN_SCORE = _reading(
-    SCORE,
+OWN_SCORE = (
     Probe(
-        claim="`my_pattern` returns attention weights, and padding has none",
-        given="Measured is the largest fault: of the sum of a row, of a negative "
-        "weight, of a weight on padding or in a row of padding.",
-        why="The pattern is none of attention weights over the tokens.",
-        draw=_long,
-        call=lambda my_pattern, _, tokens: my_pattern(tokens),
+        "`my_pattern` returns attention weights, and padding has none",
+        "Measured is the largest fault: of a sum, a sign, or a weight of padding.",
+        "The pattern is none of attention weights over the tokens.",
+        _long,
+        _call(0),
         measure=_faults,
         between=(-1, 1e-3),
     ),
     Probe(
-        claim="the pattern is another one than those of task 2.4",
-        given="Measured is the highest score of task 2.4 that the pattern gets.",
-        why="The pattern is one of those of task 2.4, or nearly so.",
-        draw=_long,
-        call=lambda my_pattern, _, tokens: my_pattern(tokens),
+        "the pattern is another one than those of task 2.4",
+        "Measured is the highest score of task 2.4 that the pattern gets.",
+        "The pattern is one of those of task 2.4, or nearly so.",
+        _long,
+        _call(0),
+        weight=0,
         measure=_known,
         between=(0, 0.79999),
-        weight=0,
     ),
     Probe(
-        claim="the score lies between 0 and 1",
-        given="The heads attend at random, to one token only, or uniformly. Measured "
-        "is by how much a score lies outside the range.",
-        why="A score lies outside the range.",
-        draw=_any_heads,
-        call=lambda _, my_score, **inputs: my_score(*inputs.values()),
-        measure=lambda values, _: np.max(np.abs(values["result"] - 0.5)) - 0.5,
-        between=(-1, 1e-4),
-        weight=0,
-    ),
-    Probe(
-        claim="the pure pattern gets at least 0.99, uniform attention at most 0.5",
-        given="Measured is by how much one of the two bounds is missed.",
-        why="One of the two bounds is missed.",
-        draw=_long,
-        call=_of_amounts(0.0, 1.0),
+        "scores from 0 to 1: the pure pattern above 0.99, uniform attention below 0.5",
+        "Measured is by how much a bound is missed, also by other heads.",
+        "One of the bounds is missed.",
+        _any_heads,
+        _of_amounts,
         measure=_missed,
         between=(-1, 1e-4),
     ),
     Probe(
-        claim="more of the pattern gets a higher score",
-        given="The heads have 0, 1/4, 1/2, 3/4 and all of the pattern; the rest is "
-        "uniform. Measured is the smallest step from one score to the next.",
-        why="A head with more of the pattern does not get a clearly higher score.",
-        draw=_long,
-        call=_of_amounts(0.0, 0.25, 0.5, 0.75, 1.0),
-        measure=lambda values, _: np.diff(values["result"]).min(),
+        "more of the pattern gets a higher score",
+        "Heads mix it with uniform attention. Measured is the smallest step in score.",
+        "A head with 1/4 more of the pattern does not get a clearly higher score.",
+        _any_heads,
+        _of_amounts,
+        measure=lambda values, _: np.diff(values["mixed"]).min(),
         between=(0.0199, 1),
+        read=f"{IN_HEADS}a-score-for-each-head",
     ),
     Probe(
-        claim="a score changes with the head's own weights, and with nothing else",
-        given="Heads with different amounts of the pattern are scored together, each "
-        "alone, with the sentences in another order, and with more padding.",
-        why="Not all of these give a head the same score, or all heads have one score.",
-        draw=lambda g: _long(g) | {"amounts": torch.randperm(9, generator=g)[:4] / 8},
-        call=_ways,
+        "a score changes with the head's own weights, and with nothing else",
+        "The same heads come together, alone, in another batch order, or padded more.",
+        "Not all of these give a head the same score, or all heads have one score.",
+        lambda g: _long(g) | {"amounts": torch.randperm(9, generator=g)[:4] / 8},
+        _ways,
         measure=_difference,
         between=(0, 1e-3),
     ),
 )
 
 
-ABLATING = ("ablated", "loss_increase")
+OF_TRANSLATOR, OF_ANY = ("translator_weights",), ("hugging_face_weights",)
+ABLATING, OWN = ("ablated", "loss_increase"), ("my_pattern", "my_score")
 MEASURED = ("attention_distance", "normalised_entropy")
-OWN = ("my_pattern", "my_score")
-
 EXERCISE = Exercise(
     "2_attention_patterns",
     "Attention patterns",
     (
-        Task(
-            "translator",
-            "The weights of a translator",
-            ("translator_weights",),
-            2,
-            TRANSLATOR,
-        ),
-        Task(
-            "hugging_face",
-            "The weights of any Hugging Face model",
-            ("hugging_face_weights",),
-            3,
-            HUGGING_FACE,
-        ),
+        Task("translator", "The weights of a translator", OF_TRANSLATOR, 2, TRANSLATOR),
+        Task("hugging_face", "The weights of any Hugging Face model", OF_ANY, 3, BERTS),
         Task("pictures", "A picture of each head", ("draw_heads",), 2, PICTURES),
         Task("scores", "Scores for three patterns", NAMES, 4, SCORES),
         Task("alignment", "Heads that align", ("alignment_accuracy",), 2, ALIGNMENT),

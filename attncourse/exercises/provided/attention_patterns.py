@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import torch
 
@@ -103,7 +105,8 @@ def shown(axes):
     -------
     dict
         "data": the matrix; "colours": where each element stands on the colour scale,
-        from 0 to 1; "rows" and "columns": the labels, each as one text.
+        from 0 to 1; "rows" and "columns": the labels, each as one text; "number in the
+        title": that after "head", or else the first one, or -1.
 
     Raises
     ------
@@ -131,11 +134,15 @@ def shown(axes):
     down = -axes.transData.transform([(x[0], each) for each in y])[:, 1]
     rows, columns = np.argsort(down), np.argsort(across)
     data = data[rows][:, columns]
+    title = " ".join(axes.get_title(at) for at in ("left", "center", "right"))
+    number = re.search(r"head\D{0,9}(\d+)", title, re.IGNORECASE)
+    number = number or re.search(r"(\d+)", title)
     return {
         "data": torch.tensor(data),
         "colours": torch.tensor(np.ma.filled(picture.norm(data), np.nan)),
         "rows": _labels(axes.get_shared_y_axes(), axes, "yaxis", y[rows]),
         "columns": _labels(axes.get_shared_x_axes(), axes, "xaxis", x[columns]),
+        "number in the title": int(number[1]) if number else -1,
     }
 
 

@@ -168,7 +168,7 @@ WRONG = {
     "scores": {
         "the last copy only": (
             LOOPS.format(keys="keys[-1:]", count=1),
-            "Their weights are added up",
+            "their weights are added up",
         ),
         "queries with some weight only": (
             LOOPS.format(keys="keys", count="bool(grad[:, i, keys].sum() > 0)"),
@@ -188,7 +188,7 @@ WRONG = {
     "ablation": {
         "a copy that is a view": (
             COLUMNS.format(copy="", increase="without - float(loss_of(model, tokens))"),
-            "After the block the model is not as it was before.",
+            "After the block the model is not as it was before",
         ),
         "a tensor, though a number is asked for": (
             COLUMNS.format(
@@ -207,7 +207,7 @@ WRONG = {
                 longest="99",
                 ratio="torch.special.entr(rows).sum(-1).mean(0) / keys.log().mean()",
             ),
-            "Where all queries see all keys the result is right",
+            "Right where all queries see all keys",
         ),
     },
     "own_score": {
@@ -231,7 +231,7 @@ WRONG = {
         ),
         "the same for every head": (
             NEXT.format(key="last", body="return torch.full((weights.shape[1],), 0.5)"),
-            "One of the two bounds is missed",
+            "One of the bounds is missed",
         ),
     },
 }
