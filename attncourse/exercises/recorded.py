@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -166,7 +167,7 @@ def _read(path: Path, changed: int) -> Recorded:
     from safetensors import safe_open
 
     with safe_open(path, framework="np") as file:
-        tasks = json.loads(file.metadata()["tasks"])
+        tasks = json.loads(zlib.decompress(file.get_tensor("tasks").tobytes()))
         return Recorded(tasks, file.get_tensor("numbers"))
 
 
@@ -176,5 +177,7 @@ def write(notebook: str, tasks: dict, numbers: np.ndarray) -> Path:
 
     path = FOLDER / f"{notebook}.safetensors"
     path.parent.mkdir(exist_ok=True)
-    save_file({"numbers": numbers}, path, {"tasks": json.dumps(tasks)})
+    packed = zlib.compress(json.dumps(tasks).encode(), 9)
+    tensors = {"numbers": numbers, "tasks": np.frombuffer(packed, np.uint8)}
+    save_file(tensors, path)
     return path
