@@ -65,12 +65,8 @@ class Course:
 def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     """Grade what was handed in, and keep and write down every grade at once.
 
-    Raises
-    ------
-    Refused
-        If nothing can be graded as things are.
-    Stopped
-        If the gradebook can be used no longer; what was graded is in it.
+    Raises `Refused` if nothing can be graded as things are, `Stopped` if the gradebook
+    can be used no longer; what was graded is in it.
     """
     if not (sandbox.linux or course.scheduler):
         raise Refused(forking.NOT_LINUX)

@@ -34,12 +34,8 @@ AHEAD = 3  # tasks that wait for each thread of the cluster
 def cluster_results(jobs, address: str, *, solutions: Path, grade, say):
     """Yield each job with what came of it, graded on a cluster.
 
-    Raises
-    ------
-    Refused
-        If the cluster cannot be used.
-    Stopped
-        If it goes away; what was graded is kept.
+    Raises `Refused` if the cluster cannot be used, `Stopped` if it goes away; what was
+    graded is kept.
     """
     try:
         import distributed

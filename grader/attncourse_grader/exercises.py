@@ -28,10 +28,7 @@ def modules() -> dict[str, str]:
 def exercise_of(notebook: str):
     """Return the exercise of a notebook.
 
-    Raises
-    ------
-    ValueError
-        If the course has no such exercise.
+    Raises `ValueError` if the course has no such exercise.
     """
     if notebook not in modules():
         raise ValueError(

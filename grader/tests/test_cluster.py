@@ -103,7 +103,7 @@ def test_workers_grade_as_this_machine_does(
     notebook(path, extra=right)
     assert grade_course([path], course) == 0
     assert calls == []  # not in this process
-    assert students_in(course.out) == {"ada": 2}
+    assert students_in(course.out) == {"ada": 1}
 
 
 def test_no_scheduler_is_a_sentence(tmp_path, notebook, solutions, capsys, monkeypatch):

@@ -89,10 +89,7 @@ def compare(
         places of probes whose output differs; ``cases``, by such a place,
         [seed, expected, came].
 
-    Raises
-    ------
-    SolutionBroken
-        If the solution does not run.
+    Raises `SolutionBroken` if the solution does not run.
     """
     template = find_template(exercise_of(notebook), Path(solutions))
     expected = expected_of(template, secret)
@@ -148,10 +145,7 @@ def expected_of(template: Template, secret: str) -> dict:
 
     Both stand under task, place and seed.
 
-    Raises
-    ------
-    SolutionBroken
-        If the solution does not run.
+    Raises `SolutionBroken` if the solution does not run.
     """
     key = f"expected {template.version} {secret}"
     if (kept := cache.get(key)) is not None:

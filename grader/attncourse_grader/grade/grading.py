@@ -123,10 +123,7 @@ def grade_file(
     seconds : float
         That all its cells together may take.
 
-    Raises
-    ------
-    Refused
-        If the file is no notebook of an exercise.
+    Raises `Refused` if the file is no notebook of an exercise.
     """
     submission = read_submission(path)
     exercise = submission.exercise

@@ -96,10 +96,7 @@ def _keys(student: Student) -> set[str]:
 def read_class_list(path: Path) -> ClassList:
     """Read a class list.
 
-    Raises
-    ------
-    Refused
-        If it cannot be read, or no column tells who is in the course.
+    Raises `Refused` if it cannot be read, or no column tells who is in the course.
     """
     students = [s for s in map(_student_of, read_table(path)) if s is not None]
     keys = [student.student.casefold() for student in students]

@@ -75,10 +75,7 @@ def version_of(exercise: Exercise) -> str:
 def read_notebook(path: Path):
     """Return the notebook in a file.
 
-    Raises
-    ------
-    Refused
-        If the file is no notebook.
+    Raises `Refused` if the file is no notebook.
     """
     import nbformat
 
@@ -150,10 +147,7 @@ def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
     Answers are found by the names they define, so cells may be moved, split, copied or
     stripped of their metadata.
 
-    Raises
-    ------
-    Refused
-        If the file is no notebook, or not one of this exercise.
+    Raises `Refused` if the file is no notebook, or not one of this exercise.
     """
     notebook = read_notebook(path)
     statements, broken_cells, marks = [], [], {}

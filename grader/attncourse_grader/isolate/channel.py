@@ -34,12 +34,8 @@ class Reader:
     def read(self, deadline: float | None = None):
         """Return the next message.
 
-        Raises
-        ------
-        Broken
-            If the other side has closed, or sent no message.
-        Late
-            If the deadline came first.
+        Raises `Broken` if the other side has closed, or sent no message, `Late` if the
+        deadline came first.
         """
         (size,) = HEAD.unpack(self._take(HEAD.size, deadline))
         if size > self.longest:

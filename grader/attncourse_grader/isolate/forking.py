@@ -76,10 +76,7 @@ class Here:
 class Forker:
     """The instructor's side: ask for something to be done in a fork.
 
-    Raises
-    ------
-    NotLinux
-        If this system is another.
+    Raises `NotLinux` if this system is another.
     """
 
     def __init__(self):
@@ -116,12 +113,8 @@ class Forker:
     def call(self, name: str, *arguments, seconds: float):
         """Call a function in a process that is forked for it, and return what it says.
 
-        Raises
-        ------
-        Ended
-            If the process came to no end, or to none of its own.
-        RuntimeError
-            If the function raised something.
+        Raises `Ended` if the process came to no end, or to none of its own,
+        `RuntimeError` if the function raised something.
         """
         folder = tempfile.mkdtemp(prefix="attncourse-")
         here, there = socket.socketpair()

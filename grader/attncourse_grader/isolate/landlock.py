@@ -47,10 +47,7 @@ def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
 def restrict(readable: list[Path], writable: Path, listable=()) -> None:
     """Let this process and its children reach only some folders, and no network.
 
-    Raises
-    ------
-    OSError
-        Where the system has no Landlock.
+    Raises `OSError` where the system has no Landlock.
     """
     have = version()
     handled = FOLDERS_BY_VERSION[min(have, 3)]

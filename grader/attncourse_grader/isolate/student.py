@@ -69,12 +69,8 @@ class Student:
     def run(self, code: str, seconds: float) -> None:
         """Run a cell, and run it again whenever a fresh process is needed.
 
-        Raises
-        ------
-        AnswerError
-            If it raises something.
-        ProcessEnded
-            If it does not come to an end in time.
+        Raises `AnswerError` if it raises something, `ProcessEnded` if it does not come
+        to an end in time.
         """
         self._ask({"code": code}, seconds)
         self._cells.append(code)

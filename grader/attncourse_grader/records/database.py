@@ -146,10 +146,7 @@ def copy_of(path) -> Path:
 def is_there(path: Path) -> bool:
     """Say whether there is a gradebook; one that has vanished is not begun anew.
 
-    Raises
-    ------
-    Refused
-        If only its copy is left: the next run would replace that.
+    Raises `Refused` if only its copy is left: the next run would replace that.
     """
     there = path.is_file() and path.stat().st_size > 0
     if not there and copy_of(path).is_file():
@@ -185,10 +182,7 @@ def _sentence(path, error) -> str:
 def only_run(folder: Path):
     """Hold the lock of a folder of grades; it ends with the process, however it ends.
 
-    Raises
-    ------
-    Refused
-        If another run holds it.
+    Raises `Refused` if another run holds it.
     """
     lock = None
     try:
