@@ -101,7 +101,7 @@ def _of_modes(build, draw):
 
     return Probe(
         "the model runs in evaluation mode without gradients, then gets back its mode",
-        "It has dropout. It comes in training mode, and once in evaluation mode.",
+        "It comes in training mode, then in evaluation mode, and has dropout.",
         "The weights are not those of evaluation mode, or they need gradients, or the "
         "model's mode after the call is another than before.",
         draw,
@@ -391,13 +391,13 @@ def _inside(ablated, _, tokens, layer, head, **how):
 
 def _afterwards(ablated, _, tokens, layer, head, training, **how):
     found = {}
-    for end in ("the block", "an error in it"):
+    for end in ("a block", "a failing block"):
         model, error = provided.small_transformer(**how).train(training), "none"
         before = [parameter.detach().clone() for parameter in model.parameters()]
         try:
             with ablated(model, layer, head):
                 model(tokens)
-                if end != "the block":
+                if end == "a failing block":
                     raise InterruptedError
         except InterruptedError:
             error = "that of the block"
@@ -607,7 +607,7 @@ OWN_SCORE = (
         between=(0, 0.79999),
     ),
     Probe(
-        "scores from 0 to 1: the pure pattern above 0.99, uniform attention below 0.5",
+        "scores lie in 0 to 1: 0.99 or more if pure, 0.5 or less if uniform",
         "Measured is by how much a bound is missed, also by other heads.",
         "One of the bounds is missed.",
         _any_heads,
@@ -627,7 +627,7 @@ OWN_SCORE = (
     ),
     Probe(
         "a score changes with the head's own weights, and with nothing else",
-        "The same heads come together, alone, in another batch order, or padded more.",
+        "They come together, each alone, in another batch order, or with more padding.",
         "Not all of these give a head the same score, or all heads have one score.",
         lambda g: _long(g) | {"amounts": torch.randperm(9, generator=g)[:4] / 8},
         _ways,
