@@ -46,12 +46,8 @@ def sinusoids(tokens, width):
     Parameters
     ----------
     tokens, width : int
-        Number of positions, counted from 0, and their features, an even number.
-
-    Returns
-    -------
-    torch.Tensor
-        float32, ``(tokens, width)``: sines in the even, cosines in the odd columns.
+        Positions, counted from 0, and features: sines in the even columns, cosines in
+        the odd ones.
     """
     rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
     angles = torch.arange(tokens)[:, None] * rates
@@ -102,18 +98,7 @@ class LanguageModel(nn.Module):
         )
 
     def forward(self, tokens):
-        """Return the logits of each next token.
-
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            int64, ``(batch, tokens)``.
-
-        Returns
-        -------
-        torch.Tensor
-            ``(batch, tokens, 19)``.
-        """
+        """Return the logits of each next token, ``(batch, tokens, 19)``."""
         x = self.embedding(tokens)
         if self.scheme == "sinusoidal":
             x = x + sinusoids(*x.shape[1:]).to(x)
@@ -157,17 +142,18 @@ class ByPosition(nn.Module):
         super().__init__()
         self.slope, self.gain = slope, gain
         self.level = nn.Parameter(torch.zeros(()))
-        self.seen, self.logits = {True: [], False: []}, []
+        self.read = [], []  # in training and in tests: (numbers of texts, tokens)
+        self.tokens, self.logits = None, None  # of the first step
 
     def forward(self, tokens):
         """Return the logits, and note which texts were read, and in which mode."""
         ids = (tokens[:, :DIGITS] * SYMBOLS ** torch.arange(DIGITS)).sum(-1)
-        self.seen[self.training].append((ids, tokens.shape))
+        self.read[0 if self.training else 1].append((ids.tolist(), tokens.shape[1]))
         level = self.slope * torch.arange(tokens.shape[1]) + self.gain * self.level
         logits = F.pad(level[:, None], (0, SYMBOLS - 1)).repeat(len(tokens), 1, 1)
-        if logits.requires_grad and not self.logits:
+        if logits.requires_grad and self.logits is None:
             logits.retain_grad()
-            self.logits.append((logits, tokens))
+            self.tokens, self.logits = tokens, logits
         return logits
 
 

@@ -234,7 +234,7 @@ WRONG = {
         ),
         "the texts of the training come again in the tests": (
             _experiment(seed="0"),
-            "every text in training and test is new",
+            "expected texts in training and in a test",
         ),
         "only the end of each text is learned": (
             _experiment(loss="[:, -4:].mean()"),
