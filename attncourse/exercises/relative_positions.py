@@ -57,7 +57,7 @@ def _bucketed(g, *, near=True, far=True, sides=1, right=False):
     inner = torch.arange(edge + 1, most)
     shares = (buckets - edge) * (inner / edge).log() / math.log(most / edge)
     inner = inner[(shares - shares.round()).abs() > 1e-3].tolist()
-    pool = [*range(edge), edge - 1] if near else []
+    pool = 4 * [*range(edge), edge - 1] if near else []
     pool += [edge, edge, *inner, most, most + 1, 3 * most, 100 * most] if far else []
     distances = -torch.tensor(pool)[whole(g, 0, len(pool) - 1, 2, *sizes(g, 2))]
     if right:
