@@ -10,10 +10,10 @@ if ! "$tools/bin/python" -c 'import uv' 2>/dev/null; then
   "$tools/bin/python" -m pip install --quiet uv
 fi
 
-echo "Resolving requirements.in for Python 3.10 and later on every platform."
+echo "Resolving requirements.in for Python 3.11 and later on every platform."
 # The pins that are there are kept where they fit; UPGRADE=1 takes the newest instead.
 cp requirements.txt "$tools/requirements.txt"
-"$tools/bin/python" -m uv pip compile --quiet --universal --python-version 3.10 \
+"$tools/bin/python" -m uv pip compile --quiet --universal --python-version 3.11 \
   --no-header --no-annotate ${UPGRADE:+--upgrade} requirements.in \
   -o "$tools/requirements.txt"
 

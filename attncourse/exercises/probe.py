@@ -56,8 +56,9 @@ class Probe:
         Whether the type of numbers counts (float16 or float32), not only their kind.
     as_ifs : dict of str to callable
         Changes of the inputs, by the end of a sentence that begins "It is just what a
-        right answer gives if": {"the mask is inverted": lambda mask, **others:
-        {"mask": ~mask}}. What the solution gives on these is recorded.
+        right answer gives if". ``{"nothing is hidden": lambda mask, **_: {"mask":
+        None}}`` says which inputs are other ones. What the solution gives on these is
+        recorded.
     read : str
         Where the book explains it: "chapters/05_masking#heading-in-the-page".
     """
@@ -126,7 +127,7 @@ class Exercise:
     forbidden : tuple of str
         What no answer may use: dotted names of modules, classes and functions
         ("torch.nn.MultiheadAttention", "attncourse.layers" with all that is in it,
-        "torch.nn.Transformer*" with all that begins so), or of methods, with a dot in
+        ``torch.nn.Transformer*`` with all that begins so), or of methods, with a dot in
         front (".backward").
     """
 
