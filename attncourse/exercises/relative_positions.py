@@ -98,9 +98,10 @@ BUCKETS = (
         _calls(1),
     ),
     Probe(
-        "buckets: with two sides, left has the lower half and right the upper",
+        "buckets: with two sides, keys to the right have the upper half",
         "`causal` is False, and the distances have either sign.",
-        "Right if causal. With n halved, not bucket(d) left and n + bucket(d) right.",
+        "Right if causal. With n = num_buckets / 2, the row should be bucket(d) to the "
+        "left, and n + bucket(d) to the right.",
         lambda g: _bucketed(g, sides=2, right=True),
         _calls(1),
         as_ifs={"`causal` is True": lambda **_: {"causal": True}},
@@ -263,7 +264,7 @@ ROTARY = (
     Probe(
         "by default, positions count from 0 and the base is 10000",
         "There is a batch, or also heads. Neither `positions` nor `base` is given.",
-        "Right for a matrix with both given. Here it, or its gradient, is not.",
+        "Right for a matrix with both given; here it, or the gradient of x, is wrong.",
         lambda g: {"x": numbers(g, *sizes(g, whole(g, 2, 3)), 4)},
         lambda rotate, x: _with_gradient(rotate(x := leaf(x)), x=x),
     ),
@@ -329,13 +330,13 @@ ATTENTION = (
     Probe(
         "the scores are divided by the root of d",
         f'The scheme is "none", and the scores differ. {IDENTITY}',
-        "Right for equal scores. Here it is not the softmax of q . k / sqrt(d).",
+        "Right for equal scores. Here it is not the softmax of q · k / √d.",
         lambda g: _attention(g, "none"),
     ),
     Probe(
         '"table": the bias of each head is added to its scores',
         'The scheme is "table". Queries, keys, bias and values are drawn.',
-        "The output is not softmax(scores + bias) times the values.",
+        "The output is not softmax(scores + bias), masked, times the values.",
         lambda g: _attention(g, "table", values=True),
         _with_bias,
         as_ifs={"the bias is 0": lambda bias, **_: {"bias": 0 * bias}},
@@ -448,7 +449,7 @@ LENGTHS = (
     ),
     Probe(
         "train_and_test: the tests come after a training as asked for",
-        "Training has an effect, as large as the rate. `trained` is not given.",
+        "Training has an effect, set by the learning rate. `trained` is not given.",
         "Right if training has no effect and `trained` is given, and not here.",
         lambda g: _experiment(g, default=True),
         _tested,
@@ -458,7 +459,7 @@ LENGTHS = (
     Probe(
         "train_and_test: 32 new texts in each step, 64 new ones in each test",
         "The steps, the tests and the texts that the model reads are counted.",
-        "One of the counts is wrong; texts are new if they were not read before.",
+        "At least one count is wrong; the first such count is shown below.",
         lambda g: _experiment(g, steps=(120, 129)),
         _what_was_read,
     ),
@@ -550,7 +551,7 @@ def _trained(new_model, gains, steps, texts):
 COMPARISON = (
     Probe(
         "new_model: a LanguageModel with your attend and the scheme",
-        "Four schemes; parameters set to the same numbers; only the last logits.",
+        "Parameters are set to the same numbers. The last logits are compared.",
         "They are not those of a `LanguageModel` with `attend` and the scheme.",
         lambda g: {"tokens": whole(g, 1, 18, 2, 9)},
         _last_logits,
