@@ -59,13 +59,13 @@ SCORES = (
     Probe(
         "the scores are divided by the root of the width",
         "The vectors are wider than 1.",
-        "Right for vectors of width 1, and not for wider ones.",
+        "Right so far, for vectors of width 1, and not here.",
         _vectors,
     ),
     Probe(
         "leading axes, such as batch and heads, are kept apart",
         "There are two leading axes, of sizes 1 and 3.",
-        "Right for one matrix of queries and one of keys, and not here.",
+        "Right so far, for one matrix of queries and one of keys, and not here.",
         lambda g: {"query": numbers(g, 1, 3, 5, 4), "key": numbers(g, 1, 3, 2, 4)},
     ),
 )
@@ -88,13 +88,13 @@ WEIGHTS = (
     Probe(
         "leading axes are kept apart",
         "There are one or two leading axes: a batch, or a batch and heads.",
-        "Right for one matrix of scores, and not for several.",
+        "Right so far, for one matrix of scores, and not here.",
         lambda g: {"scores": numbers(g, *sizes(g, 3), *sizes(g, whole(g, 0, 1)))},
     ),
     Probe(
         "large scores of either sign neither overflow nor vanish",
         "One row lies near 1000, one near -1000, and one has a single 1000.",
-        "Right for small scores. Only the differences within a row should count.",
+        "Right so far, for small scores. Only differences within a row should count.",
         _large_scores,
         read="chapters/02_attention_types#a-question-is-a-dot-product",
     ),
@@ -215,7 +215,7 @@ MASKS = (
     Probe(
         "padding_mask: padding is found wherever it stands",
         "Padding stands in other places, too, and one sequence has nothing else.",
-        "Right where the padding stands at the end, and not elsewhere.",
+        "Right so far, where the padding stands at the end, and not here.",
         _padding_anywhere,
         _calls(1),
         weight=0.5,
@@ -287,7 +287,7 @@ MASKED = (
     _both(
         "visible keys share by their scores, and the mask broadcasts",
         "The mask has fewer axes than the scores, or axes of size 1.",
-        "Right for equal scores and a mask (queries, keys), and not here.",
+        "Right so far, for equal scores and a mask (queries, keys), and not here.",
         _broadcast,
     ),
     _both(
@@ -344,7 +344,7 @@ HEADS = (
     _both(
         "each projection has its own matrix: x @ w_query, and so on",
         "There is one head, and `w_output` is the identity.",
-        "Right with identity matrices, and not with others.",
+        "Right so far, with identity matrices, and not with these.",
         lambda g: _heads(g, 1, ("w_output",)),
         as_ifs={
             "the matrices are transposed": lambda **x: {n: x[n].T for n in MATRICES},
@@ -353,8 +353,8 @@ HEADS = (
     Probe(
         "each head has its own weights, from its own columns",
         "There are several heads. Only the weights are compared.",
-        "Right for one head. Each should use its own block of neighbouring columns "
-        "of query and key, and divide the scores by the root of that width.",
+        "Right so far, for one head. Each should use its own block of neighbouring "
+        "columns of query and key, and divide the scores by the root of that width.",
         _heads,
         _only_weights,
         read="chapters/03_multi_head#split-attend-join-project",
@@ -371,7 +371,7 @@ HEADS = (
     _both(
         "a mask (tokens, tokens) or (batch, 1, 1, tokens) serves all heads",
         "The mask hides some keys.",
-        "Right without a mask, and not with one.",
+        "Right so far, without a mask, and not with this one.",
         _heads_masked,
         as_ifs={"there is no mask": lambda **_: {"mask": None}},
     ),
@@ -427,7 +427,7 @@ GRADIENT = (
     Probe(
         "attention_gradients: leading axes are kept apart",
         "There are two leading axes.",
-        "Right without leading axes, and not with them.",
+        "Right so far, without leading axes, and not here.",
         lambda g: _upstream(g, 2, 3),
         _by_hand("query", "key", "value"),
     ),
@@ -513,7 +513,7 @@ COPYING = (
     Probe(
         "copy_loss: padding counts neither in the sum nor in the number",
         "The model is a stand-in, and some ids are padding.",
-        "Right without padding. With it, the mean runs over all other tokens.",
+        "Right so far, without padding. With it, the mean runs over all other tokens.",
         lambda g: _logits(g, 0),
         _loss,
     ),

@@ -123,8 +123,8 @@ TRANSLATOR = (
     Probe(
         "rows of padded queries are zero, and all others as they were",
         "Source and target are padded, in different places.",
-        "Right without padding. With it, rows of source tokens (in the encoder) or of "
-        "target tokens (else) should be zero if padded. No other row may change.",
+        "Right so far, without padding. With it, rows of source tokens (in the "
+        "encoder) or of target tokens (else) should be zero if padded. No other row may change.",
         lambda g: _sentences(g, padded=True),
         _kinds,
         weight=2,
@@ -147,7 +147,7 @@ BERTS = (
     Probe(
         "so those of any model that was loaded as the library does by default",
         "A BERT and a GPT-2 were loaded so; nothing is padded.",
-        "Right for a BERT with eager attention, and not here.",
+        "Right so far, for a BERT with eager attention, and not here.",
         _texts,
         _defaults,
         weight=2,
@@ -155,7 +155,7 @@ BERTS = (
     Probe(
         "padding, on either side, gets no weight, and its rows are zero",
         "One text is padded on the right, one on the left. Tokens may have the id 0.",
-        "Right without padding, and not with it.",
+        "Right so far, without padding, and not here.",
         lambda g: _texts(g, padded=True),
         _defaults,
         weight=2,
@@ -235,7 +235,7 @@ PICTURES = (
     Probe(
         "it works for a single head",
         "There is only one head.",
-        "Right for several heads, and not for one.",
+        "Right so far, for several heads, and not here.",
         lambda g: _heads(g, 1),
         _shown("data"),
         weight=0.5,
@@ -308,15 +308,15 @@ SCORES = (
     Probe(
         "several copies count together, and what followed may be the query itself",
         "Nothing is padded. Tokens occur up to four times, also side by side.",
-        "Right with one copy that stands apart. With several, their weights are added "
-        "up, and the query counts once.",
+        "Right so far, with one copy that stands apart. With several, their weights "
+        "are added up, and the query counts once.",
         _in_a_row,
         _named(1, 2),
     ),
     Probe(
         "padding is left out, and all counted queries of the batch count alike",
         "The sentences have different lengths and are padded; one has no copies.",
-        "Right without padding. Here it is not the mean over all counted queries.",
+        "Right so far, without padding. It is not the mean over all counted queries.",
         _unequal,
         _named(0, 1, 2),
         weight=2,
@@ -353,13 +353,13 @@ ALIGNMENT = (
     Probe(
         "a word with several links counts once, and one hit is enough",
         "There is one sentence. Each target word has one link or two, in no order.",
-        "Right with one link for each word, and not with several.",
+        "Right so far, with one link for each word, and not here.",
         lambda g: _linked(g, several=True),
     ),
     Probe(
         "words without links do not count, and all sentences count together",
         "Three sentences of different lengths, padded; only some words have links.",
-        "Right for one sentence with links for all words, and not here.",
+        "Right so far, for one sentence with links for all words, and not here.",
         lambda g: _linked(g, 3, only_some=True),
     ),
 )
@@ -491,7 +491,7 @@ MEASURES = (
     Probe(
         "padding is left out, and all queries of the batch count alike",
         "The sentences have different lengths and are padded.",
-        "Right without padding. Here it is not the mean over all that are tokens.",
+        "Right so far, without padding. It is not the mean over all that are tokens.",
         lambda g: _distances(g, 5, 2, 4),
         _call(0),
     ),
@@ -505,8 +505,8 @@ MEASURES = (
     Probe(
         "each query's visible keys count, and queries that see one or none do not",
         "Queries see different numbers of keys, some one or none. Some weights are 0.",
-        "Right where all queries see all keys. Here it is not the mean over those that "
-        "see two keys or more.",
+        "Right so far, where all queries see all keys. It is not the mean over those "
+        "that see two keys or more.",
         _visible,
         _call(1),
         weight=2,

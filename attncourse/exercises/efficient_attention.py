@@ -327,7 +327,7 @@ COSTS = (
         claim="in blocks, vectors wider than the window",
         given="The vectors are wider than the window, which divides the number of "
         "tokens.",
-        why="It is right for wide windows. Here it is not the number of elements of "
+        why="Right so far, for wide windows. Here it is not the number of elements of "
         "the copied keys: for each block, two windows of vectors.",
         draw=_lengths((3, 9), (17, 21), (5, 8), whole_windows=True),
         call=_in_blocks,
@@ -335,8 +335,8 @@ COSTS = (
     Probe(
         claim="in blocks, the last block filled up",
         given="The window does not divide the number of tokens.",
-        why="It is right for whole blocks. The last block is filled up to a whole one, "
-        "and all of it counts.",
+        why="Right so far, for whole blocks. The last block is filled up to a whole "
+        "one, and all of it counts.",
         draw=_lengths((31, 39), (8, 12), (10, 10)),
         call=_in_blocks,
     ),
@@ -541,8 +541,8 @@ LOSSES = (
     Probe(
         claim="several distances in any order, each by itself",
         given="There are three distances; at the largest, one position has an answer.",
-        why="It is right for one distance. Each distance has its own column of logits, "
-        "and its own positions at which an answer exists.",
+        why="Right so far, for one distance. Each distance has its own column of "
+        "logits, and its own positions at which an answer exists.",
         draw=_questions(2, 9, 5, extra=(1, 1)),
         call=_measured(False),
     ),

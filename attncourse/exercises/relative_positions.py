@@ -42,7 +42,7 @@ DISTANCES = (
     Probe(
         "the first query may stand at any position",
         "`offset` is the key position of the first query.",
-        "Right without an offset. Here it should be j - (i + offset).",
+        "Right so far, without an offset. Here it should be j - (i + offset).",
         lambda g: _counts(g, offset=whole(g, 1, 400)),
     ),
 )
@@ -93,15 +93,15 @@ BUCKETS = (
     Probe(
         "buckets: in a causal model, keys to the right are in bucket 0",
         "Some distances are positive: these keys stand to the right.",
-        "Right in the past. To the right the bucket should be 0.",
+        "Right so far, in the past. To the right the bucket should be 0.",
         lambda g: _bucketed(g, right=True),
         _calls(1),
     ),
     Probe(
         "buckets: with two sides, keys to the right have the upper half",
         "`causal` is False, and the distances have either sign.",
-        "Right if causal. With n = num_buckets / 2, the row should be bucket(d) to the "
-        "left, and n + bucket(d) to the right.",
+        "Right so far, if causal. With n = num_buckets / 2, the row should be "
+        "bucket(d) to the left, and n + bucket(d) to the right.",
         lambda g: _bucketed(g, sides=2, right=True),
         _calls(1),
         as_ifs={"`causal` is True": lambda **_: {"causal": True}},
@@ -252,26 +252,26 @@ ROTARY = (
     Probe(
         "features 0 and 1 are a pair, 2 and 3 the next",
         "`base` is 1, so all pairs are rotated by the same angle.",
-        "It is right with one pair, and not with several.",
+        "Right so far, with one pair, and not here.",
         lambda g: _pairs(g, whole(g, 2, 4), base=1.0),
     ),
     Probe(
         "each pair has its own rate",
         "There are several pairs, and `base` is not 1.",
-        "Right with equal rates. The rate of pair i should be base^(-2i/d).",
+        "Right so far, with equal rates. The rate of pair i should be base^(-2i/d).",
         lambda g: _pairs(g, whole(g, 2, 4)),
     ),
     Probe(
         "by default, positions count from 0 and the base is 10000",
         "There is a batch, or also heads. Neither `positions` nor `base` is given.",
-        "Right for a matrix with both given; here it, or the gradient of x, is wrong.",
+        "Right so far, with both given. Here it, or the gradient of x, is wrong.",
         lambda g: {"x": numbers(g, *sizes(g, whole(g, 2, 3)), 4)},
         lambda rotate, x: _with_gradient(rotate(x := leaf(x)), x=x),
     ),
     Probe(
         "half precision comes out as it came in, with exact angles",
         "`x` is in half precision, and the positions are far.",
-        "Right in float32. Here it is off by more than the rounding of `x`.",
+        "Right so far, in float32. Here it is off by more than the rounding of `x`.",
         _half,
         tolerance=0.06,
         exact_type=True,
@@ -330,7 +330,7 @@ ATTENTION = (
     Probe(
         "the scores are divided by the root of d",
         f'The scheme is "none", and the scores differ. {IDENTITY}',
-        "Right for equal scores. Here it is not the softmax of q · k / √d.",
+        "Right so far, for equal scores. Here it is not the softmax of q · k / √d.",
         lambda g: _attention(g, "none"),
     ),
     Probe(
@@ -373,7 +373,7 @@ ATTENTION = (
     Probe(
         "fewer queries than keys: the queries are the last tokens",
         'All schemes are tried; "table" gets a curve over the distances.',
-        "Right with as many queries as keys, and not here.",
+        "Right so far, with as many queries as keys, and not here.",
         lambda g: _attention(g, "all", fewer=True),
         _all_schemes,
         read=f"{PAGE}#distances-instead-of-places",
@@ -450,7 +450,7 @@ LENGTHS = (
     Probe(
         "train_and_test: the tests come after a training as asked for",
         "Training has an effect, set by the learning rate. `trained` is not given.",
-        "Right if training has no effect and `trained` is given, and not here.",
+        "Right so far, if training has no effect and `trained` is given, and not here.",
         lambda g: _experiment(g, default=True),
         _tested,
         as_ifs={"training has no effect": lambda **_: {"gain": 0.0}},
@@ -594,7 +594,7 @@ COMPARISON = (
     Probe(
         "gains: the mean and the smallest gain over the seeds",
         "There are several seeds; the baseline is given, or left out.",
-        "Right with one seed. Here it is not the mean and the smallest gain.",
+        "Right so far, with one seed. Here it is not the mean and the smallest gain.",
         lambda g: _results(g, whole(g, 2, 4)),
         _calls(1),
     ),

@@ -77,7 +77,7 @@ WRONG = {
             "    return ((ids == pad).cumsum(1) == 0)[:, None, None]\n"
             "def decoder_mask(ids, pad=0):\n"
             "    return padding_mask(ids, pad) & causal_mask(ids.shape[1])",
-            "Right where the padding stands at the end",
+            "where the padding stands at the end",
         ),
     },
     "masked": {

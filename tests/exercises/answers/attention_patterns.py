@@ -207,7 +207,7 @@ WRONG = {
                 longest="99",
                 ratio="torch.special.entr(rows).sum(-1).mean(0) / keys.log().mean()",
             ),
-            "Right where all queries see all keys",
+            "where all queries see all keys",
         ),
     },
     "own_score": {
