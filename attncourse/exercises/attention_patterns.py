@@ -124,7 +124,8 @@ TRANSLATOR = (
         "rows of padded queries are zero, and all others as they were",
         "Source and target are padded, in different places.",
         "Right so far, without padding. With it, rows of source tokens (in the "
-        "encoder) or of target tokens (else) should be zero if padded. No other row may change.",
+        "encoder) or of target tokens (else) should be zero if padded. No other row "
+        "may change.",
         lambda g: _sentences(g, padded=True),
         _kinds,
         weight=2,
