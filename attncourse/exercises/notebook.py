@@ -154,7 +154,8 @@ def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Ver
         names = ", ".join(f"`{name}`" for name in task.answers)
         return refused(task, "missing", f"The check takes {names}, in this order.")
     names = exercise.forbidden_in(task)
-    if uses := forbidden_uses(source_of(answers, space, names), names):
+    others = exercise.answers_beside(task)
+    if uses := forbidden_uses(source_of(answers, space, names, others), names):
         return refused(task, "forbidden", uses[0])
     recorded, verdicts, came = known(exercise.notebook), [], {}
     for place, probe in enumerate(task.probes):
@@ -184,7 +185,7 @@ def _words(source: str) -> set[str]:
     return {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)}
 
 
-def source_of(answers, space: dict, names=()) -> str:
+def source_of(answers, space: dict, names=(), others=()) -> str:
     """Return the statements that define some answers, with what these use.
 
     Parameters
@@ -195,6 +196,8 @@ def source_of(answers, space: dict, names=()) -> str:
         What the notebook defines.
     names : sequence of str
         Dotted names, so that objects imported elsewhere are known again.
+    others : collection of str
+        The answers to other tasks, which are left out.
     """
     parts, done, todo = [], set(), []
     for answer in answers:
@@ -206,7 +209,7 @@ def source_of(answers, space: dict, names=()) -> str:
             parts.append(_import_of(thing.__name__, thing, names))
     while todo:
         word, cell = todo.pop()
-        if (word, cell) in done:
+        if (word, cell) in done or word in others:
             continue
         done.add((word, cell))
         found = [text for text in _statements(cell) if word in _bound(text)]

@@ -158,6 +158,11 @@ class Exercise:
         """Return the number of a task, such as "1.2"."""
         return f"{self.number}.{self.tasks.index(task) + 1}"
 
+    def answers_beside(self, task: Task) -> set[str]:
+        """Return what the other tasks ask for: each answers for itself alone."""
+        names = {name for other in self.tasks for name in other.answers}
+        return names - set(task.answers)
+
     def forbidden_in(self, task: Task) -> tuple[str, ...]:
         """Return everything that the answer to a task may not use."""
         return (*self.forbidden, *task.forbidden)

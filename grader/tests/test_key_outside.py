@@ -319,3 +319,14 @@ def attention_scores(query, key):
     assert task.points == 0
     assert task.verdicts[0].example == ()  # hidden inputs are not shown
     assert "not for other inputs" in " ".join(task.verdicts[0].sentences)
+
+
+def test_a_forbidden_answer_costs_its_own_task_and_no_other(grade):
+    scores = "import gc\ndef attention_scores(q, k):\n    return gc.get_objects()[0]"
+    attention = RIGHT.replace(
+        "query @ key.mT / query.shape[-1] ** 0.5", "attention_scores(query, key)"
+    )
+    assert "attention_scores" in attention
+    found = grade(scores, attention)
+    assert found["scores"].points == 0
+    assert found["attention"].points == found["attention"].task.points

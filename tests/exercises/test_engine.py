@@ -358,6 +358,8 @@ def test_an_answer_is_judged_with_what_it_needs_and_nothing_else():
     assert "relu" not in source
     assert forbidden_uses(source, ("torch.nn.functional.pad",))
     assert not forbidden_uses(source, ("torch.nn.functional.gelu",))
+    alone = source_of([space["answer"]], space, (), {"helper"})
+    assert "def helper" not in alone
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,10 @@ def code_for(
 
 
 def source_of(task: Task, submission: Submission, template: Template) -> str:
-    """Return the answer to a task with all that it needs, also of what is given."""
+    """Return the answer to a task with all that it needs, but other tasks' answers."""
+    others = template.exercise.answers_beside(task)
     own = template.not_given(submission.statements)
+    own = [s for s in own if s.binds & set(task.answers) or not s.binds & others]
     found = needed(task.answers, [*template.given, *own])
     return "\n\n".join(s.text for s in found)
 

@@ -129,7 +129,8 @@ def require(notebook: str, task: str, place: int, expected: str, *answers) -> No
     asked = exercise.task(task)
     space = vars(sys.modules["__main__"])
     names, probe = exercise.forbidden_in(asked), asked.probes[place]
-    if uses := forbidden_uses(source_of(answers, space, names), names):
+    others = exercise.answers_beside(asked)
+    if uses := forbidden_uses(source_of(answers, space, names, others), names):
         raise AssertionError(uses[0])
     cases = []
     for seed, plain in known.items():
