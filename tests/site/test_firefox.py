@@ -44,7 +44,10 @@ def faults(tab, base):
             if spoken and not told["text"].startswith(PARTLY_THERE):
                 yield told["text"]
         elif event["method"] == "network.fetchError":
-            yield f"failed: {told['request']['url']}"
+            # The next page is fetched ahead, and given up when the tab moves on.
+            ahead = told.get("errorText") == "NS_BINDING_ABORTED"
+            if not (ahead and told["request"]["url"].endswith(".html")):
+                yield f"failed: {told['request']['url']}: {told.get('errorText')}"
         elif not told["request"]["url"].startswith((base, "data:", "blob:")):
             yield f"asked for {told['request']['url']}"
 
