@@ -58,10 +58,12 @@ def open_exercise(name: str) -> Checks:
     ValueError
         If there is no such exercise.
     """
+    full = f"attncourse.exercises.{name}"
     try:
-        module = importlib.import_module(f"attncourse.exercises.{name}")
-        return Checks(module.EXERCISE)
-    except (ModuleNotFoundError, AttributeError):
+        return Checks(importlib.import_module(full).EXERCISE)
+    except (ModuleNotFoundError, AttributeError) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name != full:
+            raise  # another package is missing, and the error names it
         raise ValueError(
             f"there is no exercise {name!r}: no module attncourse/exercises/{name}.py "
             "with an EXERCISE."

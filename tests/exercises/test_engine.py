@@ -9,7 +9,7 @@ import torch
 
 from attncourse.exercises.compare import Case, holds, judge, points, refused, render
 from attncourse.exercises.forbidden import forbidden_uses
-from attncourse.exercises.notebook import source_of
+from attncourse.exercises.notebook import open_exercise, source_of
 from attncourse.exercises.probe import Probe, Task, numbers, sizes, whole
 from attncourse.exercises.run import (
     Observation,
@@ -382,3 +382,18 @@ def test_an_answer_may_be_an_object_of_a_library(line, forbidden):
     assert bool(forbidden_uses(source_of([space["answer"]], space, names), names)) == (
         forbidden
     )
+
+
+@pytest.mark.parametrize("name", ["nonsense", "probe"])
+def test_an_unknown_exercise_is_named(name):
+    with pytest.raises(ValueError, match=f"no exercise '{name}'"):
+        open_exercise(name)
+
+
+def test_a_package_that_is_missing_is_not_taken_for_a_missing_exercise(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError("No module named 'sacrebleu'", name="sacrebleu")
+
+    monkeypatch.setattr("importlib.import_module", missing)
+    with pytest.raises(ModuleNotFoundError, match="sacrebleu"):
+        open_exercise("attention_variants")
