@@ -48,6 +48,10 @@ site-zip: book ## pack the site into one file for reading offline
 
 .PHONY: publish
 publish: book ## put the site on the branch gh-pages, or in a folder: TO=/path
+	$(MAKE) publish-built
+
+.PHONY: publish-built
+publish-built: setup ## publish the site that _build/html holds, without building it
 	$(PY) tools/publish.py $(if $(TO),--to "$(TO)") $(if $(REMOTE),--remote "$(REMOTE)")
 
 # Checking -----------------------------------------------------------------------
@@ -63,12 +67,19 @@ test: setup ## check the code, the package, the notebooks and the site
 	echo "Tests of the site."
 	$(PYTEST) tests/site
 
+.PHONY: test-quick
+test-quick: lint ## check the style, and the tests that take seconds
+	$(PYTEST) -n $(JOBS) --dist loadfile tests/test_by_hand.py tests/test_package.py \
+	  tests/layers tests/data tests/models tests/exercises/test_engine.py \
+	  tests/exercises/test_forbidden.py tests/exercises/test_page.py
+
 .PHONY: lint
 lint: setup ## check the style of the code and the form of the notebooks
 	echo "Style of the code and form of the notebooks."
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) tools/notebooks.py check chapters/*.ipynb solutions/*.ipynb
+	$(PY) -m codespell_lib chapters solutions book attncourse grader tests tools README.md
 
 .PHONY: newest
 newest: ## test with the newest releases of all packages, in an environment of its own
@@ -92,6 +103,14 @@ expected: setup ## record what the solutions give, for the checks in the noteboo
 grade: setup ## grade notebooks: make grade FILES="a.ipynb b.ipynb" (OUT=grades)
 	$(PY) -m attncourse.cli grade $(FILES) --out $(or $(OUT),grades) --jobs $(JOBS)
 
+.PHONY: exercise
+exercise: setup ## begin an exercise of your own: make exercise NAME=7_mine
+	$(PY) tools/new_exercise.py $(NAME)
+
+.PHONY: term
+term: setup ## play a term on a simulated Moodle and Canvas, and check every grade
+	$(PY) -m tools.term $(or $(OUT),.cache/term) --students $(or $(STUDENTS),60)
+
 .PHONY: container
 container: ## build the container for grading (DOCKER=podman)
 	$(DOCKER) build -f tools/grading.Containerfile -t attncourse-grading \
@@ -104,15 +123,25 @@ notebooks: setup ## run every chapter and solution again and store what it print
 	$(PY) tools/notebooks.py run chapters/*.ipynb solutions/*.ipynb
 	$(MAKE) exercises
 
+.PHONY: drawings
+drawings: setup ## write the drawings of the architectures into the package
+	$(PY) book/_drawings
+
 .PHONY: record
 record: setup ## make the recorded results again that chapters show; about 30 minutes
 	$(PY) experiments/translation.py --again
 	$(PY) experiments/applications.py --again
+	$(PY) experiments/digits.py
+	$(PY) experiments/gpt.py live
+	$(PY) experiments/transformer.py --again
+	$(PY) experiments/longer.py --again
+	$(PY) experiments/efficient.py --again
 
 .PHONY: checkpoints
 checkpoints: setup ## train the models again that the course ships; about 10 minutes
 	$(PY) experiments/checkpoints.py --again
 	$(PY) experiments/applications.py --models
+	$(PY) experiments/gpt.py live --seeds 0 --ship
 
 .PHONY: bench
 bench: setup ## measure speed and memory against PyTorch's own; keeps the figures
@@ -127,6 +156,11 @@ bench-site: book ## measure what the pages transfer, where from, and how fast th
 .PHONY: bench-grading
 bench-grading: setup ## measure what grading a submission costs, beside nbgrader and nbval
 	$(PY) benchmarks/grading.py
+
+.PHONY: dist
+dist: setup ## build the two distributions, wheels and sources, in dist
+	$(PY) -m build --no-isolation --outdir dist .
+	$(PY) -m build --no-isolation --outdir dist grader
 
 .PHONY: lock
 lock: setup ## work out requirements.txt again from requirements.in

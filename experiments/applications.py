@@ -1,4 +1,4 @@
-"""Measure the readers and summarisers of chapter 7 over several seeds.
+"""Measure the readers and summarisers of chapter 8 over several seeds.
 
     python experiments/applications.py                  everything that is not yet there
     python experiments/applications.py --seeds 0        one seed only
@@ -19,6 +19,7 @@ from functools import cache
 
 import numpy as np
 import torch
+from links import counterexamples, link_loss, linked_batches
 
 from attncourse import QATransformer, SelfAttentionSummarizer, seed_everything
 from attncourse.data import (
@@ -34,6 +35,8 @@ from attncourse.recorded import load, load_model
 from attncourse.recorded.writing import provenance, save, save_model
 from attncourse.training import train
 from attncourse.training.applications import (
+    PRONOUNS,
+    misleading,
     news_batches,
     news_tensors,
     reading_batches,
@@ -42,13 +45,6 @@ from attncourse.training.applications import (
     summary_rouge,
 )
 from attncourse.training.probing import cut, marks, weight_share
-from attncourse.training.pronouns import (
-    PRONOUNS,
-    counterexamples,
-    link_loss,
-    linked_batches,
-    misleading,
-)
 
 NAME = "applications"
 STEPS = {"reader": 850, "shipped": 1800, "page": 450, "mending": 450, "summary": 700}

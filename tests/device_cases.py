@@ -10,7 +10,8 @@ from torch import nn
 from attncourse.layers import (
     blockwise,
     core,
-    heads,
+    head_scores,
+    latent,
     linear,
     local,
     masks,
@@ -22,13 +23,24 @@ from attncourse.layers import (
     shaw,
     sparse,
 )
-from attncourse.models import decoding, qa, recurrent, seq2seq, summary
+from attncourse.models import (
+    decoding,
+    feedforward,
+    generating,
+    gpt,
+    qa,
+    recurrent,
+    seq2seq,
+    summary,
+    vision,
+)
 from attncourse.models import transformer as lm
 from attncourse.models import translation as nmt
 
 CASES, COVERED = {}, set()
 # they take no tensors, or are called by everything else here; FlexAttention needs a GPU
 NOT_HERE = {
+    "PretrainedTransformer",
     "band_rule",
     "check_attention_inputs",
     "check_bias",
@@ -38,6 +50,11 @@ NOT_HERE = {
     "check_mask",
     "check_source",
     "flex_local_attention",
+    "in_our_names",
+    "interpolated_frequencies",
+    "load_checkpoint",  # onto the CPU; a model is moved by whoever uses it
+    "load_pretrained",
+    "ntk_frequencies",
     "refuse_second_derivative",
     "sinusoidal_encoding",
     "suits_flex",
@@ -158,6 +175,7 @@ def attention_without_softmax(device):
 
 
 @case("SelfAttention", "MultiHeadAttention", "CausalSelfAttention", "apply_rotary")
+@case("LatentAttention", "yarn_frequencies", "rotary_frequencies")
 def attention_with_heads(device):
     x = draw(device, 2, 11, 12)
     one = built(device, multihead.SelfAttention, 12)
@@ -165,14 +183,17 @@ def attention_with_heads(device):
         device, multihead.MultiHeadAttention, 12, 6, num_kv_heads=2, rotary=True
     )
     past = built(device, multihead.CausalSelfAttention, 12, 3, 13)
+    short = built(device, latent.LatentAttention, 12, 3, 5, 4)
     outputs = [
         one(x, causal(device)),
         many(x, x, x, causal(device), need_weights=False),
         past(x, masks.create_padding_mask(tokens(device, 2, 11, low=0))),
         rotary.apply_rotary(x),
         rotary.apply_rotary(x, list(range(3, 14))),
+        rotary.apply_rotary(x, frequencies=rotary.yarn_frequencies(12, 2, 8)),
+        short.attend(x, short.project(x), causal(device), absorbed=True),
     ]
-    return with_gradients(outputs, x, one, many, past)
+    return with_gradients(outputs, x, one, many, past, short)
 
 
 @case("SinusoidalPositionalEncoding", "LearnedPositionalEncoding")
@@ -212,10 +233,10 @@ def attention_of_two_networks(device):
 
 
 @case("head_scores", "offset_score", "previous_token_score", "first_token_score")
-@case("same_token_score", "induction_score", "attention_entropy")
+@case("duplicate_token_score", "induction_score", "attention_entropy")
 def scores_of_heads(device):
     weights = core.masked_softmax(draw(device, 2, 3, 11, 11), causal(device))
-    return heads.head_scores(weights, tokens(device, 2, 11))
+    return head_scores.head_scores(weights, tokens(device, 2, 11))
 
 
 @case("TransformerLayer", "Transformer")
@@ -300,3 +321,22 @@ def summaries(device):
         *with_gradients([loss, weights], model),
         torch.tensor(chosen, device=device),
     ]
+
+
+@case("GPT", "GPTBlock", "SwiGLU", "generate", "next_token_probabilities")
+def language_model_of_today(device):
+    model = built(device, gpt.GPT, 7, 12, 3, 2, context=9, num_kv_heads=1)
+    words = tokens(device, 2, 5)
+    logits = model(words)
+    chances = generating.next_token_probabilities(logits[:, -1], top_k=3)
+    written = generating.generate(model, [[1, 2], [3]], 3, temperature=0)
+    written = torch.tensor(written, device=device)
+    return [*with_gradients([logits], model), chances, written]
+
+
+@case("VisionTransformer", "to_patches", "FeedForward")
+def images(device):
+    model = built(device, vision.VisionTransformer, 4, 3, 5, 12, 3, 1)
+    pixels = draw(device, 2, 6, 6)
+    part = built(device, feedforward.FeedForward, 9, 7)(vision.to_patches(pixels, 3))
+    return [*with_gradients([model(pixels)], model), part]

@@ -28,7 +28,6 @@ from attncourse.training import (
     memory,
     metrics,
     probing,
-    pronouns,
     reporting,
     timing,
     train,
@@ -76,8 +75,11 @@ def test_every_layer_and_model_is_in_the_table():
 
 @pytest.fixture
 def gpu():
+    # oneDNN has no LSTM in bfloat16 on some processors; a GPU does not ask it
+    torch._C._set_mkldnn_enabled(False)
     with pretend_gpu():
         yield torch.device("cuda")
+    torch._C._set_mkldnn_enabled(True)
 
 
 def test_the_gpu_is_chosen_where_there_is_one(gpu):
@@ -261,25 +263,6 @@ def test_questions_and_articles_are_answered_on_the_gpu(gpu):
     assert chosen[0] == chosen[1]
 
 
-def test_a_reader_is_told_its_links_on_the_gpu(gpu):
-    examples = qa_examples(40, seed=3, pronouns=0.9)
-    words = Vocabulary.build([e.context + e.question for e in examples])
-
-    def told_loss(model, question, context, first, last, names, places):
-        start, end, weights = model(question, context, need_weights=True)
-        missed = pronouns.link_loss(weights["layers"][0], names, places)
-        return qa.span_loss(start, end, first, last) + missed
-
-    batches = pronouns.linked_batches(examples, words)
-    losses = [
-        learn(
-            built("cpu", qa.QATransformer, len(words), 12, 3), told_loss, batches, **on
-        )
-        for on in ({"device": "cpu"}, {"device": gpu})
-    ]
-    np.testing.assert_allclose(*losses, rtol=1e-4)
-
-
 def test_probes_take_tables_from_the_cpu(gpu):
     examples = qa_examples(9, seed=3)
     words = Vocabulary.build([e.context + e.question for e in examples])
@@ -300,8 +283,8 @@ def test_measures_and_pictures_take_tensors_from_the_gpu(gpu, capsys):
     gold = [{(0, 0), (1, 1)}] * 3
     error = metrics.alignment_error_rate(list(weights), gold)
     assert error == metrics.alignment_error_rate(list(weights.detach().cpu()), gold)
-    reporting.report({"weights": weights[:, 0, 0]}, holds=True)
-    assert capsys.readouterr().out.startswith("weights   1.00")
+    reporting.evidence("c", "ours", {"w": weights[:, 0, 0]}, claimed=(0, 1))
+    assert capsys.readouterr().out.startswith("claim     c (ours)\nmeasured  w   1.00")
     for ax in (plot_attention(weights[0]), plot_heads(weights)[0]):
         image = np.asarray(ax.images[0].get_array())
         np.testing.assert_array_equal(image, weights[0].detach().cpu().numpy())

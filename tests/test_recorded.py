@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attncourse import RecurrentSeq2Seq
+from attncourse import GPT, RecurrentSeq2Seq
 from attncourse.data import Vocabulary
 from attncourse.recorded import load, load_model
 from attncourse.recorded.writing import provenance, save, save_model
@@ -51,6 +51,7 @@ def measure():
     try:
         import applications
         import checkpoints
+        import gpt
         import translation
     finally:
         sys.path.pop(0)
@@ -66,8 +67,15 @@ def measure():
     def reader(name, model, words):
         return applications.reading_measures(model, words["text"])
 
+    def language_model(name, model, words):
+        return gpt.held_out(model, *gpt.prepare()[:2])
+
     readers = {f"reader_{seed}": reader for seed in applications.SHIPPED}
-    return dict.fromkeys(checkpoints.CHECKPOINTS, translator) | readers
+    return (
+        dict.fromkeys(checkpoints.CHECKPOINTS, translator)
+        | readers
+        | {"gpt": language_model}
+    )
 
 
 def flat(measures, at=""):
@@ -182,3 +190,26 @@ def test_only_models_of_the_course_are_written(tmp_path):
             made=provenance(),
             folder=tmp_path,
         )
+
+
+def test_matrices_in_8_bits_come_back_within_half_a_step_of_their_row(tmp_path):
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 17, "d_model": 12, "num_heads": 2, "num_layers": 1}
+    model = GPT(**sizes)
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    save_model(
+        "small",
+        model,
+        arguments=sizes,
+        vocabularies={},
+        measures=lambda model: {},
+        made={},
+        int8=True,
+        merges=[[3, 4]],
+        folder=tmp_path,
+    )
+    loaded, record = load_model("small", folder=tmp_path)
+    assert record["merges"] == [[3, 4]]
+    for name, weight in loaded.state_dict().items():
+        step = before[name].abs().amax(-1, keepdim=True) / 127
+        assert ((weight - before[name]).abs() <= 0.51 * step + 1e-6).all(), name

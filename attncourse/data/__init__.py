@@ -23,6 +23,7 @@ _HOME = {
         "copy_batch",
         "markov_recall_batch",
         "markov_recall_floor",
+        "markov_recall_losses",
         "markov_successors",
         "repeated_sequence_batch",
         "reverse_batch",

@@ -116,6 +116,37 @@ def markov_recall_batch(
     return torch.from_numpy(tokens), torch.from_numpy(kind)
 
 
+def markov_recall_losses(
+    tokens, kind, num_symbols=16, noise=0.1, event_rate=0.125, language_seed=0
+):
+    """Return the loss of a reader who knows the rules, token by token.
+
+    What a model loses above it is the model's own fault. Such a reader knows whether a
+    mark is waiting, and so which event token would come, but not when.
+
+    Parameters
+    ----------
+    tokens, kind : torch.Tensor, int64, (batch, length)
+        As `markov_recall_batch` returns them.
+    num_symbols, noise, event_rate, language_seed
+        As they were given to `markov_recall_batch`.
+
+    Returns
+    -------
+    torch.Tensor, float32, (batch, length)
+        In nats.
+    """
+    before = tokens.roll(1, dims=1).clamp(max=num_symbols)
+    usual = tokens == markov_successors(num_symbols, language_seed)[before]
+    chain = (1 - noise) * usual + noise / num_symbols
+    loss = -torch.log((1 - event_rate) * chain)
+    loss[kind == OTHER] = -math.log(event_rate)
+    loss[kind == MARKED] = math.log(num_symbols)
+    loss[kind == RECALL] = 0.0
+    loss[:, 0] = math.log(num_symbols)
+    return loss
+
+
 def markov_recall_floor(num_symbols=16, noise=0.1, event_rate=0.125):
     """Return the least possible losses on `markov_recall_batch`, in nats.
 

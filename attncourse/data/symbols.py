@@ -21,6 +21,7 @@ from attncourse.data.markov import (
     RECALL,
     markov_recall_batch,
     markov_recall_floor,
+    markov_recall_losses,
     markov_successors,
 )
 
@@ -33,6 +34,7 @@ __all__ = [
     "copy_batch",
     "markov_recall_batch",
     "markov_recall_floor",
+    "markov_recall_losses",
     "markov_successors",
     "repeated_sequence_batch",
     "reverse_batch",

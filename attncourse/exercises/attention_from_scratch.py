@@ -6,8 +6,17 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse.data.symbols import copy_batch
-from attncourse.exercises.probe import Exercise, Probe, Task, numbers, sizes, whole
-from attncourse.exercises.run import gradients, leaf
+from attncourse.exercises.probe import (
+    Exercise,
+    Probe,
+    Task,
+    nth,
+    numbers,
+    one_of,
+    sizes,
+    whole,
+)
+from attncourse.exercises.run import backward, gradients, leaf
 
 
 def _attention(g, *leading, width=None, scale=1):
@@ -20,22 +29,9 @@ def _attention(g, *leading, width=None, scale=1):
     }
 
 
-def _backward(answer, **inputs):
-    """Return the gradients of a weighted sum of the output, for all float inputs."""
-    tensors = {name: x for name, x in inputs.items() if torch.is_tensor(x)}
-    leaves = {n: leaf(x) for n, x in tensors.items() if x.is_floating_point()}
-    came = answer(*(inputs | leaves).values())
-    return gradients(came if torch.is_tensor(came) else came[0], **leaves)
-
-
 def _only_weights(answer, **inputs):
     _, weights = answer(*inputs.values())
     return {"weights": weights}
-
-
-def _calls(place):
-    """Return a call of one of several answers."""
-    return lambda *answers, **inputs: answers[place](*inputs.values())
 
 
 def _both(*fields, **options):
@@ -96,14 +92,14 @@ WEIGHTS = (
         "One row lies near 1000, one near -1000, and one has a single 1000.",
         "Right so far, for small scores. Only differences within a row should count.",
         _large_scores,
-        read="chapters/02_attention_types#a-question-is-a-dot-product",
+        read="chapters/02_attention_types#softmax",
     ),
     Probe(
         "gradients flow back to the scores",
         "",
         "The weights are right, but not the gradient of a weighted sum of them.",
         lambda g: {"scores": numbers(g, 3, 4)},
-        _backward,
+        backward,
     ),
 )
 
@@ -117,7 +113,7 @@ def _identity_values(g):
 def _dropped(g):
     query, key = numbers(g, 2, 9, 4), numbers(g, 2, 11, 4)
     value = torch.eye(11).repeat(2, 1, 2)  # (batch, keys, 2 * keys): all weights twice
-    rate = [0.25, 0.4, 0.75][whole(g, 0, 2)]
+    rate = one_of(g, 0.25, 0.4, 0.75)
     return {"query": query, "key": key, "value": value, "dropout": rate}
 
 
@@ -143,7 +139,7 @@ ATTENTION = (
         "The values form the identity matrix, so the output equals the weights.",
         "With equal scores all is right, but not with these queries and keys.",
         _identity_values,
-        read="chapters/02_attention_types#seven-lines-and-two-faults-in-circulation",
+        read="chapters/02_attention_types#self-attention-in-pytorch",
     ),
     _both(
         "it works with a batch and heads, and with values of any width",
@@ -173,7 +169,7 @@ ATTENTION = (
         "",
         "The output is right, but not the gradients of a weighted sum of it.",
         _attention,
-        _backward,
+        backward,
     ),
 )
 
@@ -181,7 +177,7 @@ ATTENTION = (
 # 1.4
 def _ids(g, *pads):
     """Draw ids that end in padding; the first sequence has none."""
-    (batch, tokens), pad = sizes(g, 2, 3), (0, *pads)[whole(g, 0, len(pads))]
+    (batch, tokens), pad = sizes(g, 2, 3), one_of(g, 0, *pads)
     ids = whole(g, 1, 9, batch, tokens)
     ids[ids == pad] = pad + 1
     for row in range(1, batch):
@@ -202,14 +198,14 @@ MASKS = (
         "",
         "Row i should be True up to column i, with it, and False after that.",
         lambda g: {"tokens": whole(g, 3, 7)},
-        _calls(0),
+        nth(0),
     ),
     Probe(
         "padding_mask: True where the id is not the padding id",
         "Sequences end in padding. Its id is 0, or 5 where `pad` is given.",
         "A key should be True if its id is not that of padding.",
         lambda g: _ids(g, 5),
-        _calls(1),
+        nth(1),
         as_ifs=PAD_IS_0,
     ),
     Probe(
@@ -217,7 +213,7 @@ MASKS = (
         "Padding stands in other places, too, and one sequence has nothing else.",
         "Right so far, where the padding stands at the end, and not here.",
         _padding_anywhere,
-        _calls(1),
+        nth(1),
         weight=0.5,
     ),
     Probe(
@@ -225,9 +221,9 @@ MASKS = (
         "Sequences end in padding. Its id is 0, or 5 where `pad` is given.",
         "A key should be True if it is neither after the query nor padding.",
         lambda g: _ids(g, 5),
-        _calls(2),
+        nth(2),
         as_ifs=PAD_IS_0,
-        read="chapters/05_masking#both-masks-at-once",
+        read="chapters/05_masking#combining-causal-and-padding-masks",
     ),
 )
 
@@ -246,7 +242,7 @@ def _masked(g, **options):
 
 def _broadcast(g):
     """Draw a mask (keys,) or (batch, 1, 1, keys)."""
-    leading, inputs = [(), (2, 1, 1)][whole(g, 0, 1)], _attention(g, 2, 3)
+    leading, inputs = one_of(g, (), (2, 1, 1)), _attention(g, 2, 3)
     return inputs | {"mask": _visible(g, *leading, inputs["key"].shape[-2])}
 
 
@@ -258,7 +254,7 @@ def _empty_row(g):
 
 def _extreme_scores(g):
     """Draw scores that are huge where hidden and very low where visible."""
-    root, dtype = [(1e5, torch.float32), (173.0, torch.float16)][whole(g, 0, 1)]
+    root, dtype = one_of(g, (1e5, torch.float32), (173.0, torch.float16))
     mask, value = _visible(g, 1, 5), numbers(g, 5, 2)
     query, key = torch.full((1, 1), root), torch.where(mask.T, -root, root)
     inputs = {"query": query, "key": key, "value": value}
@@ -282,7 +278,7 @@ MASKED = (
             "True and False are exchanged in it": lambda mask, **_: {"mask": ~mask},
             "nothing is hidden": lambda mask, **_: {"mask": mask | True},
         },
-        read="chapters/05_masking#case-2-the-keys-that-were-multiplied-away",
+        read="chapters/05_masking#case-2-masking-by-multiplication",
     ),
     _both(
         "visible keys share by their scores, and the mask broadcasts",
@@ -295,14 +291,14 @@ MASKED = (
         "The mask hides all keys from one query.",
         "The weights and the output of that query should be 0.",
         _empty_row,
-        read="chapters/05_masking#case-3-the-row-with-no-evidence",
+        read="chapters/05_masking#case-3-fully-masked-rows",
     ),
     Probe(
         "gradients are right and finite, also where a query sees nothing",
         "The mask hides all keys from one query.",
         "The output is right, but not the gradients of a weighted sum of it.",
         _empty_row,
-        _backward,
+        backward,
     ),
     _both(
         "huge hidden and very low visible scores, in half precision too",
@@ -330,8 +326,9 @@ def _heads(g, heads=None, identities=()):
 
 
 def _heads_masked(g):
-    shape = [(5, 5), (2, 1, 1, 5)][whole(g, 0, 1)]
-    return _heads(g) | {"mask": _visible(g, *shape)}
+    inputs = _heads(g)
+    shape = one_of(g, (5, 5), (2, 1, 1, 5), (inputs["num_heads"], 1, 5))
+    return inputs | {"mask": _visible(g, *shape)}
 
 
 HEADS = (
@@ -369,8 +366,8 @@ HEADS = (
         },
     ),
     _both(
-        "a mask (tokens, tokens) or (batch, 1, 1, tokens) serves all heads",
-        "The mask hides some keys.",
+        "a mask with fewer axes serves all heads, one with heads its own head",
+        "The mask is (tokens, tokens), (batch, 1, 1, tokens) or (heads, 1, tokens).",
         "Right so far, without a mask, and not with this one.",
         _heads_masked,
         as_ifs={"there is no mask": lambda **_: {"mask": None}},
@@ -408,7 +405,7 @@ GRADIENT = (
         "There are no leading axes, or two.",
         "What is returned is not the gradient of the scores.",
         _weights_and_upstream,
-        _calls(0),
+        nth(0),
     ),
     Probe(
         "attention_gradients: the gradient of the value",

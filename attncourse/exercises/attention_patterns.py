@@ -7,7 +7,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attncourse.exercises.probe import Exercise, Probe, Task, sizes, whole
+from attncourse.exercises.probe import Exercise, Probe, Task, nth, one_of, sizes, whole
 from attncourse.exercises.provided import attention_patterns as provided
 from attncourse.exercises.run import gradients
 
@@ -39,11 +39,6 @@ def _self_attention(g, tokens, heads):
     return _weights(g, real & kept, heads)
 
 
-def _call(place):
-    """Return a call of one of several answers."""
-    return lambda *answers, **inputs: answers[place](*inputs.values())
-
-
 # 2.1 and 2.2
 KINDS = ("encoder", "decoder", "cross")
 EAGER_BERT = partial(provided.small_hugging_face, "bert", implementation="eager")
@@ -65,7 +60,7 @@ def _sentences(g, padded=False):
 
 def _texts(g, padded=False):
     how, batch = _model(g, padded)
-    ids = whole(g, 0, 6, batch, 4)
+    ids = whole(g, 1, 6, batch, 4)
     mask = torch.ones_like(ids)
     if padded:
         mask[0, 2:], mask[2, 0] = 0, 0
@@ -133,7 +128,7 @@ TRANSLATOR = (
     ),
     _of_modes(
         provided.small_translator,
-        lambda g: _sentences(g) | {"kind": KINDS[whole(g, 0, 2)]},
+        lambda g: _sentences(g) | {"kind": one_of(g, *KINDS)},
     ),
 )
 
@@ -348,7 +343,7 @@ ALIGNMENT = (
         "the largest weight of a row should lie on the linked source word",
         "There is one sentence, and each target word has one link.",
         "It is not the proportion of target words whose largest weight lies there.",
-        lambda g: _linked(g, source=(4, 7)[whole(g, 0, 1)]),
+        lambda g: _linked(g, source=one_of(g, 4, 7)),
         read=f"{IN_SEQ2SEQ}which-heads-align",
     ),
     Probe(
@@ -486,7 +481,7 @@ MEASURES = (
         "Nothing is padded, and there are as many keys as queries or more.",
         "It is not the mean over the queries of this sum over the keys.",
         _distances,
-        _call(0),
+        nth(0),
         read=f"{IN_HEADS}a-score-for-each-head",
     ),
     Probe(
@@ -494,14 +489,14 @@ MEASURES = (
         "The sentences have different lengths and are padded.",
         "Right so far, without padding. It is not the mean over all that are tokens.",
         lambda g: _distances(g, 5, 2, 4),
-        _call(0),
+        nth(0),
     ),
     Probe(
         "`normalised_entropy` is entropy over the logarithm of the keys' number",
         "Each query sees all keys, and none of the weights is 0.",
         "It is not the mean of this ratio over all queries.",
         lambda g: _visible(g, all_keys=True),
-        _call(1),
+        nth(1),
     ),
     Probe(
         "each query's visible keys count, and queries that see one or none do not",
@@ -509,7 +504,7 @@ MEASURES = (
         "Right so far, where all queries see all keys. It is not the mean over those "
         "that see two keys or more.",
         _visible,
-        _call(1),
+        nth(1),
         weight=2,
     ),
 )
@@ -526,7 +521,8 @@ def _any_heads(g):
     """Draw heads that attend at random, or to one token only."""
     tokens = _long(g)["tokens"]
     weights = _self_attention(g, tokens, 3)
-    one = F.one_hot(weights.argmax(-1)) * (tokens != 0)[:, None, :, None]
+    one = F.one_hot(weights.argmax(-1), tokens.shape[1])
+    one = one * (tokens != 0)[:, None, :, None]
     return {"weights": torch.cat([weights, one], dim=1), "tokens": tokens}
 
 
@@ -539,8 +535,15 @@ def _mixed(pattern, tokens, amounts):
 
 def _of_amounts(my_pattern, my_score, weights, tokens):
     """Return the scores of 0, 1/4, ... all of the pattern, and of other heads."""
-    mixed = _mixed(my_pattern(tokens), tokens, torch.arange(5) / 4)
-    return {"mixed": my_score(mixed, tokens), "others": my_score(weights, tokens)}
+    pattern, real = my_pattern(tokens), tokens != 0
+    least = pattern.masked_fill(~real[:, None], 2).argmin(-1)  # where it attends least
+    elsewhere = (F.one_hot(least, tokens.shape[1]) * real[..., None]).float()
+    heads = {
+        "mixed": _mixed(pattern, tokens, torch.arange(5) / 4),
+        "elsewhere": elsewhere[:, None],
+        "others": weights,
+    }
+    return {name: my_score(each, tokens) for name, each in heads.items()}
 
 
 def _ways(my_pattern, my_score, tokens, amounts):
@@ -577,7 +580,8 @@ def _missed(values, _):
     """Return by how much a bound is missed, at most."""
     uniform, *_, pure = values["mixed"]
     outside = abs(np.concatenate([*values.values()]) - 0.5).max() - 0.5
-    return max(uniform - 0.5, 0.99 - pure, outside)
+    elsewhere = values["elsewhere"].max()
+    return max(uniform - 0.5, elsewhere - 0.5, 0.99 - pure, outside)
 
 
 def _difference(values, inputs):
@@ -593,7 +597,7 @@ OWN_SCORE = (
         "Measured is the largest fault: of a sum, a sign, or a weight of padding.",
         "The pattern is none of attention weights over the tokens.",
         _long,
-        _call(0),
+        nth(0),
         measure=_faults,
         between=(-1, 1e-3),
     ),
@@ -602,15 +606,16 @@ OWN_SCORE = (
         "Measured is the highest score of task 2.4 that the pattern gets.",
         "The pattern is one of those of task 2.4, or nearly so.",
         _long,
-        _call(0),
+        nth(0),
         weight=0,
         measure=_known,
         between=(0, 0.79999),
     ),
     Probe(
-        "scores lie in 0 to 1: 0.99 or more if pure, 0.5 or less if uniform",
+        "scores from 0 to 1: the pattern 0.99, uniform or elsewhere up to 0.5",
         "Measured is by how much a bound is missed, also by other heads.",
-        "One of the bounds is missed.",
+        "One of the bounds is missed: 0 and 1 for any head, 0.99 for the pure pattern, "
+        "0.5 for uniform attention, and for all weight where the pattern has least.",
         _any_heads,
         _of_amounts,
         measure=_missed,
@@ -655,7 +660,7 @@ EXERCISE = Exercise(
         Task("own_score", "A score of your own", OWN, 2, OWN_SCORE),
     ),
     forbidden=(
-        "attncourse.layers.heads",
+        "attncourse.layers.head_scores",
         "attncourse.training.probing",
         "attncourse.training.metrics",
         "attncourse.viz",

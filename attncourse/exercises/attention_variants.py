@@ -98,7 +98,7 @@ SCORES = (
         "`Dot` gets queries and keys of one width.",
         "A score is not the dot product of its query and its key.",
         "Dot",
-        read=f"{TYPES}#attention-between-two-sequences",
+        read=f"{TYPES}#additive-and-multiplicative-attention",
     ),
     _scored(
         "`ScaledDot` divides it by the root of the width",
@@ -239,7 +239,7 @@ ATTEND = (
         draw=partial(_with_scores, most=3.0, padded=False),
         call=_attend,
         names=BOTH,
-        read=f"{TYPES}#attention-between-two-sequences",
+        read=f"{TYPES}#additive-and-multiplicative-attention",
     ),
     Probe(
         claim="states are the queries of the score, and memory has the keys",

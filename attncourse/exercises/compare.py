@@ -43,26 +43,15 @@ class Case:
 class Verdict:
     """What is said about one probe.
 
-    Attributes
-    ----------
-    probe : Probe
-        The probe.
-    holds : bool
-        Whether its claim holds.
-    kind : str
-        "" if it holds; else "undone", "error", "form", "in place", "values", "not run"
-        (a slow probe after one that failed) or the reason why the answer was not run.
-    sentences : tuple of str
-        What the student reads; code stands between backticks.
-    example : tuple of str
-        Lines that show an input on which it fails: code, to be set as it is.
+    The kind is "" if it holds; else "undone", "error", "form", "in place", "values",
+    "not run" (slow, after one that failed) or the reason why the answer was not run.
     """
 
     probe: Probe
     holds: bool
     kind: str = ""
-    sentences: tuple[str, ...] = ()
-    example: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # what the student reads; code stands in backticks
+    example: tuple[str, ...] = ()  # lines that show an input on which it fails
 
     @property
     def read(self) -> str:
@@ -97,11 +86,15 @@ def holds(probe: Probe, case: Case) -> bool:
         if any(c.kind != v.kind or len(c.shape) != len(v.shape) for c, v in pairs):
             return False
         number = measured(probe, case)
-        return number is not None and probe.between[0] <= number <= probe.between[1]
-    return all(
-        alike(probe, came.values[name], value)
-        for name, value in expected.values.items()
-    )
+        within = number is not None and probe.between[0] <= number <= probe.between[1]
+        return within and not _unlike(probe, case, probe.compared)
+    return not _unlike(probe, case, expected.values)
+
+
+def _unlike(probe: Probe, case: Case, names) -> list[str]:
+    """Return the names of the values that are not those that are expected."""
+    came, expected = case.came.values, case.expected.values
+    return [name for name in names if not alike(probe, came[name], expected[name])]
 
 
 def measured(probe: Probe, case: Case) -> float | None:
@@ -158,22 +151,8 @@ def _form(probe: Probe, came: Value, wanted: Value) -> str:
 def judge(probe: Probe, cases: list[Case], known: Recorded | None = None, at=()):
     """Say whether a probe holds on all cases, and if not, what is wrong.
 
-    Parameters
-    ----------
-    probe : Probe
-        What is claimed.
-    cases : list of Case
-        The inputs, with what was expected and what came. Only those of the probe's own
-        seeds are shown or spoken of.
-    known : Recorded, optional
-        What was recorded, to recognise changed inputs.
-    at : (str, int)
-        With `known`: the name of the task and the place of the probe in it.
-
-    Returns
-    -------
-    Verdict
-        What is said about the answer.
+    Only the probe's own seeds are shown or spoken of. To recognise changed inputs, it
+    takes what was recorded, and the task's name and the probe's place in it.
     """
     failing = [case for case in cases if not holds(probe, case)]
     if not failing:
@@ -198,9 +177,12 @@ def judge(probe: Probe, cases: list[Case], known: Recorded | None = None, at=())
     first = shown[0]
     sentences = [probe.given, probe.why]
     if probe.between is not None:
-        sentences.append(_measurement(probe, first))
+        if wrong := _unlike(probe, first, probe.compared):
+            sentences[1:] = [f"Before anything is measured: `{wrong[0]}` is wrong."]
+        else:
+            sentences.append(_measurement(probe, first))
         return Verdict(probe, False, "values", tuple(filter(None, sentences)))
-    name = _first_wrong(probe, first)
+    name = (*_unlike(probe, first, first.expected.values), *first.expected.values)[0]
     shown = [c for c in shown if name in c.came.values and name in c.expected.values]
     fact = _not_finite(name, shown) or relation(shown, name)
     if not fact and known is not None:
@@ -217,16 +199,7 @@ def judge(probe: Probe, cases: list[Case], known: Recorded | None = None, at=())
 def name_slip(task: Task, verdicts: list[Verdict], came, known: Recorded):
     """Put the sentence of a slip in the place of the general one, where it is known.
 
-    Parameters
-    ----------
-    task : Task
-        The task.
-    verdicts : list of Verdict
-        One for each probe.
-    came : dict of int to dict of int to Observation
-        What came for the notebook's own inputs, by probe and seed.
-    known : Recorded
-        What was recorded.
+    `came` has what came for the notebook's own inputs, by probe and seed.
     """
     failing = [i for i, verdict in enumerate(verdicts) if not verdict.holds]
     failing = [i for i in failing if verdicts[i].kind != "not run"]
@@ -300,13 +273,6 @@ def _measurement(probe, case) -> str:
         return ""
     bound = f"at least {low:g}" if number < low else f"at most {high:g}"
     return f"What is measured is {number:.4g}; it should be {bound}."
-
-
-def _first_wrong(probe, case) -> str:
-    for name, value in case.expected.values.items():
-        if not alike(probe, case.came.values[name], value):
-            return name
-    return next(iter(case.expected.values))
 
 
 def _not_finite(name, shown) -> str:

@@ -138,8 +138,8 @@ LOCAL = (
         _many_axes,
         [(True,), (False,)],
         draw_long(window=8),
-        lambda answer, tokens, at, window: count(
-            answer, tokens, at, (window, True), (window, False)
+        lambda answer, tokens, seed, window: count(
+            answer, tokens, seed, (window, True), (window, False)
         ),
         lambda tokens, window, **_: 6 * 2 * (2 * tokens) * max(window, WIDTH),
         "6 · n · max(w, d) elements a head",
@@ -259,8 +259,8 @@ SPARSE = (
         _blocks(2, 2, 2, cut=True),
         [()],
         draw_long(block_size=8, window=1),
-        lambda answer, tokens, at, block_size, window: count(
-            answer, tokens, at, (block_size, window, 0, 1)
+        lambda answer, tokens, seed, block_size, window: count(
+            answer, tokens, seed, (block_size, window, 0, 1)
         ),
         lambda tokens, window, **_: 3 * 2 * (2 * tokens) * (2 * window + 2) * WIDTH,
         "3 · n · (2 · window + 2) · max(block_size, d) elements",
@@ -562,18 +562,18 @@ LOSSES = (
 UNCOUNTED = ("numpy", ".numpy", "threading", "multiprocessing", "concurrent")
 UNCOUNTED += ("torch.sparse*", ".to_sparse")
 READ = {  # in the chapter, by the names of the tasks
-    "mask": "what-if-a-token-sees-only-its-neighbours",
-    "local": "how-is-only-the-band-computed",
-    "pattern": "can-a-few-long-links-replace-all-of-them",
-    "sparse": "can-a-few-long-links-replace-all-of-them",
-    "costs": "a-fault-the-window-that-saves-nothing",
-    "timing": "from-which-length-does-it-pay",
-    "quality": "what-does-the-window-do-to-quality",
+    "mask": "local-sliding-window-attention",
+    "local": "computing-only-the-band",
+    "pattern": "sparse-patterns-strides-global-tokens-random-links",
+    "sparse": "sparse-patterns-strides-global-tokens-random-links",
+    "costs": "a-window-made-by-a-mask-saves-nothing",
+    "timing": "the-crossover-with-fused-full-attention",
+    "quality": "the-receptive-field-of-stacked-windows",
 }
 
 
 def _task(name, title, points, answers, probes, forbidden=()):
-    read = f"chapters/08_efficient_attention#{READ[name]}"
+    read = f"chapters/09_efficient_attention#{READ[name]}"
     probes = tuple(replace(probe, read=read) for probe in probes)
     return Task(name, title, answers, points, probes, forbidden)
 

@@ -12,28 +12,25 @@ from collections.abc import Iterable
 from attncourse import MODULE_OF
 
 # Ways to reach a name without writing it down; ruled out wherever anything is.
-HIDING = ("eval", "exec", "compile", "__import__", "globals", "importlib", "ctypes")
-HIDING += ("builtins", "gc", "inspect", "torch._C", "torch.ops", "torch.nn.modules")
-HIDING += ("sys.modules", "sys._getframe", "sys._current_frames", "sys.meta_path")
-HIDING += ("sys.path", "sys.settrace", "sys.setprofile")
+BUILT_IN = ("eval", "exec", "compile", "globals", "__import__", "__builtins__")
+HIDING = ("importlib", "ctypes", "builtins", "gc", "inspect", "pickle", "marshal")
+HIDING += ("pkgutil", "pydoc", "runpy", "operator.attrgetter", "operator.methodcaller")
+HIDING += ("unittest.mock", "torch._*", "torch.ops", "torch.library")
+HIDING += ("torch.nn.modules", "attncourse.exercises", "sys.path", "sys.meta_path")
+HIDING += ("sys.modules", "sys._getframe", "sys._current_frames")
+HIDING += ("sys.settrace", "sys.setprofile")
 DUNDER = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
+DUNDER += ("__builtins__", "__closure__", "__loader__", "__self__", "__spec__")
+DUNDER += ("f_back", "f_globals", "f_locals", "tb_frame", "gi_frame")
+OPEN = {"attempt", "open_exercise", "provided"}  # in `attncourse.exercises`
 
 
 def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
     """Return a sentence for each forbidden name that some code uses.
 
-    Parameters
-    ----------
-    source : str
-        The answer, with all imports and helpers that it needs.
-    names : iterable of str
-        Dotted names ("attncourse.layers" stands for all that is in it), and methods
-        with a dot in front (".backward").
-
-    Raises
-    ------
-    SyntaxError
-        If the source is not valid Python.
+    The source has all imports and helpers that it needs. Names are dotted
+    ("attncourse.layers" stands for all that is in it), or of methods (".backward").
+    Raises SyntaxError if the source is not valid Python.
     """
     names = tuple(names)
     if not names:
@@ -43,10 +40,14 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
     dotted = tuple(n for n in names if not n.startswith("."))
     methods = tuple(n[1:] for n in names if n.startswith("."))
     found: dict[str, int] = {}
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         for used in _used(node, known):
-            if hit := _hit(used, (*dotted, *HIDING)):
+            if hit := _hit(used, dotted) or _hidden(used):
                 found.setdefault(hit, getattr(node, "lineno", 0))
+        handed_on = _is_name(node, "getattr", "vars") and id(node) not in called
+        if handed_on and node.id not in known:  # to be called elsewhere
+            found.setdefault(node.id, node.lineno)
         if isinstance(node, ast.Attribute) and node.attr in (*methods, *DUNDER):
             found.setdefault(f".{node.attr}", node.lineno)
         if _is_getattr(node, known):
@@ -93,7 +94,7 @@ def _path(node, known) -> str:
     if not isinstance(node, ast.Name):
         return ""
     root = known.get(node.id)
-    if root is None and not parts and node.id not in HIDING:
+    if root is None and not parts and node.id not in (*BUILT_IN, *HIDING):
         return ""
     root = node.id if root is None else root
     return ".".join([root, *reversed(parts)]) if root else ""
@@ -108,23 +109,38 @@ def _used(node, known):
     elif isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.name
-    elif isinstance(node, ast.Call) and _names_getattr(node) and len(node.args) > 1:
+    elif isinstance(node, ast.Call) and _calls_getattr(node) and len(node.args) > 1:
         name = node.args[1]
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             root = _path(node.args[0], known)
             yield f"{root}.{name.value}" if root else ""
 
 
-def _names_getattr(node) -> bool:
-    return isinstance(node.func, ast.Name) and node.func.id in ("getattr", "vars")
+def _is_name(node, *names) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _calls_getattr(node) -> bool:
+    return _is_name(node.func, "getattr", "vars")
 
 
 def _is_getattr(node, known) -> bool:
     """Say whether an attribute of a library is looked up by a computed name."""
-    if not isinstance(node, ast.Call) or not _names_getattr(node) or not node.args:
+    if not isinstance(node, ast.Call) or not _calls_getattr(node) or not node.args:
         return False
     constant = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
     return bool(_path(node.args[0], known)) and not constant
+
+
+def _hidden(used: str) -> str:
+    """Return the way to hide a name that a path takes, by whatever module it begins."""
+    parts = used.split(".")
+    if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
+        return ""
+    if used in BUILT_IN:
+        return used
+    hits = (_hit(".".join(parts[start:]), HIDING) for start in range(len(parts)))
+    return next(filter(None, hits), "")
 
 
 def _hit(used: str, names) -> str:
@@ -133,6 +149,6 @@ def _hit(used: str, names) -> str:
         used = f"attncourse.{MODULE_OF[rest]}.{rest}"
     for name in names:
         whole, begins = f"{used}.".startswith(f"{name}."), name.endswith("*")
-        if whole or (begins and used.startswith(name[:-1])):
+        if whole or (begins and used.startswith(name[:-1]) and "__" not in used):
             return name
     return ""

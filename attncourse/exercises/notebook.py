@@ -10,6 +10,7 @@ import sys
 import textwrap
 import types
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from attncourse.exercises.compare import (
     NOT_DONE,
@@ -71,13 +72,7 @@ def open_exercise(name: str) -> Checks:
 
 
 class Checks:
-    """The checks of one exercise, to be called in its notebook.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        The exercise.
-    """
+    """The checks of one exercise, to be called in its notebook."""
 
     def __init__(self, exercise: Exercise):
         self.exercise = exercise
@@ -85,12 +80,7 @@ class Checks:
     def check(self, name: str, *answers) -> None:
         """Check the answer to one task and print what was found.
 
-        Parameters
-        ----------
-        name : str
-            The name of the task.
-        *answers
-            The functions or classes that the task asks for, in its order.
+        `answers` are the functions or classes that the task asks for, in its order.
         """
         task = self.exercise.task(name)
         verdicts = verdicts_on(self.exercise, task, answers)
@@ -127,24 +117,10 @@ def _all_hold(verdicts) -> bool:
 
 
 def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Verdict]:
-    """Check an answer on the inputs of the notebook.
+    """Return a verdict for each probe, on the inputs of the notebook.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        Where the task is.
-    task : Task
-        What was asked for.
-    answers : sequence
-        The student's objects, in the order of the task's `answers`; None for a missing
-        one.
-    space : dict, optional
-        Where the answers were defined; by default the notebook's own names.
-
-    Returns
-    -------
-    list of Verdict
-        One for each probe.
+    `answers` are the student's objects in the task's order, None for a missing one, and
+    `space` is where they were defined: by default the notebook's own names.
     """
     space = vars(sys.modules["__main__"]) if space is None else space
     for name, answer in zip(task.answers, answers, strict=False):
@@ -170,14 +146,11 @@ def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Ver
             if digest(inputs) != recorded.digest(task.name, place, seed):
                 return refused(task, "other inputs", OTHER_INPUTS)
             expected = recorded.expected(task.name, place, seed)
-            case = Case(seed, inputs, expected, observe(probe, answers, seed))
-            cases.append(case)
+            cases.append(Case(seed, inputs, expected, observe(probe, answers, seed)))
         if not all(holds(probe, case) for case in cases) and not probe.slow:
-            cases = [
-                Case(c.seed, c.inputs, c.expected, seen)
-                for c in cases
-                for seen in [observe(probe, answers, c.seed, effects=True)]
-            ]
+            for i, c in enumerate(cases):
+                seen = observe(probe, answers, c.seed, effects=True)
+                cases[i] = replace(c, came=seen)
         came[place] = {case.seed: case.came for case in cases}
         verdicts.append(judge(probe, cases, recorded, (task.name, place)))
     return name_slip(task, verdicts, came, recorded)
@@ -190,16 +163,8 @@ def _words(source: str) -> set[str]:
 def source_of(answers, space: dict, names=(), others=()) -> str:
     """Return the statements that define some answers, with what these use.
 
-    Parameters
-    ----------
-    answers : sequence
-        Functions and classes of the notebook.
-    space : dict
-        What the notebook defines.
-    names : sequence of str
-        Dotted names, so that objects imported elsewhere are known again.
-    others : collection of str
-        The answers to other tasks, which are left out.
+    `space` has what the notebook defines. Objects with the dotted `names` are known
+    wherever they were imported; `others`, the answers to other tasks, are left out.
     """
     parts, done, todo = [], set(), []
     for answer in answers:
@@ -281,20 +246,10 @@ def _cell_of(thing) -> str:
 
 
 def text_of_task(label: str, task: Task, verdicts, unsound=()) -> str:
-    """Return what is said about one task.
+    """Return what is said about one task, by its number.
 
     What holds is listed; the first thing that does not is explained; the rest is named.
-
-    Parameters
-    ----------
-    label : str
-        The number of the task.
-    task : Task
-        What was asked for.
-    verdicts : list of Verdict
-        One for each probe.
-    unsound : list of str
-        Numbers of tasks that this one builds on and that do not hold.
+    `unsound` are the numbers of tasks that this one builds on and that do not hold.
     """
     head = f"Task {label}: {task.title}"
     got = f"{points(task, verdicts):g} of {task.points:g} points"

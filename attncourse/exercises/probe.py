@@ -47,7 +47,10 @@ class Probe:
         ``measure(values, inputs)`` turns the returned values, NumPy arrays by name,
         into a number. It runs outside the process that runs the student's code.
     between : (float, float), optional
-        The range in which that number has to lie; then nothing else is compared.
+        The range in which that number has to lie; then values are not compared, but
+        for those in `compared`.
+    compared : tuple of str
+        Names of values that have to be the expected ones, beside what is measured.
     tolerance : float
         For numbers, absolute and relative.
     slow : bool
@@ -72,6 +75,7 @@ class Probe:
     weight: float = 1.0
     measure: Callable | None = None
     between: tuple[float, float] | None = None
+    compared: tuple[str, ...] = ()
     tolerance: float = 1e-4
     slow: bool = False
     exact_type: bool = False
@@ -86,30 +90,14 @@ class Probe:
 
 @dataclass(frozen=True)
 class Task:
-    """Something to write.
+    """Something to write; whatever holds for it earns its share of the points."""
 
-    Attributes
-    ----------
-    name : str
-        Short and unique in the exercise, such as "scores".
-    title : str
-        The heading in the notebook.
-    answers : tuple of str
-        The functions or classes that the answer defines.
-    points : float
-        What the task is worth when every probe holds.
-    probes : tuple of Probe
-        From the basic to the subtle. The first that fails explains what is wrong.
-    forbidden : tuple of str
-        What the answer may not use, beside what the exercise forbids.
-    """
-
-    name: str
-    title: str
-    answers: tuple[str, ...]
+    name: str  # short and unique in the exercise, such as "scores"
+    title: str  # the heading in the notebook
+    answers: tuple[str, ...]  # the functions or classes that the answer defines
     points: float
-    probes: tuple[Probe, ...]
-    forbidden: tuple[str, ...] = ()
+    probes: tuple[Probe, ...]  # the basic first: one that fails explains
+    forbidden: tuple[str, ...] = ()  # beside what the exercise forbids
 
 
 @dataclass(frozen=True)
@@ -191,23 +179,21 @@ def numbers(generator: torch.Generator, *shape: int, most: float = 2.0) -> torch
 
 
 def whole(generator: torch.Generator, low: int, high: int, *shape: int):
-    """Draw whole numbers from `low` to `high`, both included.
-
-    Returns
-    -------
-    int or torch.Tensor
-        A number, or an int64 tensor if a shape is given.
-    """
+    """Draw a whole number from `low` to `high`, both included, or an int64 tensor."""
     drawn = torch.randint(low, high + 1, shape or (1,), generator=generator)
     return drawn if shape else int(drawn)
 
 
-def sizes(generator: torch.Generator, count: int, low: int = 2, high: int = 7):
-    """Draw sizes that all differ from each other, so that no axes can be confused.
+def one_of(generator: torch.Generator, *options):
+    """Return an option, another for each of the notebook's own seeds."""
+    return options[generator.initial_seed() % len(options)]
 
-    Returns
-    -------
-    list of int
-        `count` different numbers from `low` to `high`.
-    """
+
+def nth(place: int) -> Callable:
+    """Return a call of one of several answers, with the inputs by position."""
+    return lambda *answers, **inputs: answers[place](*inputs.values())
+
+
+def sizes(generator: torch.Generator, count: int, low: int = 2, high: int = 7):
+    """Draw `count` sizes that all differ, so that no axes can be confused."""
     return (torch.randperm(high - low + 1, generator=generator)[:count] + low).tolist()

@@ -23,18 +23,10 @@ NEAR = {"atol": 2e-4, "rtol": 2e-4}
 
 @dataclass(frozen=True)
 class Recorded:
-    """What is known about one exercise.
+    """What is known about one exercise."""
 
-    Attributes
-    ----------
-    tasks : dict
-        By the names of the tasks: ``{"probes": [{seed: record}], "slips": […]}``.
-    numbers : numpy.ndarray
-        All expected numbers, one after the other.
-    """
-
-    tasks: dict
-    numbers: np.ndarray
+    tasks: dict  # by name: {"probes": [{seed: record}], "slips": […]}
+    numbers: np.ndarray  # all expected numbers, one after the other
 
     def _of(self, task: str, place: int, seed: int) -> dict | None:
         probes = self.tasks.get(task, {}).get("probes", [])
@@ -64,17 +56,7 @@ class Recorded:
         )
 
     def as_if(self, task: str, place: int, came: dict[int, Observation]) -> str:
-        """Return the change of the inputs that alone explains what came, or "".
-
-        Parameters
-        ----------
-        task : str
-            The name of the task.
-        place : int
-            Which of its probes.
-        came : dict of int to Observation
-            What came, by seed.
-        """
+        """Return the only change of the inputs that explains what came, or ""."""
         found = None
         for seed, seen in came.items():
             record = self._of(task, place, seed) or {"as_ifs": {}}
@@ -85,19 +67,15 @@ class Recorded:
     def slip(self, task: str, came: dict[int, dict[int, Observation]]) -> str:
         """Return the sentence of the only slip that gives all that came, or "".
 
-        Parameters
-        ----------
-        task : str
-            The name of the task.
-        came : dict of int to dict of int to Observation
-            What came for the failing probes: by probe, then by seed.
+        `came` has what came for the failing probes, by probe and seed.
         """
         found = []
         for slip in self.tasks.get(task, {}).get("slips", []):
             prints = slip["prints"]
             both = [p for p in prints if int(p) in came]
             seeds = [(p, s) for p in both for s in prints[p] if int(s) in came[int(p)]]
-            numeric = any(came[int(p)][int(s)].values for p, s in seeds)
+            values = (came[int(p)][int(s)].values.values() for p, s in seeds)
+            numeric = any(v.data is not None for found in values for v in found)
             if (
                 set(map(int, prints)) <= set(came)
                 and numeric
@@ -109,13 +87,7 @@ class Recorded:
 
 
 def fingerprint(seen: Observation):
-    """Return a few numbers for each value that a call gave, or the kind of its error.
-
-    Returns
-    -------
-    str or list
-        The error up to its colon, or [name, shape, four numbers] for each value.
-    """
+    """Return [name, shape, four numbers] for each value, or the kind of the error."""
     if seen.error:
         return seen.error.split(":")[0]
     found = []
@@ -149,13 +121,7 @@ def matches(known, seen: Observation) -> bool:
 
 
 def known(notebook: str) -> Recorded:
-    """Return what was recorded for an exercise.
-
-    Parameters
-    ----------
-    notebook : str
-        Its notebook: "1_attention_from_scratch".
-    """
+    """Return what was recorded for a notebook, such as "1_attention_from_scratch"."""
     path = FOLDER / f"{notebook}.safetensors"
     if not path.exists():
         return Recorded({}, np.zeros(0, np.float32))

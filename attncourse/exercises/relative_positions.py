@@ -1,29 +1,34 @@
 """Exercise 4: relative positions, and what they do beyond the trained length."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attncourse.exercises.probe import Exercise, Probe, Task, numbers, sizes, whole
+from attncourse.exercises.probe import (
+    Exercise,
+    Probe,
+    Task,
+    nth,
+    numbers,
+    one_of,
+    sizes,
+    whole,
+)
 from attncourse.exercises.provided import relative_positions as provided
-from attncourse.exercises.run import gradients, leaf
+from attncourse.exercises.run import backward, gradients, leaf
 from attncourse.training import train
 
 PAGE = "chapters/04_positional_encoding"
-T5 = f"{PAGE}#t5-a-number-for-each-bucket-of-distances"
-BEYOND = f"{PAGE}#what-happens-beyond-the-trained-length"
+T5 = f"{PAGE}#t5-a-learned-number-for-each-bucket-of-distances"
+BEYOND = f"{PAGE}#length-extrapolation-six-schemes-beyond-the-trained-length"
 
 
 def _with_gradient(result, **leaves):
     is_tensor = isinstance(result, torch.Tensor)
     return {"result": result, **gradients(result, **leaves)} if is_tensor else result
-
-
-def _calls(place):
-    """Return a call of one of several answers."""
-    return lambda *answers, **inputs: answers[place](*inputs.values())
 
 
 # 4.1
@@ -72,15 +77,15 @@ BUCKETS = (
         "`clipped_rows` is called with distances of either sign.",
         "The row is not the distance, limited on both sides, plus the reach.",
         lambda g: {"distances": whole(g, -5, 5, 3, 7), "reach": whole(g, 1, 6)},
-        _calls(0),
-        read=f"{PAGE}#shaw-a-vector-for-each-distance",
+        nth(0),
+        read=f"{PAGE}#shaw-a-learned-vector-for-each-distance",
     ),
     Probe(
         "buckets: near distances into the past have a bucket each",
         "The model is causal; distances are from 0 to e - 1 into the past.",
         "The bucket is not the distance, as a positive number.",
         lambda g: _bucketed(g, far=False),
-        _calls(1),
+        nth(1),
         read=T5,
     ),
     Probe(
@@ -88,14 +93,14 @@ BUCKETS = (
         "The distances are e and more into the past.",
         "Near distances are right; these are not in the formula's buckets.",
         lambda g: _bucketed(g, near=False),
-        _calls(1),
+        nth(1),
     ),
     Probe(
         "buckets: in a causal model, keys to the right are in bucket 0",
         "Some distances are positive: these keys stand to the right.",
         "Right so far, in the past. To the right the bucket should be 0.",
         lambda g: _bucketed(g, right=True),
-        _calls(1),
+        nth(1),
     ),
     Probe(
         "buckets: with two sides, keys to the right have the upper half",
@@ -103,7 +108,7 @@ BUCKETS = (
         "Right so far, if causal. With n = num_buckets / 2, the row should be "
         "bucket(d) to the left, and n + bucket(d) to the right.",
         lambda g: _bucketed(g, sides=2, right=True),
-        _calls(1),
+        nth(1),
         as_ifs={"`causal` is True": lambda **_: {"causal": True}},
     ),
 )
@@ -114,7 +119,7 @@ def _table(g, *scales, near=False):
     """Draw a table, with distances that are all near, or with an offset."""
     heads, buckets = whole(g, 2, 4), whole(g, 5, 9)
     inputs = {"num_heads": heads, "num_buckets": buckets, "max_distance": buckets + 3}
-    inputs["scale"] = scales[whole(g, 0, len(scales) - 1)]
+    inputs["scale"] = one_of(g, *scales)
     inputs["table"] = numbers(g, buckets, heads)
     if near:
         return inputs | {"queries": buckets // 2 - 1, "keys": buckets // 2}
@@ -209,7 +214,7 @@ ALIBI = (
         "`head_slopes` is called with a power of 2.",
         "The slope of head h, counted from 1, is not 2 to the power -8h/n.",
         lambda g: {"num_heads": 2 ** whole(g, 3, 4)},
-        _calls(0),
+        nth(0),
         read=f"{PAGE}#alibi-a-slope-for-each-head",
     ),
     Probe(
@@ -237,7 +242,7 @@ def _pairs(g, pairs, **more):
 
 
 def _half(g):
-    kind = (torch.float16, torch.bfloat16)[whole(g, 0, 1)]
+    kind = one_of(g, torch.float16, torch.bfloat16)
     return {"x": numbers(g, 2, 5, 4).to(kind), "positions": whole(g, 500, 1000, 5)}
 
 
@@ -247,7 +252,7 @@ ROTARY = (
         "There is one pair of features, so its angle is the position.",
         "(a, b) at p should become (a cos p - b sin p, a sin p + b cos p).",
         lambda g: _pairs(g, 1),
-        read=f"{PAGE}#rotary-turn-then-compare",
+        read=f"{PAGE}#rope-rotary-position-embedding",
     ),
     Probe(
         "features 0 and 1 are a pair, 2 and 3 the next",
@@ -283,7 +288,7 @@ ROTARY = (
 def _attention(g, scheme, *, equal=False, fewer=False, values=False, hidden=0.0):
     """Draw arguments of `attend`, with equal scores or with values if asked for."""
     batch, heads = whole(g, 1, 3), 2 ** whole(g, 0, 2)
-    keys, d = whole(g, 4, 8), (2, 6, 10)[whole(g, 0, 2)]
+    keys, d = whole(g, 4, 8), one_of(g, 2, 6, 10)
     queries = whole(g, 1, keys - 1) if fewer else keys
     identity = torch.eye(keys).repeat(batch, heads, 1, 1)
     inputs = {
@@ -302,9 +307,8 @@ def _with_bias(attend, query, key, value, scheme, bias):
     return attend(query, key, value, scheme, lambda queries, keys, offset=0: bias)
 
 
-def _attend_backward(attend, scheme, **inputs):
-    leaves = {name: leaf(x) for name, x in inputs.items()}
-    return gradients(_with_bias(attend, scheme=scheme, **leaves), **leaves)
+def _attend_backward(attend, **inputs):
+    return backward(partial(_with_bias, attend), **inputs)
 
 
 def _all_schemes(attend, query, key, value, scheme):
@@ -376,7 +380,7 @@ ATTENTION = (
         "Right so far, with as many queries as keys, and not here.",
         lambda g: _attention(g, "all", fewer=True),
         _all_schemes,
-        read=f"{PAGE}#distances-instead-of-places",
+        read=f"{PAGE}#relative-position-encoding",
     ),
 )
 
@@ -582,21 +586,21 @@ COMPARISON = (
         _rows,
         measure=_useless,
         between=(0, 0),
-        read=f"{PAGE}#why-do-the-buckets-have-to-end-early",
+        read=f"{PAGE}#buckets-that-were-never-trained",
     ),
     Probe(
         "gains: the baseline's loss minus the scheme's, at one length",
         "There is one seed, so the mean gain is the smallest, too.",
         "The numbers are not the baseline's loss minus that of the scheme.",
         lambda g: _results(g, 1),
-        _calls(1),
+        nth(1),
     ),
     Probe(
         "gains: the mean and the smallest gain over the seeds",
         "There are several seeds; the baseline is given, or left out.",
         "Right so far, with one seed. Here it is not the mean and the smallest gain.",
         lambda g: _results(g, whole(g, 2, 4)),
-        _calls(1),
+        nth(1),
     ),
     Probe(
         "trained on 32 tokens, ALiBi is better at 256 than sinusoids",

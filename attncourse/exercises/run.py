@@ -37,55 +37,25 @@ INSTALLED = tuple(
 
 @dataclass(frozen=True)
 class Value:
-    """One thing that an answer returned, as plain data.
+    """One thing that an answer returned, as plain data."""
 
-    Attributes
-    ----------
-    kind : str
-        "tensor", "array" (of NumPy), "number", "list", "text", "nothing" or "other".
-    type : str
-        The dtype, "float32", or the name of the class.
-    shape : tuple of int
-        Sizes of the axes.
-    data : numpy.ndarray or None
-        The numbers.
-    text : str
-        A text itself; of other things what they are.
-    """
-
-    kind: str
-    type: str = ""
+    kind: str  # tensor, array (of NumPy), number, list, text, nothing or other
+    type: str = ""  # the dtype, "float32", or the name of the class
     shape: tuple[int, ...] = ()
-    data: np.ndarray | None = None
-    text: str = ""
+    data: np.ndarray | None = None  # the numbers
+    text: str = ""  # a text itself; of other things what they are
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What one call of an answer gave.
+    """What one call of an answer gave."""
 
-    Attributes
-    ----------
-    values : dict of str to Value
-        What was returned, by name; empty after an error.
-    form : str
-        What was returned, in words: "a tuple of 2".
-    error : str
-        "TypeError: …", or "".
-    line : str
-        The line of the answer that raised it.
-    changed : tuple of str
-        The inputs that the call has changed in place.
-    inert : tuple of str
-        The inputs without effect on what is returned, if that was tried.
-    """
-
-    values: dict[str, Value]
-    form: str = ""
-    error: str = ""
-    line: str = ""
-    changed: tuple[str, ...] = ()
-    inert: tuple[str, ...] = ()
+    values: dict[str, Value]  # by name; empty after an error
+    form: str = ""  # what was returned, in words: "a tuple of 2"
+    error: str = ""  # "TypeError: …"
+    line: str = ""  # of the answer, that raised it
+    changed: tuple[str, ...] = ()  # inputs that the call has changed in place
+    inert: tuple[str, ...] = ()  # inputs without effect on what is returned, if tried
 
 
 def draw(probe: Probe, seed: int) -> dict:
@@ -101,20 +71,9 @@ def observe(
     effects: bool = False,
     inputs: dict | None = None,
 ) -> Observation:
-    """Call an answer with the inputs of one seed.
+    """Call an answer with the inputs of one seed, or with other `inputs`.
 
-    Parameters
-    ----------
-    probe : Probe
-        What to call, and with what.
-    answers : sequence
-        The student's objects, in the order of the task's `answers`.
-    seed : int
-        What the inputs are drawn from.
-    effects : bool
-        Whether to find out which inputs have no effect, by more calls.
-    inputs : dict, optional
-        Inputs to use in place of those that are drawn.
+    With `effects` it is called again to find out which inputs have no effect.
     """
     inputs = draw(probe, seed) if inputs is None else inputs
     seen = _called(probe, answers, seed, inputs)
@@ -329,12 +288,7 @@ def leaf(x: torch.Tensor) -> torch.Tensor:
 def gradients(output: torch.Tensor, **leaves: torch.Tensor) -> dict:
     """Return the gradients of a weighted sum of an output, by names of the leaves.
 
-    Parameters
-    ----------
-    output : torch.Tensor
-        What the answer returned.
-    **leaves : torch.Tensor
-        Made by `leaf`. What the output does not depend on has the gradient None.
+    What the output does not depend on has the gradient None.
     """
     names = [f"the gradient of {name}" for name in leaves]
     if not output.requires_grad:
@@ -343,6 +297,17 @@ def gradients(output: torch.Tensor, **leaves: torch.Tensor) -> dict:
     total = (output * torch.cos(wave * 1.3 + 0.4)).sum()
     found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
     return dict(zip(names, found, strict=True))
+
+
+def backward(answer, **inputs) -> dict:
+    """Return the gradients of what an answer makes, for all inputs of type float.
+
+    They are those of a weighted sum of what it returns, or of the first of several.
+    """
+    tensors = {name: x for name, x in inputs.items() if torch.is_tensor(x)}
+    leaves = {n: leaf(x) for n, x in tensors.items() if x.is_floating_point()}
+    came = answer(*(inputs | leaves).values())
+    return gradients(came if torch.is_tensor(came) else came[0], **leaves)
 
 
 def digest(inputs: dict) -> str:
@@ -372,13 +337,7 @@ def _packed(data):
 
 
 def from_plain(said: dict) -> Observation:
-    """Read an observation from data that a stranger may have written.
-
-    Raises
-    ------
-    ValueError
-        If it is no observation.
-    """
+    """Read what a stranger may have written; ValueError if it is no observation."""
     try:
         values = {}
         if len(said["values"]) > MOST_VALUES:

@@ -90,9 +90,10 @@ class MultiHeadAttention(nn.Module):
         Probability with which a weight is dropped in training.
     bias : bool, default True
         Whether the four projections have a bias.
-    rotary : bool, default False
-        Whether queries and keys are turned by their positions, counted from 0, as
-        `apply_rotary` does; scores then depend on distances.
+    rotary : bool or callable, default False
+        Whether queries and keys are rotated by their positions, counted from 0, as
+        `apply_rotary` does; scores then depend on distances. A function that is called
+        as ``rotary(x, positions)`` takes the place of `apply_rotary`.
     num_kv_heads : int, optional
         Number of heads of keys and values, by default `num_heads`; has to divide it.
         With fewer, groups of query heads share keys and values (grouped-query
@@ -129,7 +130,7 @@ class MultiHeadAttention(nn.Module):
         self.rotary = rotary
         kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         self.num_kv_heads = _checks.positive_int("num_kv_heads", kv_heads)
-        self.group = _checks.divisible_heads(
+        self.queries_per_kv_head = _checks.divisible_heads(
             num_heads, kv_heads, model="num_heads", heads="num_kv_heads"
         )
         self.query_proj = nn.Linear(d_model, d_model, bias=bias)
@@ -191,7 +192,7 @@ class MultiHeadAttention(nn.Module):
         """
         key = self._split(self.key_proj(key))
         value = self._split(self.value_proj(value))
-        return self._turn(key, start) if self.rotary else key, value
+        return self._rotate(key, start) if self.rotary else key, value
 
     def attend(
         self, query, projected, mask=None, *, start=0, need_weights=True, bias=None
@@ -215,9 +216,10 @@ class MultiHeadAttention(nn.Module):
         """
         query = self._split(self.query_proj(query))
         if self.rotary:
-            query = self._turn(query, start)
-        if self.group > 1:  # each head of keys and values serves a group of queries
-            projected = [x.repeat_interleave(self.group, dim=1) for x in projected]
+            query = self._rotate(query, start)
+        shared_by = self.queries_per_kv_head
+        if shared_by > 1:  # each head of keys and values serves a group of queries
+            projected = [x.repeat_interleave(shared_by, dim=1) for x in projected]
         rate = self.dropout if self.training else 0.0
         if need_weights:
             heads, weights = scaled_dot_product_attention(
@@ -229,10 +231,9 @@ class MultiHeadAttention(nn.Module):
         # (batch, heads, queries, d_head) -> (batch, queries, heads * d_head)
         return self.output_proj(heads.transpose(1, 2).flatten(2)), weights
 
-    @staticmethod
-    def _turn(x, start):
-        positions = torch.arange(start, start + x.shape[-2], device=x.device)
-        return apply_rotary(x, positions)
+    def _rotate(self, x, start):
+        rotate = self.rotary if callable(self.rotary) else apply_rotary
+        return rotate(x, torch.arange(start, start + x.shape[-2], device=x.device))
 
     def _split(self, projected):
         # (batch, tokens, heads * d_head) -> (batch, heads, tokens, d_head)

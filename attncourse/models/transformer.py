@@ -11,6 +11,7 @@ from attncourse.layers.positions import (
     LearnedPositionalEncoding,
     SinusoidalPositionalEncoding,
 )
+from attncourse.models.feedforward import FeedForward
 
 POSITIONS = ("sinusoidal", "learned", "rotary", None)
 
@@ -42,6 +43,11 @@ class TransformerLayer(nn.Module):
         Normalise what each part reads, not the sum after it.
     rotary : bool, default False
         Rotate queries and keys by their positions, as `apply_rotary` does.
+    norm : callable, default nn.LayerNorm
+        ``norm(hidden_dim)`` returns a normalisation: ``nn.RMSNorm``, for example.
+    feedforward : callable, default FeedForward
+        ``feedforward(hidden_dim, feedforward_dim, dropout)`` returns the feed-forward
+        network: `SwiGLU`, or ``partial(FeedForward, activation=nn.GELU)``.
 
     Raises
     ------
@@ -65,6 +71,8 @@ class TransformerLayer(nn.Module):
         dropout=0.0,
         norm_first=True,
         rotary=False,
+        norm=nn.LayerNorm,
+        feedforward=FeedForward,
     ):
         super().__init__()
         if feedforward_dim is None:
@@ -74,17 +82,12 @@ class TransformerLayer(nn.Module):
         self.attention = MultiHeadAttention(
             hidden_dim, num_heads, dropout, rotary=rotary
         )
-        self.attention_norm = nn.LayerNorm(hidden_dim)
+        self.attention_norm = norm(hidden_dim)
         self.dropout = nn.Dropout(dropout)
         self.feedforward = None
         if feedforward_dim:
-            self.feedforward_norm = nn.LayerNorm(hidden_dim)
-            self.feedforward = nn.Sequential(
-                nn.Linear(hidden_dim, feedforward_dim),
-                nn.ReLU(),
-                nn.Dropout(dropout),
-                nn.Linear(feedforward_dim, hidden_dim),
-            )
+            self.feedforward_norm = norm(hidden_dim)
+            self.feedforward = feedforward(hidden_dim, feedforward_dim, dropout)
 
     def forward(
         self, x, mask=None, *, need_weights=False, active_heads=None, bias=None
@@ -119,7 +122,7 @@ class TransformerLayer(nn.Module):
             As for `MultiHeadAttention`; also if `active_heads` is not boolean or does
             not name each head.
         """
-        check_floating("x", x, self.attention_norm.weight)
+        check_floating("x", x, self.attention.query_proj.weight)
         _checks.exact_rank("x", x, 3, layout="(batch, tokens, hidden_dim)")
         _checks.last_size("x", x, self.attention.d_model, meaning="hidden_dim")
         if active_heads is not None:
@@ -185,6 +188,8 @@ class Transformer(nn.Module):
         Probability of dropout, in training.
     norm_first : bool, default True
         As for `TransformerLayer`; if True, a last norm precedes the output map.
+    norm, feedforward : callable
+        As for `TransformerLayer`.
     causal : bool, default True
         If False, each position sees the whole sequence, its answer included. That is
         of use for tasks in which nothing is predicted from the left.
@@ -216,6 +221,8 @@ class Transformer(nn.Module):
         feedforward_dim=None,
         dropout=0.0,
         norm_first=True,
+        norm=nn.LayerNorm,
+        feedforward=FeedForward,
         causal=True,
     ):
         super().__init__()
@@ -245,10 +252,12 @@ class Transformer(nn.Module):
                 dropout=dropout,
                 norm_first=norm_first,
                 rotary=positions == "rotary",
+                norm=norm,
+                feedforward=feedforward,
             )
             for _ in range(num_layers)
         )
-        self.final_norm = nn.LayerNorm(hidden_dim) if norm_first else nn.Identity()
+        self.final_norm = norm(hidden_dim) if norm_first else nn.Identity()
         self.output_proj = nn.Linear(hidden_dim, vocab_size)
 
     def forward(self, tokens, mask=None, *, need_weights=False, active_heads=None):

@@ -7,6 +7,7 @@ from attncourse import _checks
 from attncourse.layers.masks import create_causal_mask, create_padding_mask
 from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.layers.positions import SinusoidalPositionalEncoding
+from attncourse.models.feedforward import FeedForward
 from attncourse.models.ids import check_ids, check_source, shift_right
 from attncourse.models.transformer import TransformerLayer
 
@@ -39,12 +40,7 @@ class DecoderLayer(nn.Module):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, nhead, dropout, rotary=rotary)
         self.cross_attention = MultiHeadAttention(d_model, nhead, dropout)
-        self.feedforward = nn.Sequential(
-            nn.Linear(d_model, dim_feedforward),
-            nn.ReLU(),
-            nn.Dropout(dropout),
-            nn.Linear(dim_feedforward, d_model),
-        )
+        self.feedforward = FeedForward(d_model, dim_feedforward, dropout)
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
         self.dropout = nn.Dropout(dropout)
 

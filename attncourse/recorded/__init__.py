@@ -15,6 +15,7 @@ from attncourse.data.text import Vocabulary
 
 MODELS = (
     "AttentionSeq2Seq",
+    "GPT",
     "QATransformer",
     "RecurrentSeq2Seq",
     "SelfAttentionSummarizer",
@@ -23,6 +24,7 @@ MODELS = (
 )
 _FIELDS = ("class", "arguments", "vocabularies", "measures", "sha256", "made")
 FORMAT = "attncourse recorded model, version 1"
+SCALE = ".scale"  # ends the name of the scales of a matrix in 8 bits
 
 
 def load(name, *, folder=None):
@@ -76,7 +78,7 @@ def load_model(name, *, folder=None):
     Returns
     -------
     model : torch.nn.Module
-        In float32; the weights were stored in half precision.
+        In float32; the weights were stored in half precision, or in 8 bits.
     record : dict
         "measures" holds what was measured *with the stored weights*, "vocabularies" a
         `Vocabulary` for each language, "arguments" those of the constructor, "made" the
@@ -107,7 +109,7 @@ def load_model(name, *, folder=None):
     weights = _weights(_file(name, ".safetensors", folder), record["sha256"])
     try:
         model = getattr(attncourse, record["class"])(**record["arguments"])
-        model.load_state_dict({k: v.float() for k, v in weights.items()})
+        model.load_state_dict(unpacked(weights))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"{name}.safetensors does not fit the model that {name}.json describes: "
@@ -117,6 +119,26 @@ def load_model(name, *, folder=None):
         side: Vocabulary(tokens) for side, tokens in record["vocabularies"].items()
     }
     return model.eval(), record
+
+
+def unpacked(stored):
+    """Return stored weights in float32; rows of whole numbers times their scale.
+
+    Parameters
+    ----------
+    stored : dict of str to torch.Tensor
+
+    Returns
+    -------
+    dict of str to torch.Tensor
+    """
+    return {
+        name: weight.float() * stored[name + SCALE][:, None]
+        if name + SCALE in stored
+        else weight.float()
+        for name, weight in stored.items()
+        if not name.endswith(SCALE)
+    }
 
 
 def _file(name, ending, folder):

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from attncourse.data.text import SPECIALS
-from attncourse.recorded import FORMAT, MODELS
+from attncourse.recorded import FORMAT, MODELS, SCALE, unpacked
 
 FOLDER = Path(__file__).parent
 
@@ -72,8 +72,19 @@ def save(name, record, *, folder=None):
     _replace(Path(folder or FOLDER) / f"{name}.json", text.encode())
 
 
-def save_model(name, model, *, arguments, vocabularies, measures, made, folder=None):
-    """Write a model's weights in half precision, and its record.
+def save_model(
+    name,
+    model,
+    *,
+    arguments,
+    vocabularies,
+    measures,
+    made,
+    int8=False,
+    folder=None,
+    **more,
+):
+    """Write a model's weights in half precision or in 8 bits, and its record.
 
     Parameters
     ----------
@@ -88,22 +99,36 @@ def save_model(name, model, *, arguments, vocabularies, measures, made, folder=N
         ``measures(model)`` returns a dict of numbers.
     made : dict
         As `provenance` returns it.
+    int8 : bool, default False
+        Whether to round the rows of matrices to whole numbers from -127 to 127, each
+        row with a scale in float32.
     folder : path-like, optional
         The package's own folder unless given.
+    **more
+        Further entries of the record.
 
     Raises
     ------
     ValueError
         If the model's class is not one that `load_model` knows.
     """
+    import torch
     from safetensors.torch import save as to_bytes
 
     kind = type(model).__name__
     if kind not in MODELS:
         raise ValueError(f"the model must be one of {', '.join(MODELS)}, got {kind}.")
-    half = {k: v.half().contiguous() for k, v in model.cpu().state_dict().items()}
-    model.load_state_dict({k: v.float() for k, v in half.items()})
-    data = to_bytes(half)
+    weights = model.cpu().state_dict()
+    stored = {}
+    for key, weight in weights.items():
+        if int8 and weight.ndim == 2:
+            scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
+            stored[key] = (weight / scale[:, None]).round().to(torch.int8)
+            stored[key + SCALE] = scale
+        else:
+            stored[key] = weight.half().contiguous()
+    model.load_state_dict(unpacked(stored))
+    data = to_bytes(stored)
     record = {
         "format": FORMAT,
         "class": kind,
@@ -115,6 +140,7 @@ def save_model(name, model, *, arguments, vocabularies, measures, made, folder=N
             side: list(vocabulary.tokens[len(SPECIALS) :])
             for side, vocabulary in vocabularies.items()
         },
+        **more,
     }
     _replace(Path(folder or FOLDER) / f"{name}.safetensors", data)
     save(name, record, folder=folder)

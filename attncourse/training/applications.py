@@ -4,7 +4,13 @@ import numpy as np
 import torch
 
 from attncourse.data.batching import length_batches, pad_sequences
+from attncourse.data.facts import MEN, WOMEN
+from attncourse.data.passages import ENIAC_NAMES
 from attncourse.training.metrics import rouge
+
+PRONOUNS = ("he", "she")
+LONG_NAMES = {name[0]: len(name) - 1 for name in ENIAC_NAMES["people"]}
+FIRST_NAMES = frozenset((*MEN, *WOMEN, *LONG_NAMES))
 
 
 def reading_tensors(examples, vocabulary):
@@ -188,3 +194,39 @@ def summary_rouge(articles, chosen):
     ]
     references = [article.summary_tokens() for article in articles]
     return rouge(written, references, kinds=("rouge1",))["rouge1"]
+
+
+def misleading(example):
+    """Return whether another person is named between a pronoun and its name.
+
+    Parameters
+    ----------
+    example : QAExample
+
+    Returns
+    -------
+    bool
+        False also where the answer needs no "he" or "she".
+    """
+    return named_last(example) is not None
+
+
+def named_last(example):
+    """Return who is named between the pronoun of an example and its name, or None.
+
+    Parameters
+    ----------
+    example : QAExample
+
+    Returns
+    -------
+    tuple of str or None
+        The words of the name that stands nearest before the pronoun.
+    """
+    if not example.reference or example.context[example.reference[0]] not in PRONOUNS:
+        return None
+    pronoun, name = example.reference
+    for i in range(pronoun - 1, name, -1):
+        if example.context[i] in FIRST_NAMES:
+            return example.context[i : i + LONG_NAMES.get(example.context[i], 2)]
+    return None

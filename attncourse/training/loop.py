@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from torch import nn
 from tqdm import tqdm
 
 from attncourse import _checks
@@ -33,7 +34,7 @@ def train(
     progress=True,
     description="training",
 ):
-    """Train `model` with Adam; return the loss of every step.
+    """Train `model` with AdamW; return the loss of every step.
 
     The learning rate rises in a straight line over the first `warmup` share of the
     steps and then falls along half a cosine to zero.
@@ -52,7 +53,8 @@ def train(
         Number of updates.
     learning_rate : float or list of dict, default 1e-3
         The largest learning rate of the run; or the parameter groups of a PyTorch
-        optimiser, each with "params" and its own "lr".
+        optimiser, each with "params" and its own "lr", such as `decay_groups` returns.
+        There is no weight decay but in groups that ask for it.
     warmup : float, default 0.05
         Share of the steps in which the learning rate rises.
     clip_norm : float, default 1.0
@@ -119,7 +121,7 @@ def train(
             loss = loss_of(model, *(tensor.to(device) for tensor in batch_of(step)))
         optimiser.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+        nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
         optimiser.step()
         schedule.step()
         losses.append(loss.detach())
@@ -140,11 +142,50 @@ def train(
     return [float(loss) for loss in losses]
 
 
+def decay_groups(model, learning_rate, weight_decay, betas=(0.9, 0.98)):
+    """Return the parameter groups of a model in which only the matrices decay.
+
+    Decay draws a weight towards zero. That limits what a matrix can do; a bias or the
+    gain of a norm would merely be pulled off its scale, and the vector of a rare token
+    would shrink in each batch that does not hold it.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+    learning_rate : float
+        The largest of the run.
+    weight_decay : float
+        AdamW's, for the weights of linear maps; embeddings, biases and norms have none.
+    betas : tuple of float, default (0.9, 0.98)
+        How slowly AdamW's two running means change.
+
+    Returns
+    -------
+    list of dict
+        Two groups, for `train` or for a PyTorch optimiser.
+
+    References
+    ----------
+    Loshchilov and Hutter (2019), "Decoupled weight decay regularization".
+    """
+    linear = (part.weight for part in model.modules() if isinstance(part, nn.Linear))
+    decaying = {id(weight) for weight in linear}
+    decaying -= {id(p.weight) for p in model.modules() if isinstance(p, nn.Embedding)}
+    groups = [
+        {"params": [], "weight_decay": weight_decay},
+        {"params": [], "weight_decay": 0.0},
+    ]
+    for weight in model.parameters():
+        groups[id(weight) not in decaying]["params"].append(weight)
+    return [group | {"lr": learning_rate, "betas": betas} for group in groups]
+
+
 def _optimiser(model, learning_rate, device):
     fused = device.type in ("cpu", "cuda")  # one call for all weights
-    if isinstance(learning_rate, list):
-        return torch.optim.Adam(learning_rate, fused=fused)
-    return torch.optim.Adam(model.parameters(), lr=learning_rate, fused=fused)
+    groups = learning_rate
+    if not isinstance(learning_rate, list):
+        groups = [{"params": model.parameters(), "lr": learning_rate}]
+    return torch.optim.AdamW(groups, weight_decay=0.0, fused=fused)
 
 
 def _rate(step, steps, rise):

@@ -1,72 +1,113 @@
-"""Print a measurement with its interval and the runs that it comes from.
+"""Print a claim, what was measured and the verdict, in a form that can be read back.
 
-The page of results is made from what these lines say, so they have one form: four
-columns, and a last line that says whether the claim holds.
+The rows of evidence in the chapters and on the page of results are made from what
+`evidence` prints.
 """
 
 import math
 import re
+import textwrap
+from typing import NamedTuple
 
 import numpy as np
 
 GAP = "   "  # between columns; a label has no run of spaces in it
-COLUMNS = ("what", "figure", "interval", "from")
+LABEL = "{:10}"  # the column of labels
+INDENT = len(LABEL.format(""))
+OVER = ("seeds", "repeats", "cases", "nothing")
+WIDTH = 88  # of a line, characters
+ROW = re.compile(r"(.+?)\s{3,}(.+?)\s{3,}\((?:(.*?), )??(\d+ [^,]+(?:, .+)?|exact)\)")
 NORMAL = 1.959964  # 95 % of a normal distribution lie within so many deviations
 
 
-def report(measures, *, holds, form="{:.2f}", over="seeds"):
-    """Print each measure with its interval, and whether the claim holds.
+class Evidence(NamedTuple):
+    """A claim and what was measured, as printed by `evidence` and read from there."""
+
+    claim: str
+    source: str
+    measured: list  # of (name, value, interval, origin), all str
+    baseline: list  # of the same
+    claimed: str
+    verdict: str
+
+
+def evidence(
+    claim,
+    source,
+    measured,
+    *,
+    claimed,
+    baseline=None,
+    form="{:.2f}",
+    over="seeds",
+):
+    """Print a claim, what was measured, what was claimed beforehand, and the verdict.
+
+    The verdict compares each measured interval with the claimed range: "held" if all
+    intervals lie within it, "did not hold" if one lies outside it, else "not settled".
 
     Parameters
     ----------
-    measures : dict of str to array_like
-        Each name with its values: one for each seed or repeat; or one for each case of
-        a single run, which are True or False where cases are right or wrong; or, over
-        "nothing", one number that no chance has a part in.
-    holds : bool
-        Whether the claim that is tested holds, computed from the same values.
+    claim : str
+        A sentence, without its full stop.
+    source : str
+        Who claims it: "Bahdanau et al., 2015" as the bibliography has it (several are
+        joined by "; "), "ours", or "often said".
+    measured : dict of str to array_like
+        Usually one name with its values: one for each seed or repeat; or one for each
+        case of a single run, True or False where cases are right or wrong; or, over
+        "nothing", one number that involves no randomness.
+    claimed : tuple of float or None
+        The lowest and the highest value that the claim allows, chosen before the run;
+        None leaves a side open.
+    baseline : dict of str to array_like, optional
+        What to compare with, in the same form. A single number, such as a chance level,
+        is taken as exact.
     form : str, default "{:.2f}"
         How to write a value, with its unit: ``"{:.1%}"``, ``"{:.2f} nats"``.
     over : {"seeds", "repeats", "cases", "nothing"}
         What the values differ in. Over seeds and repeats the interval runs from the
-        lowest to the highest. Over cases it holds the mean with a confidence of 95 %:
-        Wilson's for shares, the normal one for other means.
+        lowest to the highest. Over cases it is the 95 % confidence interval of the
+        mean: Wilson's for proportions, the normal one for other means.
 
     Raises
     ------
     ValueError
-        If `over` is unknown, a name has two spaces in a row, or there are fewer than
-        two values to make an interval of.
+        If `over` is unknown, `claimed` is empty, a name has two spaces in a row, or
+        there are too few values for an interval.
 
     References
     ----------
     Wilson (1927), "Probable inference, the law of succession, and statistical
     inference".
     """
-    if over not in _INTERVALS:
-        raise ValueError(f"over must be one of {', '.join(_INTERVALS)}, got {over!r}.")
-    rows = []
-    for name, values in measures.items():
-        if "  " in name:
-            raise ValueError(f"{name!r} has two spaces in a row, which part columns.")
-        values = _one_row(name, values)
-        if (len(values) == 1) != (over == "nothing"):
-            raise ValueError(
-                f"{name!r} has {len(values)} value(s). An interval needs two or more; "
-                'one number that no chance has a part in needs over="nothing".'
-            )
-        middle = values[0] if over == "nothing" else values.mean()
-        interval, origin = _INTERVALS[over](values, form)
-        rows.append((name, form.format(middle.item()), interval, origin))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        print(GAP.join(cells).rstrip())
-    print("the claim holds:", bool(holds))
+    low, high = (
+        bound if bound is not None else side * math.inf
+        for bound, side in zip(claimed, (-1, 1), strict=True)
+    )
+    if low > high or tuple(claimed) == (None, None):
+        raise ValueError(f"claimed must be (lowest, highest), but it is {claimed}.")
+    rows = [("measured", n, *_measure(n, v, over, form)) for n, v in measured.items()]
+    intervals = [row[-1] for row in rows]
+    for name, values in (baseline or {}).items():
+        kind = "nothing" if np.ndim(values) == 0 else over
+        rows.append(("baseline", name, *_measure(name, values, kind, form)))
+    text = f"{claim} ({source})"
+    lines = textwrap.wrap(text, WIDTH - INDENT, break_on_hyphens=False)
+    print(LABEL.format("claim") + f"\n{LABEL.format('')}".join(lines))
+    widths = [max(len(row[i]) for row in rows) for i in (1, 2)]
+    for i, (label, name, value, spread, _) in enumerate(rows):
+        label = "" if i and label == rows[i - 1][0] else label
+        print(
+            f"{LABEL.format(label)}{name:{widths[0]}}{GAP}{value:{widths[1]}}{GAP}"
+            f"({spread})"
+        )
+    print(LABEL.format("claimed") + _range(claimed, form))
+    print(LABEL.format("verdict") + _verdict(intervals, low, high))
 
 
-def read_report(text):
-    """Take apart what `report` has printed.
+def read_evidence(text):
+    """Take apart what `evidence` has printed.
 
     Parameters
     ----------
@@ -74,30 +115,35 @@ def read_report(text):
 
     Returns
     -------
-    rows : list of tuple
-        (what, figure, interval, from), as printed.
-    holds : bool
+    Evidence
 
     Raises
     ------
     ValueError
         If the text has another form.
     """
-    *lines, last = text.rstrip().splitlines() or [""]
-    verdict = last.removeprefix("the claim holds: ")
-    rows = [
-        tuple(cell.strip() for cell in line.split(GAP) if cell.strip())
-        for line in lines
-    ]
-    if not rows or verdict not in ("True", "False"):
-        raise ValueError(f"no report ends like this: {last!r}. Print it with report.")
-    for row in rows:
-        if len(row) != len(COLUMNS):
-            raise ValueError(
-                f"a line of a report has {len(COLUMNS)} columns, but {row} has "
-                f"{len(row)}."
-            )
-    return rows, verdict == "True"
+    found, label = {}, ""
+    for line in text.rstrip().splitlines():
+        label = line[:INDENT].strip() or label
+        found.setdefault(label, []).append(line[INDENT:].strip())
+    try:
+        claim, source = re.fullmatch(
+            r"(.+) \((.+?)\)", " ".join(found.pop("claim"))
+        ).groups()
+        return Evidence(
+            claim,
+            source,
+            *(
+                [ROW.fullmatch(row).groups() for row in found.pop(part, [])]
+                for part in ("measured", "baseline")
+            ),
+            *(found.pop(part)[0] for part in ("claimed", "verdict")),
+        )
+    except (KeyError, AttributeError):
+        raise ValueError(
+            f"this is not what evidence(...) prints: {text!r}. The cell must print "
+            "nothing else."
+        ) from None
 
 
 def wilson(right, cases):
@@ -145,6 +191,54 @@ def cases(share, n):
     return np.arange(n) < right
 
 
+def _measure(name, values, over, form):
+    """Return (value, spread and origin, interval), the first two as text."""
+    if over not in OVER:
+        raise ValueError(f"over must be one of {', '.join(OVER)}, got {over!r}.")
+    if "  " in name:
+        raise ValueError(f"{name!r} has two spaces in a row, which separate columns.")
+    values = _one_row(name, values)
+    if (len(values) == 1) != (over == "nothing"):
+        raise ValueError(
+            f"{name!r} has {len(values)} value(s). An interval needs two or more; one "
+            'number that involves no randomness needs over="nothing".'
+        )
+    if over == "nothing":
+        return form.format(values[0].item()), "exact", (values[0], values[0])
+    low, high = _bounds(values, over)
+    origin = {"cases": f"1 seed, {len(values)} cases"}.get(
+        over, f"{len(values)} {over}"
+    )
+    spread = f"{_from_to(low, high, form)}, {origin}"
+    return form.format(values.mean().item()), spread, (low, high)
+
+
+def _bounds(values, over):
+    if over != "cases":
+        return values.min().item(), values.max().item()
+    if values.dtype == bool:
+        return wilson(int(values.sum()), len(values))
+    reach = NORMAL * values.std(ddof=1).item() / math.sqrt(len(values))
+    return values.mean().item() - reach, values.mean().item() + reach
+
+
+def _range(claimed, form):
+    low, high = (None if b is None else form.format(b) for b in claimed)
+    if low is None or high is None:
+        text = f"at most {high}" if low is None else f"at least {low}"
+    else:
+        text = f"exactly {low}" if low == high else _from_to(*claimed, form)
+    return re.sub(r"(\.\d*?)0+(?=\D|$)", lambda zeros: zeros[1].rstrip("."), text)
+
+
+def _verdict(intervals, low, high):
+    if all(low <= first and last <= high for first, last in intervals):
+        return "held"
+    if any(last < low or high < first for first, last in intervals):
+        return "did not hold"
+    return "not settled"
+
+
 def _one_row(name, values):
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
@@ -160,34 +254,3 @@ def _from_to(low, high, form):
     """Write an interval with its unit once."""
     before, number, after = re.fullmatch(r"([^{]*)(\{.*\})([^}]*)", form).groups()
     return f"{before}{number.format(low)} to {number.format(high)}{after}"
-
-
-def _over_seeds(values, form):
-    interval = _from_to(values.min().item(), values.max().item(), form)
-    return interval, f"{len(values)} seeds"
-
-
-def _over_repeats(values, form):
-    interval, _ = _over_seeds(values, form)
-    return interval, f"{len(values)} repeats"
-
-
-def _over_cases(values, form):
-    if values.dtype == bool:
-        low, high = wilson(int(values.sum()), len(values))
-    else:
-        reach = NORMAL * values.std(ddof=1).item() / math.sqrt(len(values))
-        low, high = values.mean().item() - reach, values.mean().item() + reach
-    return _from_to(low, high, form), f"1 seed, {len(values)} cases"
-
-
-def _over_nothing(values, form):
-    return "exact", "no seed"
-
-
-_INTERVALS = {
-    "seeds": _over_seeds,
-    "repeats": _over_repeats,
-    "cases": _over_cases,
-    "nothing": _over_nothing,
-}

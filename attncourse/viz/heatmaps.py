@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from attncourse.viz.colours import INK, KEY, QUERY, VALUE, WEIGHTS
+from attncourse.viz.colours import INK, KEY, QUERY, WEIGHTS
 
 
 def plot_attention(
@@ -163,7 +163,7 @@ def plot_mask(mask, *, query_labels=None, key_labels=None, ax=None, title=None):
     from matplotlib.colors import ListedColormap
 
     ax = _axes(ax, mask.shape)
-    colours = ListedColormap(["#eeeeee", VALUE])
+    colours = ListedColormap(["#eeeeee", "#B985AE"])
     ax.imshow(mask, vmin=0, vmax=1, cmap=colours, aspect="auto")
     ax.set_xticks(np.arange(-0.5, mask.shape[1]), minor=True)
     ax.set_yticks(np.arange(-0.5, mask.shape[0]), minor=True)

@@ -10,7 +10,7 @@ from html import escape
 INK = "var(--attn-ink, #22262b)"
 MUTED = "var(--attn-muted, #595f67)"
 LINE = "var(--attn-line, #dedad1)"
-FULL = "var(--attn-full, #08519c)"
+FULL = "var(--attn-full, #8a3478)"
 COLOURS = (  # query, key and value, as in attncourse.viz.colours
     "var(--attn-query, #0072B2)",
     "var(--attn-key, #D55E00)",
@@ -131,7 +131,7 @@ def heat_map(
                 f'fill-opacity:{share:.2f}"/>'
             )
             if write:
-                band = "low" if share < 0.545 else "mid" if share < 0.77 else "high"
+                band = "low" if share < 0.545 else "mid" if share < 0.79 else "high"
                 default = "#ffffff" if band == "high" else "#000000"
                 parts.append(
                     text(

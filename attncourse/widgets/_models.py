@@ -5,6 +5,7 @@ import base64
 from attncourse.widgets._base import HERE, module_text
 
 LANGUAGES = ("french", "german", "japanese")
+FILES = {**{name: f"translation_{name}" for name in LANGUAGES}, "gpt": "gpt"}
 NAMES = {"french": "French", "german": "German", "japanese": "Japanese"}
 
 
@@ -24,39 +25,38 @@ def engine_text(*names):
     return "\n".join([module_text("transformer"), *own])
 
 
-def weights_file(language):
-    """Return the weights of a recorded translator, as they are stored.
+def weights_file(name):
+    """Return the weights of a recorded model, as they are stored.
 
     Parameters
     ----------
-    language : str
-        "french", "german" or "japanese".
+    name : str
+        A translator's language, or "gpt".
 
     Returns
     -------
     bytes
-        A safetensors file in half precision.
+        A safetensors file in half precision or 8 bits.
     """
-    folder = HERE.parent / "recorded"
-    return (folder / f"translation_{language}.safetensors").read_bytes()
+    return (HERE.parent / "recorded" / f"{FILES[name]}.safetensors").read_bytes()
 
 
-def weights_script(language):
-    """Return a script that hands the weights of a translator to the page.
+def weights_script(name):
+    """Return a script that hands the weights of a recorded model to the page.
 
     A script works where a page may not fetch files: opened from a folder.
 
     Parameters
     ----------
-    language : str
-        "french", "german" or "japanese".
+    name : str
+        As for `weights_file`.
 
     Returns
     -------
     str
     """
-    coded = base64.b64encode(weights_file(language)).decode()
-    return f'(window.attnWeights ??= {{}}).{language} = "{coded}";\n'
+    coded = base64.b64encode(weights_file(name)).decode()
+    return f'(window.attnWeights ??= {{}}).{name} = "{coded}";\n'
 
 
 def pack(model):

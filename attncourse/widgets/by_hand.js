@@ -29,7 +29,7 @@ function render({ model, el: place }) {
   });
   const root = frame(place, {
     name: "by-hand",
-    question: "Which token does each token listen to, and what would change its mind?",
+    question: "Which token does each token attend to, and what would change that?",
   });
 
   // Controls: one token's vector, the scale, the temperature.
@@ -83,19 +83,16 @@ function render({ model, el: place }) {
 
   root.append(
     el("p", { class: "attn-muted" },
-      "Choose a cell: its row asks, its column is asked. Arrow keys walk."),
-    grid.root,
+      "Choose a cell: its row is the query, its column the key. Arrow keys move."),
+    el("div", { class: "attn-panels" }, grid.root,
+      el("div", {}, vectorTitle, features.map((f) => f.root), temperature.root, scale.root,
+        nothing(given) ? null : maps.root, reset)),
     line.root,
     el("div", { class: "attn-panels" },
       el("div", {}, el("p", { class: "attn-heading" }, "The arithmetic of this cell"), steps),
       el("div", {}, el("p", { class: "attn-heading" }, "The new vector of the token that asks"),
         bars, el("p", { class: "attn-muted attn-small" },
           "Each piece is what one token adds, the first token the palest; the line is the sum."))),
-    vectorTitle,
-    el("div", { class: "attn-controls attn-features" }, features.map((f) => f.root)),
-    el("div", { class: "attn-controls" }, temperature.root, scale.root,
-      nothing(given) ? null : maps.root),
-    reset,
     table.root,
   );
 
@@ -141,14 +138,14 @@ function render({ model, el: place }) {
 
     const best = seen.weights[i].indexOf(Math.max(...seen.weights[i]));
     line.say(
-      `${asks} gives ${asked} the weight ${number(seen.weights[i][j], 3)} and listens most ` +
+      `${asks} gives ${asked} the weight ${number(seen.weights[i][j], 3)} and attends most ` +
         `to “${tokens[best]}”, ${number(seen.weights[i][best], 3)}. Its output is ` +
         seen.output[i].map((x) => number(x, 3)).join(", ") + ".",
       el("span", { class: "attn-query" }, asks), " gives ",
       el("span", { class: "attn-key" }, asked), " the weight ",
       el("span", { class: "attn-number", "data-read": "weight" },
         number(seen.weights[i][j], 3)),
-      ` and listens most to “${tokens[best]}”. Its output: `,
+      ` and attends most to “${tokens[best]}”. Its output: `,
       el("span", { class: "attn-value attn-number", "data-read": "output" },
         seen.output[i].map((x) => number(x, 3)).join(", ")),
     );

@@ -2,7 +2,7 @@
 // model runs here, in the page.
 
 const MOST = 40; // signs of a sequence
-const NAMES = ["previous", "same", "induction", "first", "own"];
+const NAMES = ["previous", "duplicate", "induction", "first", "own"];
 
 function render({ model, el: place }) {
   const root = frame(place, {
@@ -67,7 +67,7 @@ function render({ model, el: place }) {
       + "it followed the same sign before, so it can be known"),
     guesses, pictures,
     el("p", { class: "attn-muted attn-small" }, "Under a picture: its highest score of "
-      + "previous, same and induction. A head that looks everywhere alike has "
+      + "previous, duplicate and induction. A head that looks everywhere alike has "
       + NAMES.slice(0, 3).map((kind) => `${kind} ${number(baseline[kind], 2)}`).join(", ") + "."),
     title, large, predictions.root, table.root);
   root.append(el("label", { for: fieldId }, "Sequence"), field,

@@ -6,7 +6,7 @@ from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, style_text
 from attncourse.widgets._models import engine_text, pack
 
-SCORES = ("previous", "same", "induction", "first", "own")
+SCORES = ("previous", "duplicate", "induction", "first", "own")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 EXAMPLES = ("KMTBXEKMTBXE", "BANANABANANA", "ATTENTIONATTENTION", "QWERTZUIOPAS")
 
@@ -111,7 +111,7 @@ def head_table(model, tokens):
     """
     import torch
 
-    from attncourse.layers.heads import head_scores
+    from attncourse.layers.head_scores import head_scores
     from attncourse.layers.masks import create_causal_mask
 
     tokens = tokens.to(model.embedding.weight.device)

@@ -1,4 +1,4 @@
-// The translators' weights: on the built site a script of the site, which also loads from
+// The models' weights: on the built site a script of the site, which also loads from
 // a folder; in a notebook a message from Python. Nothing is loaded before it is asked for.
 
 /** Say whether the page is one of the built site, where no kernel answers. */
@@ -6,16 +6,16 @@ function siteRoot() {
   return document.documentElement.dataset.content_root;
 }
 
-const loading = {}; // promises of buffers, by language
+const loading = {}; // promises of models, by name
 
-function fetchWeights(model, language) {
+function fetchWeights(model, name, stem = `translation_${name}`) {
   return new Promise((resolve, reject) => {
     if (siteRoot() === undefined) {
       const late = setTimeout(
         () => reject(new Error("Python does not answer. Run the cell again.")), 30_000,
       );
       const listener = (content, buffers) => {
-        if (content.weights !== language) return;
+        if (content.weights !== name) return;
         clearTimeout(late);
         model.off("msg:custom", listener);
         const { buffer, byteOffset, byteLength } = buffers[0];
@@ -23,14 +23,14 @@ function fetchWeights(model, language) {
         resolve(isView ? buffer.slice(byteOffset, byteOffset + byteLength) : buffers[0]);
       };
       model.on("msg:custom", listener);
-      model.send({ ask: "weights", language });
+      model.send({ ask: "weights", language: name });
       return;
     }
-    const file = `${siteRoot()}_static/models/translation_${language}.js`;
+    const file = `${siteRoot()}_static/models/${stem}.js`;
     const script = el("script", { src: new URL(file, document.baseURI).href });
     script.onload = () => {
-      resolve(fromBase64(window.attnWeights[language]));
-      delete window.attnWeights[language];
+      resolve(fromBase64(window.attnWeights[name]));
+      delete window.attnWeights[name];
       script.remove();
     };
     script.onerror = () => {

@@ -45,6 +45,11 @@ function written(tokens) {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
+/** Return the words that often follow one; a word may be called "constructor". */
+function followersOf(follow, word) {
+  return Object.hasOwn(follow, word) ? follow[word] : [];
+}
+
 /** A field in which words are completed: { root, input, set(text) }. */
 function sentenceField({ words, follow, onenter }) {
   const id = uniqueId("sentence");
@@ -90,7 +95,7 @@ function sentenceField({ words, follow, onenter }) {
   };
   const offer = () => {
     const { word, previous } = beginning();
-    const likely = follow[previous] ?? [];
+    const likely = followersOf(follow, previous);
     const fits = [...new Set([...likely, ...words])].filter((other) =>
       word ? other.startsWith(word) && other !== word : likely.includes(other));
     offered = fits.slice(0, 8);

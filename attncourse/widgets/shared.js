@@ -55,7 +55,7 @@ function calm() {
 function paint(node, weight) {
   const w = Math.min(1, Math.max(0, Number.isFinite(weight) ? weight : 0));
   node.style.setProperty("--w", w.toFixed(4));
-  node.dataset.band = w < 0.545 ? "low" : w < 0.77 ? "mid" : "high";
+  node.dataset.band = w < 0.545 ? "low" : w < 0.79 ? "mid" : "high";
 }
 
 /** Return the softmax of a list; a list of −∞ only becomes zeros. */

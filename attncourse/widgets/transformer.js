@@ -28,7 +28,14 @@ function readTensors(buffer) {
     const bytes = buffer.slice(8 + length + from, 8 + length + to);
     if (dtype === "F16") tensors[name] = { shape, data: halves(new Uint16Array(bytes)) };
     else if (dtype === "F32") tensors[name] = { shape, data: new Float32Array(bytes) };
+    else if (dtype === "I8") tensors[name] = { shape, data: Float32Array.from(new Int8Array(bytes)) };
     else throw new Error(`weights of type ${dtype} cannot be read`);
+  }
+  for (const [name, { shape: [rows], data: scale }] of Object.entries(tensors)) {
+    if (!name.endsWith(".scale")) continue; // rows in 8 bits, each with its scale
+    const { data } = tensors[name.slice(0, -6)];
+    for (let i = 0; i < data.length; i++) data[i] *= scale[Math.floor((i * rows) / data.length)];
+    delete tensors[name];
   }
   return tensors;
 }
@@ -43,12 +50,12 @@ function fromBase64(text) {
 
 function linear(x, tensors, name) {
   const { shape: [wide, narrow], data: weight } = tensors[`${name}.weight`];
-  const bias = tensors[`${name}.bias`].data;
+  const bias = tensors[`${name}.bias`]?.data;
   const rows = x.length / narrow;
   const out = new Float32Array(rows * wide);
   for (let r = 0; r < rows; r++) {
     for (let i = 0; i < wide; i++) {
-      let sum = bias[i];
+      let sum = bias ? bias[i] : 0;
       const from = i * narrow;
       for (let j = 0; j < narrow; j++) sum += weight[from + j] * x[r * narrow + j];
       out[r * wide + i] = sum;

@@ -11,6 +11,11 @@ const PLACES = [
   ["cross.0", "Decoder: the source (cross-attention)", "cross-attention"],
 ];
 
+/** Cut a word that is too long to be said whole. */
+function shortened(word) {
+  return word.length > 24 ? `${word.slice(0, 23)}…` : word;
+}
+
 function render({ model, el: place }) {
   const root = frame(place, {
     name: "translator",
@@ -130,24 +135,28 @@ function render({ model, el: place }) {
   /** Check the sentence; return its tokens, or null after saying what is wrong. */
   const checked = () => {
     const tokens = tokensOf(model.get("sentence"));
-    const strange = tokens.filter((token) => !sources.includes(token));
-    if (!tokens.length) {
+    const strange = [...new Set(tokens)].filter((token) => !sources.includes(token));
+    const end = tokens.indexOf(".") + 1;
+    if (!tokens.some((token) => /\p{L}/u.test(token))) {
       complain("Type a sentence, such as: " + model.get("examples")[0]);
     } else if (strange.length) {
       const [unknown] = strange;
       const before = tokens[tokens.indexOf(unknown) - 1] ?? "";
       const near = nearWords(unknown, sources);
-      const offered = near.length ? near : (model.get("follow")[before] ?? []).slice(0, 3);
+      const offered = near.length ? near : followersOf(model.get("follow"), before).slice(0, 3);
       const buttons = offered.map((word) => el("button", { type: "button", onclick: () => {
         const mended = tokens.map((token) => (token === unknown ? word : token));
         save(model, { sentence: written(mended) });
         field.input.focus();
       } }, word));
-      const others = strange.slice(1).map((word) => `, nor is “${word}”`).join("");
-      const text = `The word “${unknown}” is not in the grammar${others}. `
-        + (near.length ? `Near “${unknown}”: ` : `In its place: `);
+      const others = strange.slice(1).map((word) => `, nor is “${shortened(word)}”`).join("");
+      const text = `The word “${shortened(unknown)}” is not in the grammar${others}. `
+        + (near.length ? `Near “${shortened(unknown)}”: ` : `In its place: `);
       complain(text + offered.join(", "), text,
         el("span", { class: "attn-buttons" }, buttons));
+    } else if (end && end < tokens.length) {
+      complain("Type one sentence at a time; the first one ends with "
+        + `“${shortened(tokens[end - 2] ?? "")}.”`);
     } else if (tokens.length > LONGEST) {
       complain(`The sentence has ${tokens.length} tokens; ${LONGEST} is the most.`);
     } else return tokens;

@@ -1,23 +1,13 @@
-"""Fill the page ``book/api`` with every public module, from the docstrings.
+"""Fill the pages ``book/api/PART`` with every public module, from the docstrings.
 
-The modules are found, not listed, so that the page cannot fall behind the package.
+The modules are found, not listed, so that no page can fall behind the package.
 """
 
 from importlib.util import find_spec
 from pathlib import Path
 
-PAGE = "book/api"
+FOLDER = "book/api/"
 PACKAGE = "attncourse"
-PARTS = [
-    "by_hand",
-    "layers",
-    "models",
-    "training",
-    "recorded",
-    "viz",
-    "devices",
-    "data",
-]
 
 SECTION = """
 ## {name}
@@ -29,32 +19,29 @@ SECTION = """
 """
 
 
-def public_modules(name):
-    """List the modules below a package that have no leading underscore."""
-    folder = Path(find_spec(name).origin).parent
-    paths = [p.relative_to(folder.parent).with_suffix("") for p in folder.rglob("*.py")]
-    names = [".".join(path.parts) for path in paths]
-    return sorted((n for n in names if "._" not in n), key=lambda n: (order(n), n))
-
-
-def order(name):
-    """Say where a module's part of the package comes on the page."""
-    part = name.split(".")[1]
-    return PARTS.index(part) if part in PARTS else len(PARTS)
+def public_modules(part):
+    """List the modules of a part of the package that have no leading underscore."""
+    folder = Path(find_spec(PACKAGE).origin).parent
+    paths = [*folder.glob(f"{part}.py"), *(folder / part).rglob("*.py")]
+    names = [
+        ".".join(p.relative_to(folder.parent).with_suffix("").parts) for p in paths
+    ]
+    return sorted(name for name in names if "._" not in name)
 
 
 def add_modules(app, docname, source):
-    if docname == PAGE:
-        parts = [SECTION.format(name=name) for name in public_modules(PACKAGE)]
-        source[0] += "".join(parts)
+    if docname.startswith(FOLDER):
+        names = public_modules(docname.removeprefix(FOLDER))
+        source[0] += "".join(SECTION.format(name=name) for name in names)
 
 
 def read_with_new_modules(app, env, added, changed, removed):
     # A module may have come or gone without a change in the page's own text. What has
     # changed in a module, autodoc sees.
-    before = getattr(env, "course_modules", None)
-    env.course_modules = public_modules(PACKAGE)
-    return [PAGE] if PAGE in env.found_docs and env.course_modules != before else []
+    before = getattr(env, "course_modules_of", {})
+    pages = [name for name in env.found_docs if name.startswith(FOLDER)]
+    env.course_modules_of = {p: public_modules(p.removeprefix(FOLDER)) for p in pages}
+    return [p for p in pages if env.course_modules_of[p] != before.get(p)]
 
 
 def setup(app):

@@ -108,6 +108,8 @@ def early_tag(text):
     names = ["literata-400", "literata-600"]
     if "<math" in text[article : article + FIRST_SCREEN]:
         names.append("stix-two-math-subset")
+    if "<em" in text[article : article + FIRST_SCREEN]:
+        names.append("literata-400-italic")
     return EARLY.replace("NAMES", ", ".join(f'"{name}"' for name in names))
 
 

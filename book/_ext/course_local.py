@@ -11,6 +11,7 @@ the rest from the built site, and a script that lets tabs be chosen together.
 
 import html
 import re
+import textwrap
 from pathlib import Path
 
 SCRIPT = re.compile(
@@ -32,6 +33,12 @@ SBT_SEARCHBOX = re.compile(r"[ \t]*<div id=\"searchbox\"></div>\n?")
 ROLES = {
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, in a list
     '<summary aria-label="Toggle hidden content">': "<summary>",  # it has a text
+    'search-button-field search-button__button pst-js-only" title="Search" aria-label='
+    '"Search"': 'search-button-field search-button__button pst-js-only"',
+    '<summary><span class="toctree-toggle"': (
+        '<summary aria-label="Pages below"><span class="toctree-toggle"'
+    ),
+    'data-theme="auto"': 'data-theme="light"',  # until a script says otherwise
     '<div id="pst-primary-sidebar" class': (
         '<div id="pst-primary-sidebar" role="complementary" aria-label="The book" class'
     ),
@@ -41,7 +48,9 @@ FIGURE = re.compile(
 )
 WIDE = 750  # pixels; on a telephone such a figure scrolls rather than be too small
 SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
-FIRST_TEXT = re.compile(r"<article class=\"bd-article\".*?<p>(.{40,}?)</p>", re.DOTALL)
+FIRST_TEXT = re.compile(
+    r"<article class=\"bd-article\".*?<p>((?:(?!</p>).){40,})</p>", re.DOTALL
+)
 CODE = re.compile(r"<div class=\"highlight\"><pre>.*?</pre>", re.DOTALL)
 TOKEN = re.compile(r"<span class=\"(\w+)\">([^<]*)</span>")
 CODE_STYLE = re.compile(
@@ -63,14 +72,16 @@ UNUSED = [
     "_static/*webpack-macros.html",
     "_static/design-tabs.js",
     "_static/*.txt.license",
+    "_static/searchtools.js",
+    "_static/language_data.js",
+    "searchindex.js",
 ]
 
 
-def lighten_page(text, is_search):
+def lighten_page(text):
     """Return a page without what the theme adds and the book does not use."""
     text = SCRIPT.sub("", text)
-    if not is_search:
-        text = SEARCH.sub("", text)
+    text = SEARCH.sub("", text)
     text = DOCSEARCH.sub("", text)
     text = EARLY_SCRIPT.sub("", text)
     text = SBT_SEARCHBOX.sub("", text)
@@ -90,9 +101,8 @@ def description_tag(text):
     if not first or '<meta name="description"' in text:
         return ""
     words = html.unescape(re.sub(r"<[^>]+>", "", first[1])).split()
-    while len(" ".join(words)) > 155:
-        words.pop()
-    return f'<meta name="description" content="{html.escape(" ".join(words))}" />\n'
+    short = textwrap.shorten(" ".join(words), 157, placeholder=" …")
+    return f'<meta name="description" content="{html.escape(short)}" />\n'
 
 
 def size_figures(text, page):
@@ -168,11 +178,10 @@ def lighten_site(app, exception):
     plain = plain_tokens((out / "_static" / "pygments.css").read_text(encoding="utf8"))
     for page in out.rglob("*.html"):
         name = page.relative_to(out).as_posix()
-        if name not in wanted | {"search.html", "index.html"}:
+        if name not in wanted | {"search.html", "index.html", "404.html"}:
             page.unlink()  # left by an earlier build
             continue
-        is_search = page.name == "search.html"
-        rewrite(page, lambda text, s=is_search: lighten_page(text, s))
+        rewrite(page, lighten_page)
         rewrite(page, lambda text, p=page: size_figures(text, p))
         rewrite(page, lambda text: lighten_code(text, plain))
     for style in (out / "_static").rglob("*.css"):

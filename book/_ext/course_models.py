@@ -1,8 +1,7 @@
-"""Put the weights of the translators where the pages can load them.
+"""Put the weights of the models where the pages can load them.
 
 A page may not fetch a file when it is opened from a folder, but it may load a script.
-So the weights are scripts, one for each language, which a page loads when the reader
-starts the translator.
+So the weights are scripts, one for each model, which a page loads when it is needed.
 """
 
 from pathlib import Path
@@ -11,13 +10,13 @@ from pathlib import Path
 def write_weights(app, exception):
     if exception or app.builder.format != "html":
         return
-    from attncourse.widgets._models import LANGUAGES, weights_script
+    from attncourse.widgets._models import FILES, weights_script
 
     folder = Path(app.outdir) / "_static" / "models"
     folder.mkdir(parents=True, exist_ok=True)
-    for language in LANGUAGES:
-        path = folder / f"translation_{language}.js"
-        path.write_text(weights_script(language), encoding="utf8")
+    for name, file in FILES.items():
+        script = weights_script(name)
+        (folder / f"{file}.js").write_text(script, encoding="utf8")
 
 
 def setup(app):

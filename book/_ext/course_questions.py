@@ -1,4 +1,8 @@
-"""Check the questions under "Test yourself", and give them their look.
+"""Give predictions, notes and the questions under "Test yourself" their look.
+
+A quote with a bold lead, ``> **Predict.** …``, becomes a box with that title; an answer
+in ``<details>`` within it or right after it is part of the box. Jupyter and Colab show
+the same source as a quote.
 
 A question is plain Markdown with one ``<details>`` for each choice, so that it answers
 at once wherever the notebook is read: on the site, in Jupyter, in Colab, in an editor,
@@ -18,7 +22,7 @@ with scripts and without.
 
     </details>
 
-Here the choices get their classes and their formulas. A question with fewer than two
+The choices get their classes and their formulas. A question with fewer than two
 choices or more than four, with a choice that gives no reason, or with any number of
 right answers but one is a warning, and so an error of the build.
 """
@@ -35,6 +39,7 @@ MOST_CHOICES = 4
 NUMBER = re.compile(r"(\d+)\.$")
 TAG = re.compile(r"<details><summary>(?P<choice>.+?)</summary>|</details>", re.DOTALL)
 MATH = re.compile(r"\$([^$]+)\$")
+LEAD = re.compile(r"[A-Z][^.]{2,60}\.")
 VERDICTS = {"Right.": "course-right", "Wrong.": "course-wrong"}
 
 
@@ -92,6 +97,41 @@ def faults_of(question):
         yield "a choice does not say '**Right.**' or '**Wrong.**', and then why"
     if verdicts.count("Right.") != 1:
         yield f"{verdicts.count('Right.')} of its choices are right, not 1"
+
+
+class Boxes(SphinxTransform):
+    """Make a box of each quote that has a bold lead."""
+
+    default_priority = 199
+
+    def apply(self, **kwargs):
+        for quote in list(self.document.findall(nodes.block_quote)):
+            lead = bold_start_of(quote.next_node())
+            if not LEAD.fullmatch(lead):
+                continue
+            text = quote.children[0]
+            text.remove(text.next_node(nodes.strong))
+            kind = {"Predict.": "prediction"}.get(lead, lead[:-1].lower())
+            box = nodes.admonition("", nodes.title("", lead[:-1]), *quote.children)
+            box["classes"] = [nodes.make_id(kind)]
+            after = answer_after(quote)
+            quote.replace_self(box)
+            for node in after:
+                node.parent.remove(node)
+                box += node
+
+
+def answer_after(quote):
+    """Return the nodes of a ``<details>`` that follows a quote, tags included."""
+    found = []
+    for node in quote.parent.children[quote.parent.index(quote) + 1 :]:
+        raw = node.astext() if isinstance(node, nodes.raw) else ""
+        if not found and not raw.startswith("<details"):
+            break
+        found.append(node)
+        if "</details>" in raw:
+            return found
+    return []
 
 
 class Questions(SphinxTransform):
@@ -189,5 +229,6 @@ def setup(app):
     app.add_node(Question, html=(visit_question, depart_question))
     app.add_node(Choice, html=(visit_choice, depart_choice))
     app.add_node(ChoiceText, html=(visit_text, depart_text))
+    app.add_transform(Boxes)
     app.add_transform(Questions)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -234,19 +234,31 @@ def set_buttons(app, page, template, context, doctree):
     for group in groups:
         if group.get("label") == "launch-buttons":
             group["buttons"].reverse()  # Colab, which is quicker, comes first
+        if app.env.doc2path(page).endswith(".ipynb"):  # nobody edits a notebook's JSON
+            edits = [b for b in group.get("buttons", []) if "edit" in b.get("text", "")]
+            for button in edits:
+                group["buttons"].remove(button)
         for button in [group, *group.get("buttons", [])]:
             name = button.get("icon", "").removeprefix("fab fa-")
             if name in SERVICES:
                 button["icon"] = "fab fa-github"  # drawn as a branch, not as a mark
             if button.get("text") == "Colab":
                 button["url"] = colab_address(found, page)
+            if button.get("text") == "Colab":
+                button["icon"] = "fas fa-notebook"
             if button.get("text") == "Binder":
-                button["icon"] = "fas fa-rocket"
+                button["icon"] = "fas fa-binder"
 
 
 def set_addresses(app, doctree, page):
     """Write the fork's address into the text and the code of a page."""
     found = app.course_repository
+    if (
+        not found.in_colab
+    ):  # the page of the ways to run names no button that is missing
+        for item in list(doctree.findall(nodes.definition_list_item)):
+            if item[0].astext() in ("Colab", "Binder"):
+                item.parent.remove(item)
     for text in list(doctree.findall(nodes.Text)):
         if (new := follow(text, found)) != text:
             block = text.parent

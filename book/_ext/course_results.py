@@ -1,20 +1,20 @@
-"""Fill the tables of the page of results from the outputs of the chapters.
+"""Show evidence as rows of a table: in chapters, and together on the page of results.
 
-A code cell that ends in ``report(...)`` and has this in its metadata is a row:
-
-    "attncourse": {"claim": "...", "source": "vaswani2017", "folk": false}
-
-``source`` is a key of book/references.bib, "ours", or "often said". The figures, the
-intervals and the verdict are what the cell printed when the chapter ran for this build;
-they are read from the same cache that the pages are made from. A main claim that does
-not hold, a folk claim that does, and a row without figures are warnings, and so errors
-of the build.
+A code cell that prints what `evidence` prints is a row. Its claim, figures, range and
+verdict are read from the text that the cell printed when the chapter ran for this
+build; the chapter shows the row in place of the text, with the code folded below it.
+It is a warning, and so an error of the build, if a verdict differs from the one stored
+in the notebook, to which the prose was written; if a claim of ours did not hold; or if
+a source is not in the bibliography.
 """
 
+import html
+import math
 import re
 from pathlib import Path
 
 import nbformat
+from docutils import nodes
 from docutils.parsers.rst import directives
 from mdit_py_plugins.anchors.index import slugify
 from sphinx.errors import ExtensionError
@@ -22,30 +22,37 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.matching import Matcher
 
-from attncourse.training.reporting import read_report
+from attncourse.training.reporting import read_evidence
 
 LOGGER = logging.getLogger(__name__)
 UNCITED = ("ours", "often said")
-WIDTHS = "30 38 12 20"
-HEAD = ("claim and source", "measured, with interval", "from", "where")
-FIELDS = {"claim", "source", "folk"}
+HEAD = ("Claim", "Measured here", "Verdict")
 POWER = re.compile(r"(?<=\d)e([+-]\d+)")
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+OPEN = {"at most": (True, False), "at least": (False, True)}  # below, above
+DECADES = 30  # largest through smallest value from which on the axis is logarithmic
 
 
-def claims_of(notebook, outputs):
-    """Yield (claim, title of its section, printed text) for each cell of results."""
+class ResultsTable(nodes.General, nodes.Element):
+    """Where rows of evidence stand; they are written when links can be resolved."""
+
+
+# Reading --------------------------------------------------------------------------
+
+
+def evidence_in(notebook, outputs):
+    """Yield (title of its section, Evidence) for each cell that printed one."""
     title = ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            lines = [line for line in cell.source.splitlines() if line.startswith("#")]
-            title = lines[-1].lstrip("# ") if lines else title
+            lines = re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)
+            title = lines[-1].strip() if lines else title
             continue
         printed = "".join(output.get("text", "") for output in next(outputs))
-        claim = cell.metadata.get("attncourse", {})
-        if "claim" in claim:
-            yield dict(claim), title, printed
+        if printed.startswith("claim  "):
+            yield title, read_evidence(printed)
 
 
 def outputs_of(notebook, cache):
@@ -56,19 +63,104 @@ def outputs_of(notebook, cache):
             yield cell.outputs
 
 
-def fault_in(claim):
-    """Say what is wrong with a claim's metadata, or nothing."""
-    if set(claim) != FIELDS:
-        return f"has the fields {sorted(claim)}, not {sorted(FIELDS)}"
-    if not isinstance(claim["folk"], bool):
-        return "has a field 'folk' that is neither true nor false"
-    return None
+def faults_in(found, stored, labels):
+    """Yield what is wrong with a row of evidence, as sentences."""
+    if found.verdict != stored.verdict:
+        yield f"{found.verdict}, but the text was written to {stored.verdict!r}"
+    if found.source == "ours" and found.verdict == "did not hold":
+        yield "a claim of ours did not hold"
+    for source in sources_of(found):
+        if source not in labels:
+            yield f"its source {source!r} is not in the bibliography"
 
 
-def with_source(claim):
-    source = claim["source"]
-    cited = source if source in UNCITED else f"{{cite:t}}`{source}`"
-    return f"{claim['claim']} ({cited})"
+def sources_of(found):
+    return [] if found.source in UNCITED else found.source.split("; ")
+
+
+# Writing --------------------------------------------------------------------------
+
+
+def typeset(text):
+    """Write numbers as in a text: powers of ten, true minus signs; safe in HTML."""
+    text = POWER.sub(lambda found: f"·10{str(int(found[1])).translate(RAISED)}", text)
+    return html.escape(MINUS.sub("−", text))
+
+
+def numbers_in(text):
+    """Return the numbers of a value or an interval, such as 95 and 97 in 95% to 97%."""
+    return [
+        float(NUMBER.search(part)[0].replace(",", ""))
+        for part in text.split(" to ")
+        if NUMBER.search(part)
+    ]
+
+
+def axis_of(values):
+    """Return the function that places a value between 0 and 100 on a common axis."""
+    low, high = min(values), max(values)
+    logarithmic = low > 0 and high / low > DECADES
+    scale = math.log if logarithmic else float
+    low, high = scale(low), scale(high)
+    margin = 0.1 * (high - low) or 1
+    low, high = low - margin, high + margin
+    return lambda value: round(100 * (scale(value) - low) / (high - low), 1)
+
+
+def drawing_of(found):
+    """Draw intervals, baselines and the claimed range on one axis, as HTML."""
+    bounds = numbers_in(found.claimed)
+    rows = [
+        (kind, numbers_in(value)[0], numbers_in(interval or value))
+        for kind, lines in (("measured", found.measured), ("baseline", found.baseline))
+        for _, value, interval, _ in lines
+    ]
+    at = axis_of([*bounds, *(n for _, v, i in rows for n in (v, *i))])
+    below, above = OPEN.get(found.claimed[:8].strip(), (False, False))
+    left = 0 if below else at(bounds[0])
+    right = 100 if above else at(bounds[-1])
+    parts = [f'<i class="range" style="left:{left}%;width:{right - left:.1f}%"></i>']
+    for kind, value, interval in rows:
+        low, high = at(interval[0]), at(interval[-1])
+        parts.append(
+            f'<i class="{kind}"><i style="left:{low}%;width:{high - low:.1f}%"></i>'
+            f'<b style="left:{at(value)}%"></b></i>'
+        )
+    return f'<div class="course-interval" aria-hidden="true">{"".join(parts)}</div>'
+
+
+def lines_of(rows):
+    for name, value, interval, origin in rows:
+        spread = f" ({typeset(interval)})" if interval else ""
+        yield f"<strong>{typeset(value)}</strong>{spread} {html.escape(name)}", origin
+
+
+def row_of(found, link, where=""):
+    """Write one row of evidence as HTML; link makes the links of its sources."""
+    measured = [line for line, _ in lines_of(found.measured)]
+    baseline = [line for line, _ in lines_of(found.baseline)]
+    origin = ", ".join(dict.fromkeys(o for *_, o in found.measured if o != "exact"))
+    source = "; ".join(map(link, sources_of(found))) or found.source
+    claim = found.claim[0].upper() + found.claim[1:]
+    cells = [
+        f"<p>{html.escape(claim)}.</p><p class='source'>{source}{where}</p>",
+        "".join(f"<p>{line}</p>" for line in measured)
+        + drawing_of(found)
+        + "".join(f"<p class='baseline'>{line}</p>" for line in baseline),
+        f"<p class='{found.verdict.replace(' ', '-')}'>{found.verdict.capitalize()}</p>"
+        + f"<p>Claimed: {typeset(found.claimed)}.</p>"
+        + f"<p>{html.escape(origin or 'exact')}</p>",
+    ]
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def table_of(rows):
+    head = "".join(f'<th scope="col">{name}</th>' for name in HEAD)
+    body = "\n".join(rows)
+    return (
+        f'<table class="course-evidence"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+    )
 
 
 def numbered(path, title):
@@ -76,86 +168,86 @@ def numbered(path, title):
     return f"{int(number)}: {title}" if number.isdigit() else title
 
 
-def typeset(text):
-    """Write the numbers of a report as in a text: powers of ten, true minus signs."""
-    text = POWER.sub(lambda found: f"·10{str(int(found[1])).translate(RAISED)}", text)
-    return MINUS.sub("−", text)
+# Sphinx ---------------------------------------------------------------------------
 
 
-def lines_of(values):
-    """Write one value to a line, within a cell of a table."""
-    return " \\\n".join(values)
+class Results(SphinxDirective):
+    """All rows of one verdict."""
 
-
-class ResultsTable(SphinxDirective):
-    """The table of main claims, or with ``:folk:`` that of the folk claims."""
-
-    option_spec = {"folk": directives.flag}  # noqa: RUF012
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {}  # noqa: RUF012
 
     def run(self):
-        folk = "folk" in self.options
-        table = [":::{list-table}", ":header-rows: 1", f":widths: {WIDTHS}", ""]
-        rows = [HEAD, *self.rows(folk)]
-        for row in rows:
-            for number, cell in enumerate(row):
-                mark = "* - " if number == 0 else "  - "
-                table.append(mark + cell.replace("\n", "\n    "))
-        table.append(":::")
-        if len(rows) == 1:
-            self.warn("there are no results to show")
-            return []
-        return self.parse_text_to_nodes("\n".join(table))
+        verdict = directives.choice(
+            self.arguments[0], ("held", "did not hold", "not settled")
+        )
+        rows = [row for row in self.rows() if row[-1].verdict == verdict]
+        return [ResultsTable(rows=rows)] if rows else [nodes.paragraph(text="None.")]
 
-    def rows(self, folk):
-        for page, path in self.chapters():
-            for claim, title, text in self.claims(path):
-                if fault := fault_in(claim):
-                    self.warn(f"{path.name}: {claim['claim']!r} {fault}")
-                    continue
-                if claim["folk"] != folk:
-                    continue
-                try:
-                    found, holds = read_report(text)
-                except ValueError as error:
-                    self.warn(f"{path.name}: {claim['claim']!r}: {error}")
-                    continue
-                if holds == folk:
-                    verdict = "holds" if holds else "does not hold"
-                    self.warn(f"{path.name}: {claim['claim']!r} {verdict}")
-                yield (
-                    with_source(claim),
-                    lines_of(
-                        f"{name}: **{typeset(figure)}** ({typeset(i)})"
-                        for name, figure, i, _ in found
-                    ),
-                    lines_of(dict.fromkeys(origin for *_, origin in found)),
-                    f"[{numbered(path, title)}](/{page}.ipynb#{slugify(title)})",
-                )
-
-    def chapters(self):
+    def rows(self):
         not_run = Matcher(self.config.nb_execution_excludepatterns)
         for page in sorted(self.env.found_docs):
             path = Path(self.env.doc2path(page))
             if path.suffix == ".ipynb" and not not_run(f"{page}.ipynb"):
                 self.env.note_dependency(str(path))
-                yield page, path
+                for title, found, stored in self.evidence(path):
+                    for fault in faults_in(found, stored, self.env.app.course_labels):
+                        LOGGER.warning(
+                            "%s: %r: %s",
+                            path.name,
+                            found.claim,
+                            fault,
+                            location=self.get_location(),
+                            type="attncourse",
+                        )
+                    yield page, f"#{slugify(title)}", numbered(path, title), found
 
-    def claims(self, path):
+    def evidence(self, path):
         from jupyter_cache import get_cache
 
         notebook = nbformat.read(path, as_version=4)
         cache = get_cache(self.config.nb_execution_cache_path)
+        stored = (c.outputs for c in notebook.cells if c.cell_type == "code")
         try:
-            yield from claims_of(notebook, outputs_of(notebook, cache))
+            built = list(evidence_in(notebook, outputs_of(notebook, cache)))
         except KeyError as error:
             raise ExtensionError(
                 f"{path.name} has not run: build the site with `make book`."
             ) from error
+        for (title, found), (_, before) in zip(
+            built, evidence_in(notebook, stored), strict=True
+        ):
+            yield title, found, before
 
-    def warn(self, text):
-        LOGGER.warning(text, location=self.get_location(), type="attncourse")
+
+def write_rows(app, doctree, docname):
+    """Put rows where the page of results wants them, and in place of printed ones."""
+
+    def link(source):
+        page = app.builder.get_relative_uri(docname, "book/bibliography")
+        return f'<a href="{page}#cite-{app.course_labels.get(source)}">{source}</a>'
+
+    for place in list(doctree.findall(ResultsTable)):
+        rows = []
+        for page, anchor, title, found in place["rows"]:
+            address = app.builder.get_relative_uri(docname, page) + anchor
+            where = f" · <a href='{address}'>{html.escape(title)}</a>"
+            rows.append(row_of(found, link, where))
+        place.replace_self(nodes.raw("", table_of(rows), format="html"))
+    for cell in list(doctree.findall(nodes.container)):
+        if "cell" not in cell["classes"]:
+            continue
+        texts = [text.astext() for text in cell.findall(nodes.literal_block)][1:]
+        if len(texts) == 1 and texts[0].startswith("claim  "):
+            table = table_of([row_of(read_evidence(texts[0]), link)])
+            fold = '<details class="course-code"><summary>Code</summary>'
+            cell.children[-1:] = [nodes.raw("", "</details>", format="html")]
+            cell.insert(0, nodes.raw("", table + fold, format="html"))
 
 
 def setup(app):
-    app.add_directive("results-table", ResultsTable)
+    app.add_node(ResultsTable)
+    app.add_directive("results-table", Results)
+    app.connect("doctree-resolved", write_rows)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

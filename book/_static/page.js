@@ -7,7 +7,8 @@
   var soon = window.requestIdleCallback || window.setTimeout;
   function mark() {
     var boxes = Array.from(document.querySelectorAll(
-      "div.math > math, div.cell_output, .course-wide"
+      "div.math > math, div.cell_output, .course-wide, .highlight > pre,"
+        + " .pst-scrollable-table-container"
     ));
     soon(function some(left) {
       do {

@@ -7,12 +7,20 @@ import functools
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.class_list import read_class_list
-from attncourse_grader.hand_in.collect import collect
+from attncourse_grader.hand_in.class_list import (
+    ClassList,
+    Student,
+    blind,
+    number_in,
+    read_class_list,
+)
+from attncourse_grader.hand_in.collect import Found, collect
 from attncourse_grader.hand_in.manifest import (
     doubts_about,
     fingerprint,
@@ -21,25 +29,35 @@ from attncourse_grader.hand_in.manifest import (
 )
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.times import read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import Stopped, is_there, only_run
-from attncourse_grader.records.effective import LATEST
+from attncourse_grader.records.effective import (
+    effective_grades,
+    hand_ins,
+    withdrawn,
+)
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.records.late import read_deadlines, read_late, read_penalty
+from attncourse_grader.records.late import MARKED, read_penalty
 from attncourse_grader.records.outputs import write_outputs
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import (
     answers_in,
     apart,
+    fault_of_solution,
     grade_apart,
     layers_missing,
     local_results,
+    look,
 )
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
+ALIKE = 600  # seconds: files that were all written within that were copied
+STUDENT = tuple(field.name for field in fields(Student))
+WHO = ("student", "name", "id", "email")  # columns, the likeliest first
 
 
 @dataclass(frozen=True)
@@ -55,9 +73,11 @@ class Course:
     students: Path | None = None  # the class list
     # ``2026-12-01T23:59``, or ``1=2026-12-01T23:59`` for one exercise.
     deadlines: tuple[str, ...] = ()
-    penalty: str = ""  # ``10%/day``
-    late: Path | None = None  # a table of who was how late
+    penalty: str = ""  # ``10%/day``, or ``none``
+    times: tuple[str, ...] = ()  # tables of when things were handed in
+    file_times: bool = False  # whether files were changed when they were handed in
     scheduler: str = ""  # the address of a Dask scheduler
+    alike: bool = False  # whether the page about the class names alike answers
     again: bool = False  # whether to grade what was graded before
     seconds: float = TOTAL_SECONDS  # that all cells of one submission together may take
 
@@ -70,7 +90,8 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     """
     if not (sandbox.linux or course.scheduler):
         raise Refused(forking.NOT_LINUX)
-    if not any((course.solutions / f"{name}.ipynb").is_file() for name in modules()):
+    there = [n for n in modules() if (course.solutions / f"{n}.ipynb").is_file()]
+    if not there:
         raise Refused(
             f"there are no solutions in {course.solutions}. Give the folder of the "
             "instructor's notebooks with --solutions."
@@ -112,33 +133,44 @@ class _Run:
 
     def through(self, places, scratch: Path) -> int:
         course, book = self.course, self.book
+        # A fault in what the instructor gives is said before anything is kept.
         students = read_class_list(course.students) if course.students else None
         manifest = read_manifest(course.solutions)
+        deadlines = read_deadlines(course.deadlines)
+        times = [said for text in course.times for said in read_times(text)]
+        if course.penalty not in ("", "none"):
+            read_penalty(course.penalty)
         last = book.rows("SELECT secret FROM runs ORDER BY run DESC LIMIT 1")
-        doubts = doubts_about(
-            course.secret, manifest, last[0]["secret"] if last else ""
-        )
+        last = last[0]["secret"] if last else ""
+        doubts = doubts_about(course.secret, manifest, last)
+        book.start_run(fingerprint(self.secret if course.secret else ""))
+        if deadlines:
+            book.set("deadlines", {**book.setting("deadlines", {}), **deadlines})
+        book.set("alike", course.alike)
+        if course.penalty:
+            book.set("penalty", course.penalty.removeprefix("none"))
         if students is not None:
             with book.together():
                 for student in students.students:
                     book.add_student(student)
-        self._settle_lateness()
-        book.start_run(fingerprint(self.secret if course.secret else ""))
-        for says in doubts:
+            book.set("class list", [s.student for s in students.students])
+        for says in [*doubts, *layers_missing()]:
             self._say(says)
-        for says in layers_missing():
-            self._say(says)
+        if students is not None:
+            for said in times:
+                students.add_moodle(said.student)
         try:
             scratch.mkdir(parents=True)
-            found = collect(places, scratch)
+            found = collect(places, scratch, students)
         except OSError as error:
             raise Stopped(
                 f"{scratch} cannot be written ({error.strerror}). Make room, or "
                 "remove what is there; nothing is lost, and the same command goes on."
             ) from None
+        files = self._with_times(found.files)
         with book.together():
             jobs, known, problems = plan(
-                found.files,
+                files,
                 students,
                 book=book,
                 keys=self.keys,
@@ -146,17 +178,22 @@ class _Run:
                 manifest=manifest,
                 again=course.again,
             )
-            for says in [*found.problems, *problems]:
-                self._leave_out(says)
-            for name, file, content, key in known:
-                book.add_handin(name, file, content, key, {})
+            for student, one in self._students_of(times, students):
+                book.add_time(student, one.exercise, one)
             if manifest and manifest.get("variants"):
                 for name in book.students():
                     book.set(f"mark {mark_of(self.secret, name)}", name)
-        graded = self._grade(jobs, len(known))
-        self._note_late()
+        for says in [*found.problems, *problems]:
+            self._leave_out(says)
+        for name, file, content, result in known:
+            book.add_handin(name, file, content, result)
+        graded = self._grade(self._sound(jobs), len(known))
+        self._note_times(times)
         self._note_several()
         self._keep_references()
+        if gone := sorted(withdrawn(book)):
+            names = ", ".join(gone)
+            self._say(f"No longer on the class list, and left out of tables: {names}.")
         problems = write_outputs(book, course.out) if course.out else []
         for says in problems:
             self._leave_out(says)
@@ -164,16 +201,81 @@ class _Run:
         self._sum_up(graded, len(known))
         return 1 if self.left_out else 0
 
-    def _settle_lateness(self) -> None:
-        course, book = self.course, self.book
-        if course.deadlines:
-            known = book.setting("deadlines", {})
-            book.set("deadlines", {**known, **read_deadlines(course.deadlines)})
-        if course.penalty:
-            read_penalty(course.penalty)
-            book.set("penalty", course.penalty)
-        if course.late:
-            read_late(course.late)  # a fault in it is said before grading begins
+    def _students_of(self, times, students) -> list:
+        """Return what tables say about times, with the student of each line."""
+        found = []
+        known = self.book.students().values()
+        names = students or ClassList(
+            [Student(**{k: row[k] for k in STUDENT}) for row in known]
+        )
+        by_canvas = {s.canvas: s.student for s in names.students if s.canvas}
+        for said in times:
+            who, student = said.student, None
+            if "canvas" in who:
+                student = by_canvas.get(who["canvas"])
+                shown = f"number {who['canvas']} of Canvas"
+            elif "modified" in who:
+                one = names.add_moodle(who)
+                if one is None and not who.get("name"):
+                    one = blind(number_in(who["identifier"]))
+                    self.book.add_student(one)
+                student = one.student if one else None
+                shown = who.get("name") or who["identifier"]
+            else:
+                shown = next(who[k] for k in WHO if who.get(k))
+                with contextlib.suppress(Refused):
+                    student = self.book.student_named(shown)
+            if student is not None:
+                if said.handed_in is not None or said.late is not None:
+                    found.append((student, said))
+            elif said.handed_in is not None or said.late is not None:
+                self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
+        return found
+
+    def _with_times(self, files) -> list[Found]:
+        """Take the times of files for those of handing in, if that is wished."""
+        if not self.course.file_times:
+            return files
+        times = sorted(f.file_time for f in files)
+        if len(set(times)) < max(2, len(times) / 2) or times[-1] - times[0] < ALIKE:
+            self._leave_out(
+                "--file-times: the files have nearly all the same time, which is that "
+                "of a download or a copy. Nobody is taken to be late by it."
+            )
+            return files
+        return [replace(f, time=f.file_time) if f.time is None else f for f in files]
+
+    def _sound(self, jobs: list[Job]) -> list[Job]:
+        """Return the jobs that can be graded: first the instructor's part, alone.
+
+        Files are looked at within narrow limits. Where the solution of an exercise does
+        not run, nothing of it is graded, and what was graded before stays as it is.
+        """
+        if not sandbox.linux:
+            return jobs  # the cluster's workers do it
+        found, faults = [], {}
+        with ThreadPoolExecutor(max(1, self.course.jobs)) as pool:
+            seen = list(pool.map(lambda job: look(job.path), jobs))
+        for job, said in zip(jobs, seen, strict=True):
+            if "exercise" not in said:
+                self._keep(job, said)
+                continue
+            name = said["exercise"]
+            self.book.note_exercise(job.content, name)
+            if name not in faults:
+                faults[name] = fault_of_solution(
+                    self.course.solutions, name, self.secret
+                )
+                if faults[name]:
+                    self._leave_out(
+                        f"{name}: nothing is graded of it, since {faults[name]}. This "
+                        "is the instructor's notebook; earlier grades stay as they are."
+                    )
+            if faults[name]:
+                self._keep(job, {})
+            else:
+                found.append(job)
+        return found
 
     def _grade(self, jobs: list[Job], known: int) -> int:
         from tqdm import tqdm
@@ -197,29 +299,36 @@ class _Run:
                 self.write = _print
         return graded
 
-    def _note_late(self) -> None:
-        if not self.course.late:
-            return
-        for student, exercise, seconds in read_late(self.course.late):
-            try:
-                name = self.book.student_named(student)
-            except Refused as refused:
-                self._leave_out(f"{self.course.late.name}: {refused}")
-            else:
-                self.book.set_late(name, exercise, seconds)
+    def _note_times(self, times) -> None:
+        """Say for how many hand-ins nothing tells when they came."""
+        book = self.book
+        found = effective_grades(book)
+        penalty = book.setting("penalty", "")
+        unknown = [s for s in found if s.late is None]
+        if unknown and penalty:
+            self._say(
+                f"When {len(unknown)} of {len(found)} were handed in is not known, so "
+                "nothing is taken off for lateness there. Give --times: Moodle's "
+                "worksheet, Canvas's submissions, or a table."
+            )
+        if penalty and any(s.late == MARKED for s in found):
+            self._say(
+                "Canvas has marked some as late and not said by how much: the least "
+                "is taken off. Give its submissions with --times."
+            )
 
     def _note_several(self) -> None:
         """Say which file counts where a student handed in more than one."""
-        several: dict = {}
-        for row in self.book.rows(LATEST):
-            if row["last_run"] == self.book.run:
-                several.setdefault((row["student"], row["exercise"]), []).append(row)
-        for (student, exercise), rows in several.items():
-            if len(rows) > 1:
-                says = (
-                    f"{student}, {exercise}: {len(rows)} files. The one that was "
-                    f"changed last counts, {rows[-1]['source']}."
-                )
+        counting = {(s.student, s.exercise): s for s in effective_grades(self.book)}
+        several = Counter(
+            (row["student"], row["exercise"])
+            for row in hand_ins(self.book)
+            if row["run"] == self.book.run and row["exercise"]
+        )
+        for place, count in several.items():
+            if count > 1:
+                handin = counting[place].handin
+                says = f"{', '.join(place)}: {count} files. {handin['source']} counts."
                 self.book.note_problem(one_line(says, 600))
                 self._say(says)
 
@@ -232,7 +341,6 @@ class _Run:
                 self.course.scheduler,
                 solutions=self.course.solutions,
                 grade=self.grade,
-                say=self._say,
             )
         return local_results(
             jobs, solutions=self.course.solutions, grade=self.grade, at=self.course.jobs
@@ -240,27 +348,29 @@ class _Run:
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""
-        book = self.book
-        if "broken" in outcome:
-            raise Stopped(f"{outcome['broken']}. Earlier grades stay as they are.")
-        if "record" not in outcome:
-            said = outcome.get("refused") or outcome.get("failed", "no grade came.")
-            for student, found in job.handins:
-                if "refused" in outcome:
-                    book.add_handin(student, found, job.content, None, outcome)
-                self._leave_out(f"{found.source}: not graded. {said}")
-            return 0
-        record = outcome["record"]
-        key = self.keys.key(job.content, record["exercise"], job.secret)
-        book.add_result(key, job.content, record, outcome["answers"])
-        points = f"{number(record['points'])} of {number(record['of'])} points"
-        for student, found in job.handins:
-            book.add_handin(student, found, job.content, key, outcome)
-            line = f"{student}, {record['title'].lower()}: {points}"
-            if self.course.out is None:
-                line = f"{found.source}\n{outcome['text']}\n"
-            self.write(line, file=sys.stdout)
-        return len(job.handins)
+        book, result = self.book, None
+        record = outcome.get("record")
+        if record is not None:
+            name = record["exercise"]
+            key = self.keys.key(job.content, name, job.secret)
+            version = self.keys.of_exercise(name)[:8]
+            found = job.content, record, outcome["answers"]
+            book.note_exercise(job.content, name)
+            result = book.add_result(key, version, *found)
+            points = f"{number(record['points'])} of {number(record['of'])} points"
+        elif "broken" in outcome:
+            self._leave_out(f"{outcome['broken']}. Earlier grades stay as they are.")
+        for student, file in job.handins:
+            book.add_handin(student, file, job.content, result, outcome)
+            if record is not None:
+                line = f"{student}, {record['title'].lower()}: {points}"
+                if self.course.out is None:
+                    line = f"{file.source}\n{outcome['text']}\n"
+                self.write(line, file=sys.stdout)
+            elif "refused" in outcome or "failed" in outcome:
+                said = outcome.get("refused") or outcome["failed"]
+                self._leave_out(f"{file.source}: not graded. {said}")
+        return len(job.handins) if record is not None else 0
 
     write = staticmethod(lambda text, file: _print(text, file=file))
 

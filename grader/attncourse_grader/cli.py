@@ -19,8 +19,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _grade(commands.add_parser("grade", help="grade notebooks that were handed in"))
+    _gradescope(commands.add_parser("gradescope", help="make an autograder for it"))
     _release(commands.add_parser("release", help="make exercises from solutions"))
     _adjust(commands.add_parser("adjust", help="change points by hand"))
+    _extend(commands.add_parser("extend", help="give one student another deadline"))
+    _undo(commands.add_parser("undo", help="list runs of grade, undo one"))
     _export(commands.add_parser("export", help="write tables of grades"))
     _history(commands.add_parser("history", help="what is known about a student"))
     _doctor(commands.add_parser("doctor", help="what is missing on this machine"))
@@ -46,10 +49,27 @@ def _grade(parser) -> None:
         action="append",
         default=[],
         metavar="[N=]TIME",
-        help="2026-12-01T23:59; with 1= before it, of exercise 1; may be repeated",
+        help="2026-12-01T23:59 or none; with 1= before it, of exercise 1; may be "
+        "repeated",
     )
-    add("--penalty", default="", help="what lateness costs: 10%%/day, 1/hour, 20%%")
-    add("--late", type=Path, metavar="CSV", help="who was how late, instead of times")
+    add(
+        "--penalty",
+        default="",
+        help="what lateness costs: 10%%/day, 1/hour, 20%%, none",
+    )
+    add(
+        "--times",
+        action="append",
+        default=[],
+        metavar="[N=]FILE",
+        help="when things were handed in: Moodle's grading worksheet of exercise N, "
+        "Canvas's submissions (JSON), or a CSV; may be repeated",
+    )
+    add(
+        "--file-times",
+        action="store_true",
+        help="take the time of a file for that of handing in; downloads have others",
+    )
     add("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster")
     add(
         "--limit",
@@ -58,8 +78,32 @@ def _grade(parser) -> None:
         metavar="SECONDS",
         help=f"what the cells of one submission may take together (default: {LIMIT})",
     )
+    add("--alike", action="store_true", help="look for answers that are alike, too")
     add("--again", action="store_true", help="grade what was graded before, too")
     parser.set_defaults(run="run_grade")
+
+
+def _gradescope(parser) -> None:
+    add = parser.add_argument
+    add("exercise", help="number or name")
+    add("--out", type=Path, default=Path(), help="folder for the zip file")
+    _add_solutions(parser)
+    _add_secret(parser)
+    add("--penalty", default="", help="what lateness costs: 10%%/day, 1/hour, 20%%")
+    add("--minutes", type=int, default=10, help="Gradescope's limit (default: 10)")
+    add(
+        "--visibility",
+        default="visible",
+        choices=("visible", "after_due_date", "after_published", "hidden"),
+        help="when students see the tasks (default: visible)",
+    )
+    add(
+        "--index",
+        default=os.environ.get("PIP_EXTRA_INDEX_URL", ""),
+        metavar="ADDRESS",
+        help="a package index with PyTorch's CPU builds, which are much smaller",
+    )
+    parser.set_defaults(run="run_gradescope")
 
 
 def _release(parser) -> None:
@@ -88,16 +132,42 @@ def _adjust(parser) -> None:
     parser.set_defaults(run="run_adjust")
 
 
+def _extend(parser) -> None:
+    add = parser.add_argument
+    add("student")
+    add("exercise", help="number or name")
+    add("until", metavar="TIME", help="2026-12-05T23:59, or none to take it back")
+    add("--reason", default="", help="why; for your own records")
+    _add_grades(parser)
+    parser.set_defaults(run="run_extend")
+
+
+def _undo(parser) -> None:
+    add = parser.add_argument
+    add("which", nargs="?", type=int, metavar="RUN", help="number (default: list runs)")
+    add("--back", action="store_true", help="let the run count again")
+    _add_grades(parser)
+    parser.set_defaults(run="run_undo")
+
+
 def _export(parser) -> None:
     add = parser.add_argument
     add("--form", choices=("plain", "tasks", "moodle", "canvas"), default="plain")
     add("--out", type=Path, help="folder for the tables (default: that of the grades)")
     add(
+        "--into",
+        action="append",
+        default=[],
+        metavar="[N=]CSV",
+        help="a table downloaded just now, to fill: Canvas's gradebook, or Moodle's "
+        "grading worksheet of exercise N; may be repeated",
+    )
+    add(
         "--column",
         action="append",
         default=[],
         metavar="N=HEADING",
-        help="what Canvas or Moodle calls exercise N; may be repeated",
+        help="the column of exercise N in Canvas; may be repeated",
     )
     _add_grades(parser)
     parser.set_defaults(run="run_export")

@@ -2,19 +2,17 @@
 
 Workers get the content of the notebook and of the solutions and need no common disk;
 what they return goes into the gradebook here. The cluster runs again what a lost worker
-had. A notebook that ends workers until the cluster gives it up is graded here, in a
-process of its own.
+had. A notebook that ends workers until the cluster gives it up is left out.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import tempfile
 import time
 import zlib
-from concurrent.futures import CancelledError, ProcessPoolExecutor
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import attncourse
@@ -31,7 +29,7 @@ LOOK = 2  # seconds between two looks at the workers
 AHEAD = 3  # tasks that wait for each thread of the cluster
 
 
-def cluster_results(jobs, address: str, *, solutions: Path, grade, say):
+def cluster_results(jobs, address: str, *, solutions: Path, grade):
     """Yield each job with what came of it, graded on a cluster.
 
     Raises `Refused` if the cluster cannot be used, `Stopped` if it goes away; what was
@@ -54,7 +52,7 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade, say):
     try:
         _wait_for_workers(client, address)
         _compare_versions(client)
-        yield from _Tasks(client, address, solutions, grade, say).results(jobs)
+        yield from _Tasks(client, address, solutions, grade).results(jobs)
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)
@@ -63,8 +61,8 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade, say):
 class _Tasks:
     """The tasks of one run on a cluster."""
 
-    def __init__(self, client, address, solutions, grade, say):
-        self.client, self.address, self.grade, self.say = client, address, grade, say
+    def __init__(self, client, address, solutions, grade):
+        self.client, self.address, self.grade = client, address, grade
         # They travel with each task: what workers share is lost with a worker.
         self.solutions = {
             f"{name}.ipynb": zlib.compress((solutions / f"{name}.ipynb").read_bytes())
@@ -74,38 +72,50 @@ class _Tasks:
         self.seen = time.monotonic()
 
     def results(self, jobs):
-        import distributed
-
-        waiting, running, alone = list(reversed(jobs)), {}, []
+        waiting, running = list(reversed(jobs)), {}
         try:
             while waiting or running:
-                most = AHEAD * max(1, self._threads())
-                while waiting and len(running) < most:
-                    job = waiting.pop()
-                    running[self._submit(job)] = job
-                with contextlib.suppress(TimeoutError):
-                    distributed.wait(
-                        list(running), timeout=LOOK, return_when="FIRST_COMPLETED"
-                    )
-                for future in [f for f in running if f.done()]:
+                with self._care():
+                    most = AHEAD * max(1, self._threads())
+                    while waiting and len(running) < most:
+                        job = waiting.pop()
+                        running[self._submit(job)] = job
+                    done = self._done(running)
+                for future in done:
                     job = running.pop(future)
-                    what, outcome = _end_of(future)
-                    if what == "given up":
-                        alone.append(job)
-                    elif what == "lost":
+                    if (outcome := _end_of(future)) is None:
                         waiting.append(job)
                     else:
                         yield job, outcome
-                self._look()
         finally:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(running))
-        for job in alone:
-            self.say(
-                f"{job.handins[0][1].source}: it has ended workers of the cluster or "
-                "was on them when they ended. It is graded here, by itself."
+
+    @contextlib.contextmanager
+    def _care(self):
+        """Turn the loss of the cluster into a sentence."""
+        why = ""
+        try:
+            yield
+            if self._threads():
+                self.seen = time.monotonic()
+            elif time.monotonic() - self.seen > PATIENCE:
+                why = f"the cluster at {self.address} has no worker left"
+        except (OSError, TimeoutError, RuntimeError, CancelledError):
+            why = f"the scheduler at {self.address} does not answer"
+        if why or self.client.status != "running":
+            raise Stopped(
+                f"{why or f'the scheduler at {self.address} went away'}. What was "
+                "graded is kept; the same command goes on, without --scheduler on this "
+                "machine."
             )
-            yield job, self._here(job)
+
+    def _done(self, running) -> list:
+        import distributed
+
+        with contextlib.suppress(TimeoutError):
+            distributed.wait(list(running), timeout=LOOK, return_when="FIRST_COMPLETED")
+        return [future for future in running if future.done()]
 
     def _submit(self, job):
         return self.client.submit(
@@ -122,30 +132,6 @@ class _Tasks:
     def _threads(self) -> int:
         return sum(self.client.nthreads().values())
 
-    def _look(self) -> None:
-        """Stop if the cluster has gone."""
-        if self.client.status != "running":
-            raise Stopped(
-                f"the scheduler at {self.address} went away. What was graded is kept; "
-                "the same command goes on, without --scheduler on this machine."
-            )
-        if self._threads():
-            self.seen = time.monotonic()
-        elif time.monotonic() - self.seen > PATIENCE:
-            raise Stopped(
-                f"the cluster at {self.address} has no worker left. What was graded is "
-                "kept; the same command goes on, without --scheduler on this machine."
-            )
-
-    def _here(self, job) -> dict:
-        import cloudpickle
-
-        work = (self.grade, _content(job.path), file_name(job.path.name))
-        work += (self.solutions, job.secret, job.student)
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(1, mp_context=context) as pool:
-            return outcome_of(pool.submit(_call, cloudpickle.dumps(work)))
-
 
 def _content(path: Path) -> bytes:
     """Return what a file holds; of one that is too large, enough to be refused."""
@@ -153,24 +139,19 @@ def _content(path: Path) -> bytes:
         return file.read(LARGEST_FILE + 1)
 
 
-def _end_of(future) -> tuple[str, dict]:
-    """Return whether a task was done, lost or given up, and what came of it."""
+def _end_of(future) -> dict | None:
+    """Return what came of a task, None if it was lost with a worker."""
     from distributed.scheduler import KilledWorker
 
     try:
-        return "done", future.result(timeout=CONNECTING)
+        return future.result(timeout=CONNECTING)
     except KilledWorker:
-        return "given up", {}
+        said = "it has ended workers of the cluster, or was on them when they ended."
+        return {"failed": f"{said} Grade it without --scheduler."}
     except (OSError, TimeoutError, CancelledError):
-        return "lost", {}
+        return None
     except Exception:
-        return "done", outcome_of(future)
-
-
-def _call(pickled: bytes) -> dict:
-    import cloudpickle
-
-    return grade_content(*cloudpickle.loads(pickled))
+        return outcome_of(future)
 
 
 def grade_content(grade, content: bytes, name: str, solutions, secret, student):

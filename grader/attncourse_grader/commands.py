@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
 from attncourse_grader.batch import BOOK, Course, grade_course
 from attncourse_grader.exercises import modules
+from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused, version_of
+from attncourse_grader.hand_in.times import exercise_named, numbered, read_time
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.records.late import exercise_named
 from attncourse_grader.records.outputs import write_outputs
 from attncourse_grader.safe_text import file_name, number, one_line
 
@@ -22,10 +25,23 @@ def secret_in(arguments) -> str:
     return arguments.secret or os.environ.get("ATTNCOURSE_SECRET", "")
 
 
+def book_of_fork() -> str:
+    """Return where the site of the clone in this folder is, "" if that is not known."""
+    asked = ["git", "config", "--get", "remote.origin.url"]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=5)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    match = re.search(r"github\.com[:/]([\w.-]+)/([\w.-]+?)(\.git)?\s*$", done.stdout)
+    return f"https://{match[1].lower()}.github.io/{match[2]}/" if match else ""
+
+
 def run_grade(arguments) -> int:
     """Grade what was handed in."""
     from attncourse_grader.workers import cores
 
+    if book := book_of_fork():
+        os.environ.setdefault("ATTNCOURSE_BOOK", book)
     course = Course(
         solutions=arguments.solutions,
         out=arguments.out,
@@ -34,16 +50,36 @@ def run_grade(arguments) -> int:
         students=arguments.students,
         deadlines=tuple(arguments.deadline),
         penalty=arguments.penalty,
-        late=arguments.late,
+        times=tuple(arguments.times),
+        file_times=arguments.file_times,
         scheduler=arguments.scheduler,
         again=arguments.again,
+        alike=arguments.alike,
         seconds=arguments.limit,
     )
     if not 1 <= course.seconds <= 86_400:
         raise Refused("--limit takes seconds, from 1 to those of a day.")
-    if course.out is None and (course.deadlines or course.penalty or course.late):
+    if course.out is None and (course.deadlines or course.penalty or course.times):
         raise Refused("lateness is kept in a gradebook. Give its folder with --out.")
     return grade_course(arguments.submissions, course)
+
+
+def run_gradescope(arguments) -> int:
+    """Write the zip file of an autograder for Gradescope."""
+    from attncourse_grader.gradescope import build
+    from attncourse_grader.records.late import read_penalty
+
+    if arguments.penalty:
+        read_penalty(arguments.penalty)
+    settings = {
+        "secret": secret_in(arguments) or DEFAULT_SECRET,
+        "penalty": arguments.penalty,
+        "minutes": arguments.minutes,
+        "visibility": arguments.visibility,
+    }
+    exercise, where = exercise_named(arguments.exercise), arguments.out
+    print(build(arguments.solutions, exercise, where, arguments.index, settings))
+    return 0
 
 
 def run_release(arguments) -> int:
@@ -110,14 +146,56 @@ def run_adjust(arguments) -> int:
     if not arguments.reason.strip():
         raise Refused("a change by hand needs a reason, which the student reads.")
     exercise = exercise_named(arguments.exercise)
+
+    def change(book, student):
+        book.adjust(student, exercise, points, arguments.reason)
+
+    return _change(arguments, exercise, change)
+
+
+def run_extend(arguments) -> int:
+    """Keep one student's own deadline and write the pages anew."""
+    exercise, until = exercise_named(arguments.exercise), None
+    if arguments.until != "none":
+        until = read_time(arguments.until)
+
+    def change(book, student):
+        book.extend(student, exercise, until, arguments.reason)
+
+    return _change(arguments, exercise, change)
+
+
+def _change(arguments, exercise: str, change) -> int:
+    """Make a change for one student, and say what it comes to."""
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         student = book.student_named(arguments.student)
-        book.adjust(student, exercise, points, arguments.reason)
+        change(book, student)
         for says in write_outputs(book, arguments.grades):
             print(says, file=sys.stderr)
         for effective in effective_grades(book):
             if (effective.student, effective.exercise) == (student, exercise):
-                print(f"{student}, {exercise}: {' '.join(effective.sentences())}")
+                total = f"{number(effective.total)} of {number(effective.of)} points."
+                said = " ".join(effective.sentences()) or total
+                print(f"{student}, {exercise}: {said}")
+    return 0
+
+
+def run_undo(arguments) -> int:
+    """Undo a run, or take that back; without a number, list the runs."""
+    with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
+        if arguments.which is not None:
+            book.undo(arguments.which, undone=not arguments.back)
+            for says in write_outputs(book, arguments.grades):
+                print(says, file=sys.stderr)
+        query = (
+            "SELECT *, (SELECT COUNT(*) FROM results WHERE results.run = runs.run) AS "
+            "graded, (SELECT COUNT(*) FROM seen WHERE seen.run = runs.run) AS seen "
+            "FROM runs ORDER BY run"
+        )
+        for row in book.rows(query):
+            state = ", undone" * row["undone"] + ", cut off" * (row["ended"] is None)
+            said = f"{row['seen']} files, {row['graded']} graded{state}"
+            print(f"run {row['run']}  {_day(row['started'])}  {said}")
     return 0
 
 
@@ -127,18 +205,18 @@ def run_export(arguments) -> int:
 
     columns = {}
     for text in arguments.column:
-        which, sign, heading = text.partition("=")
-        if not sign:
+        name, columns_of = numbered(text)
+        if not name:
             raise Refused(
                 f"{text!r} is not understood. Write it like 1='Sheet 1 (42)'."
             )
-        columns[exercise_named(which)] = heading
+        columns[name] = columns_of
+    into = [numbered(t) if not Path(t).exists() else ("", t) for t in arguments.into]
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         missing = write_outputs(book, arguments.grades)
-        paths, absent = export(
-            book, arguments.form, arguments.out or arguments.grades, columns
-        )
-    for says in [*missing, *absent]:
+        out = arguments.out or arguments.grades
+        paths, said = export(book, arguments.form, out, columns, into)
+    for says in [*missing, *said]:
         print(says, file=sys.stderr)
     for path in paths:
         print(path)
@@ -158,17 +236,20 @@ def run_history(arguments) -> int:
                     f"{' '.join(effective.sentences())}".rstrip()
                 )
         rows = book.rows(
-            "SELECT handins.*, results.points, results.exercise, results.graded "
-            "FROM handins LEFT JOIN results ON results.key = handins.key "
-            "WHERE student = ? ORDER BY first_run, time",
+            "SELECT seen.*, handins.source, results.points, results.exercise, version, "
+            "results.run AS graded_in, runs.started, undone FROM seen JOIN handins "
+            "USING (handin) JOIN runs ON runs.run = seen.run LEFT JOIN results USING "
+            "(result) WHERE student = ? ORDER BY seen.run, source",
             student,
         )
         for row in rows:
-            said = f"not graded: {row['refused']}"
+            said = f"not graded: {row['refused']}" if row["refused"] else "not graded"
             if row["points"] is not None:
-                said = f"{row['exercise']}, {number(row['points'])} points, "
-                said += f"graded {_day(row['graded'])}"
-            print(f"  {_day(row['time'])}  {one_line(row['source'], 300)}  {said}")
+                said = f"{row['exercise']}, {number(row['points'])} points, graded in "
+                said += f"run {row['graded_in']}, exercise as of {row['version']}"
+            said += ", undone" * row["undone"]
+            when = f"run {row['run']}, {_day(row['started'])}"
+            print(f"  {when}  {one_line(row['source'], 300)}  {said}")
         rows = book.rows(
             "SELECT * FROM adjustments WHERE student = ? ORDER BY made", student
         )

@@ -31,15 +31,24 @@ class Finding:
 
 def examine(folder: Path = Path()) -> list[Finding]:
     """Look at everything."""
+    from attncourse_grader.workers import cores
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    many = f"{cores()}; so many notebooks are graded at a time"
     return [
-        _python(),
+        _at_least("Python", python, sys.version_info[:2] >= PYTHON, "3.11"),
         _torch(),
         *(_package(*what) for what in PACKAGES),
-        _sqlite(),
+        _at_least(
+            "SQLite",
+            sqlite3.sqlite_version,
+            sqlite3.sqlite_version_info >= (3, 24),
+            "3.24",
+        ),
         _disk("room for grades", folder),
         _disk("room for temporary files", Path(tempfile.gettempdir())),
         _memory(),
-        _cores(),
+        Finding("cores", "good", many),
         _solutions(),
         *_layers(),
     ]
@@ -58,12 +67,10 @@ PACKAGES = (
 )
 
 
-def _python() -> Finding:
-    version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info[:2] < PYTHON:
-        least = ".".join(map(str, PYTHON))
-        return Finding("Python", "missing", f"{version}; {least} or later is needed.")
-    return Finding("Python", "good", f"{version}, {sys.executable}")
+def _at_least(name: str, version: str, enough: bool, least: str) -> Finding:
+    if enough:
+        return Finding(name, "good", version)
+    return Finding(name, "missing", f"{version}; {least} or later is needed.")
 
 
 def _torch() -> Finding:
@@ -85,13 +92,6 @@ def _package(name: str, needed: bool, purpose: str, remedy: str) -> Finding:
     except importlib.metadata.PackageNotFoundError:
         state = "missing" if needed else "lacking"
         return Finding(name, state, f"not installed ({purpose}). {remedy}")
-
-
-def _sqlite() -> Finding:
-    version = sqlite3.sqlite_version
-    if sqlite3.sqlite_version_info < (3, 24):
-        return Finding("SQLite", "missing", f"{version}; 3.24 or later is needed.")
-    return Finding("SQLite", "good", version)
 
 
 def _disk(name: str, folder: Path) -> Finding:
@@ -136,14 +136,6 @@ def memory_free() -> float | None:
         most = int((group / "memory.max").read_text())
         free.append(float(most - int((group / "memory.current").read_text())))
     return min(free) if free else None
-
-
-def _cores() -> Finding:
-    from attncourse_grader.workers import cores
-
-    return Finding(
-        "cores", "good", f"{cores()}; so many notebooks are graded at a time"
-    )
 
 
 def _solutions() -> Finding:

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncourse_grader.exercises import folder, modules
-from attncourse_grader.hand_in.class_list import ClassList, Student
+from attncourse_grader.hand_in.class_list import (
+    HIDDEN,
+    ClassList,
+    Student,
+    blind,
+    key_of,
+)
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.manifest import fingerprint, secret_for
 from attncourse_grader.safe_text import one_line
@@ -36,7 +42,8 @@ class Keys:
     @functools.cache  # noqa: B019 - one object a run
     def of_exercise(self, exercise: str) -> str:
         """Return the hash of an exercise: its solution and the code of its checks."""
-        solution = hash_of_code(self.solutions / f"{exercise}.ipynb")
+        path = self.solutions / f"{exercise}.ipynb"
+        solution = hash_of_code(path) if path.is_file() else ""
         checks = hash_of_checks((modules()[exercise],))
         return hashlib.sha256(f"{solution} {checks}".encode()).hexdigest()
 
@@ -83,39 +90,69 @@ def hash_of(path: Path) -> str:
     return found.hexdigest()
 
 
-def whose(found: Found, students: ClassList | None) -> tuple[Student | None, str]:
-    """Return the student of a file, or None and a sentence that says why not."""
-    if students is None:
-        name = found.names[0]
-        return Student(name, name, canvas=found.canvas, moodle=found.moodle), ""
-    student, why = students.find(found)
-    if student is None:
-        return None, f"{found.source}: {why}. It is not graded."
-    return student, ""
+def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
+    """Return the students of each file, and a sentence for each whose are not known.
+
+    In one place a student has one number. Two people who go by one name there, or one
+    who goes by somebody else's, are left to the instructor.
+    """
+    found, problems = [], []
+    numbers: dict[tuple, set[str]] = {}
+    known = {s["student"]: s["canvas"] for s in book.students().values()}
+    for file in files:
+        number = file.moodle or file.canvas
+        if students is not None:
+            own, why = students.find(file)
+        elif file.doubt:
+            own, why = [], f"{file.name!r} has two numbers"
+        elif file.moodle and key_of(file.name) in HIDDEN:
+            own, why = [blind(file.moodle)], ""
+        else:
+            own, why = [Student(file.name, file.name, canvas=file.canvas)], ""
+        for student in own:
+            numbers.setdefault((file.place, student.student), set()).add(number)
+            if students is None and file.canvas and known.get(student.student):
+                numbers[file.place, student.student].add(known[student.student])
+        if own:
+            found.append((file, own))
+        else:
+            problems.append(f"{file.source}: {why}. It is not graded.")
+    kept = []
+    for file, own in found:
+        several = [s for s in own if len(numbers[file.place, s.student] - {""}) > 1]
+        if several and len(own) == 1:
+            problems.append(
+                f"{file.source}: two people here have the name "
+                f"{several[0].student!r}, and nothing tells which is which. It is not "
+                "graded. Give the class list, and Moodle's worksheet with --times."
+            )
+        else:
+            kept.append((file, own))
+    return kept, problems
 
 
 def plan(files, students, *, book, keys, secret, manifest, again=False):
-    """Say what there is to do."""
+    """Say what there is to do: jobs, what was graded before, and what is left out."""
     jobs: dict[tuple[str, str], Job] = {}
-    known, problems = [], []
-    for found in files:
-        student, why = whose(found, students)
-        if student is None:
-            problems.append(why)
-            continue
-        name = student.student
+    kept, problems = owners(files, students, book)
+    known, by_owner = [], []
+    for found, own in kept:
         try:
             content = hash_of(found.path)
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()
             problems.append(f"{found.source} cannot be read ({one_line(reason)}).")
             continue
+        by_owner += [(student, found, content) for student in own]
+    for student, found, content in by_owner:
         book.add_student(student)
+        name = student.student
         own = secret_for(secret, name, manifest)
         exercise = book.exercise_in(content)
-        key = keys.key(content, exercise, own) if exercise else ""
-        if key and not again and book.has_result(key):
-            known.append((name, found, content, key))
+        key = keys.key(content, exercise, own) if exercise in modules() else ""
+        result = book.result_of(key) if key and not again else None
+        if result is not None:
+            known.append((name, found, content, result))
             continue
         job = Job(found.path, name, own, content)
         jobs.setdefault((content, own), job).handins.append((name, found))

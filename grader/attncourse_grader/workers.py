@@ -9,14 +9,15 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
-from attncourse_grader.isolate import forking
+from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line
 
 BESIDE = 1800  # seconds for what is not the submission's: right answers, once
 
 
-HEAD_START = 10  # seconds
+LOOKING = 5  # seconds of a processor that finding out what a file is may take
+MEMORY = 2 << 30  # bytes that it may take beside what was there
 
 
 def grade_one(
@@ -52,6 +53,55 @@ def grade_apart(
     return apart(grade_one, *arguments, seconds=seconds + BESIDE)
 
 
+def look(path: Path) -> dict:
+    """Find out, within limits, which exercise a file answers, or why none."""
+    try:
+        return apart(looked_at, path, seconds=2 * LOOKING)
+    except RuntimeError as error:
+        if not isinstance(error, forking.Ended) and "MemoryError" not in str(error):
+            said = one_line(error, 200)
+            return {"failed": f"The grader failed on this file ({said}). Report it."}
+    says = f"{one_line(path.name)} takes too much time or memory to be read."
+    return {"refused": f"{says} Is it a notebook that was written by hand?"}
+
+
+def looked_at(path: str) -> dict:
+    """Do what `look` does, in the process that is there."""
+    import resource
+
+    from attncourse_grader.hand_in.submission import read_submission
+
+    if forking.here is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (LOOKING, LOOKING))
+        most = sandbox.address_space() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    try:
+        return {"exercise": read_submission(Path(path)).exercise.notebook}
+    except Refused as refused:
+        return {"refused": one_line(refused, 400)}
+
+
+def fault_of_solution(solutions: Path, name: str, secret: str) -> str:
+    """Return what keeps a solution from grading answers, "" if nothing does."""
+    try:
+        return apart(solution_tried, solutions, name, secret)
+    except RuntimeError as error:
+        return one_line(error, 300)
+
+
+def solution_tried(solutions: str, name: str, secret: str) -> str:
+    """Work out what a solution gives, for all who come after; say what is wrong."""
+    from attncourse_grader.exercises import exercise_of
+    from attncourse_grader.grade.comparing import expected_of
+    from attncourse_grader.grade.compose import find_template
+
+    try:
+        expected_of(find_template(exercise_of(name), Path(solutions)), secret)
+    except (Refused, SolutionBroken) as error:
+        return one_line(error, 300).removesuffix(".")
+    return ""
+
+
 def apart(function, *arguments, seconds: float = BESIDE):
     """Call a function of a module in a fork that has PyTorch, where there are forks."""
     name = f"{function.__module__}.{function.__name__}"
@@ -73,31 +123,23 @@ def local_results(jobs, *, solutions, grade, at: int):
     An interrupt lets what runs come to its end and keeps it; a second does not wait.
     """
     pool = ThreadPoolExecutor(max(1, at))
-    work, waiting, stopping = {}, list(jobs), False
-
-    def submit(some):
-        for job in some:
-            call = (grade, job.path, solutions, job.secret, job.student)
-            work[pool.submit(*call)] = job
-
+    stopping = False
+    work = {
+        pool.submit(grade, job.path, solutions, job.secret, job.student): job
+        for job in jobs
+    }
     try:
-        # The first alone: what it works out of right answers, the others find there.
-        submit([waiting.pop(0)] if waiting else [])
         while work:
             try:
-                limit = HEAD_START if waiting else None
-                finished, _ = wait(work, limit, return_when=FIRST_COMPLETED)
-                submit(waiting)
-                waiting.clear()
+                finished, _ = wait(work, return_when=FIRST_COMPLETED)
             except KeyboardInterrupt:
                 if stopping:
                     raise
                 stopping = True
-                waiting.clear()
                 print("\nStopping when what runs now is graded.", file=sys.stderr)
                 work = {f: job for f, job in work.items() if not f.cancel()}
                 continue
-            for done in [future for future in work if future in finished]:
+            for done in finished:
                 yield work.pop(done), outcome_of(done)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

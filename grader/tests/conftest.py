@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from attncourse.exercises.compare import Verdict
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
-from attncourse_grader.workers import grade_one
+from attncourse_grader.workers import grade_one, looked_at
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
@@ -42,6 +42,8 @@ def calls(monkeypatch):
     # In this process, where the stand-in is.
     monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
     monkeypatch.setattr(f"{batch}.apart", lambda function, *rest: function(*rest))
+    monkeypatch.setattr(f"{batch}.look", looked_at)
+    monkeypatch.setattr(f"{batch}.fault_of_solution", lambda *_: "")
     return made
 
 

@@ -114,7 +114,7 @@ class Reader(HTMLParser):
 def page(tmp_path, solutions, calls):
     def make():
         words = [str(tmp_path / "in"), "--solutions", str(solutions)]
-        main(["grade", *words, "--out", str(tmp_path / "grades")])
+        main(["grade", *words, "--alike", "--out", str(tmp_path / "grades")])
         return (tmp_path / "grades" / "class.html").read_text()
 
     return make
@@ -180,7 +180,7 @@ def test_a_notebook_that_was_released_to_somebody_else_is_named(
         source = tmp_path / "out" / "Ada" / f"{FIRST}.ipynb"
         shutil.copy(source, copies / student)
     out = ["--out", str(tmp_path / "grades")]
-    main(["grade", str(copies), *common, *out])
+    main(["grade", str(copies), *common, *out, "--alike"])
     assert sorted(options["secret"] for _, options in calls) == [
         "word\nAda",
         "word\nBob",

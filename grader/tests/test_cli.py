@@ -46,7 +46,8 @@ def test_help_loads_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    "command", ["grade", "release", "adjust", "export", "history", "doctor"]
+    "command",
+    ["grade", "release", "adjust", "extend", "undo", "export", "history", "doctor"],
 )
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as stop:
@@ -73,7 +74,7 @@ def test_without_a_folder_the_reports_are_printed(
         (["--deadline", "soon"], "2026-12-01T23:59"),
         (["--deadline", "7=2026-12-01"], "no exercise '7'"),
         (["--students", "none.csv"], "cannot be read"),
-        (["--late", "none.csv"], "cannot be read"),
+        (["--times", "none.csv"], "cannot be read"),
         (["--solutions", "none"], "--solutions"),
     ],
 )
@@ -275,9 +276,14 @@ def test_a_course_from_release_to_export_with_the_real_grader(
     assert main(["grade", str(tmp_path / "in"), *common, *out]) == 1
     grades = ["--grades", str(tmp_path / "grades")]
     assert main(["adjust", "Ada", "1", "+1", "--reason", "asked well", *grades]) == 0
-    assert main(["export", "--form", "moodle", *grades]) == 0
-    text = (tmp_path / "grades" / "moodle-1.csv").read_text()
-    assert "Participant 7,Ada,,Submitted for grading,2,20,Yes" in text
+    (tmp_path / "sheet.csv").write_text(
+        "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\n"
+        "Participant 7,Ada,,20.00,-\n"
+    )
+    sheet = ["--into", f"1={tmp_path / 'sheet.csv'}"]
+    assert main(["export", "--form", "moodle", *sheet, *grades]) == 0
+    text = (tmp_path / "grades" / "filled-sheet.csv").read_text()
+    assert '"Participant 7","Ada","2","20.00","-"' in text
     page = (tmp_path / "grades" / "feedback" / "Ada-1.html").read_text()
     assert "1 of 20" in page
     assert "In the end: 2 of 20." in page

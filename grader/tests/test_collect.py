@@ -3,12 +3,13 @@
 import os
 import stat
 import struct
-import time
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
 from attncourse_grader.hand_in import archives
+from attncourse_grader.hand_in.class_list import ClassList, Student
 from attncourse_grader.hand_in.collect import collect, without_exercise
 
 
@@ -20,7 +21,7 @@ def packed(path, members, **options):
 
 
 def names_in(found):
-    return sorted(file.names[0] for file in found.files)
+    return sorted(file.name for file in found.files)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +57,12 @@ def test_a_notebook_with_no_other_name_has_that_of_its_folder(tmp_path, notebook
         assert names_in(collect([place], tmp_path / "scratch")) == ["ada"]
 
 
-def test_two_nameless_notebooks_in_a_folder_are_not_made_one_student(
-    tmp_path, notebook
-):
+def test_two_nameless_notebooks_in_a_folder_are_a_question(tmp_path, notebook):
     for copy in ("", " (1)"):
         notebook(tmp_path / "in" / f"1_attention_from_scratch{copy}.ipynb")
-    found = names_in(collect([tmp_path / "in"], tmp_path / "scratch"))
-    assert found == ["1_attention_from_scratch", "1_attention_from_scratch (1)"]
+    found = collect([tmp_path / "in"], tmp_path / "scratch")
+    assert found.files == []
+    assert all("another student's" in says for says in found.problems)
 
 
 def test_numbers_of_moodle_and_canvas_are_kept(tmp_path, notebook):
@@ -75,21 +75,17 @@ def test_numbers_of_moodle_and_canvas_are_kept(tmp_path, notebook):
     assert (canvas.moodle, canvas.canvas, canvas.marked_late) == ("", "12", True)
 
 
-def test_zip_files_of_moodle_and_canvas_are_read_with_their_times(tmp_path, notebook):
+def test_zip_files_of_moodle_and_canvas_are_read(tmp_path, notebook):
     text = notebook(tmp_path / "x.ipynb").read_text()
-    info = zipfile.ZipInfo(
-        "Ada_1_assignsubmission_file_/x.ipynb", (2026, 3, 4, 5, 6, 8)
-    )
-    path = tmp_path / "moodle.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(info, text)
-        archive.writestr("__MACOSX/._x.ipynb", "junk")
+    name = "Ada_1_assignsubmission_file_/x.ipynb"
+    moodle = packed(tmp_path / "moodle.zip", {name: text, "__MACOSX/._x.ipynb": "junk"})
     canvas = packed(tmp_path / "canvas.zip", {"hoppergrace_1_2_x.ipynb": text})
-    found = collect([path, canvas], tmp_path / "scratch")
-    assert names_in(found) == ["Ada", "hoppergrace"]
-    assert found.problems == []
+    found = collect([canvas], tmp_path / "scratch")
+    assert (names_in(found), found.problems) == (["hoppergrace"], [])
+    found = collect([moodle], tmp_path / "scratch2")
+    assert (names_in(found), found.problems) == (["Ada"], [])
     ada = found.files[0]
-    assert time.localtime(ada.time)[:5] == (2026, 3, 4, 5, 6)
+    assert ada.time is None  # that of the entry is of the download
     assert ada.path.read_text() == text
     assert ada.source == "moodle.zip/Ada_1_assignsubmission_file_/x.ipynb"
 
@@ -101,8 +97,104 @@ def test_a_zip_file_in_a_students_folder_is_the_students(tmp_path, notebook):
         tmp_path / "in" / "ada" / "all.zip", {"1_attention_from_scratch.ipynb": text}
     )
     packed(tmp_path / "in" / "grace.zip", {"1_attention_from_scratch.ipynb": text})
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
-    assert names_in(found) == ["ada", "grace"]
+    inner = (tmp_path / "in" / "grace.zip").read_bytes()
+    packed(
+        tmp_path / "in" / "moodle.zip", {"Jo_5_assignsubmission_file/work.zip": inner}
+    )
+    found = collect([tmp_path / "in"], tmp_path / "scratch", CLASS)
+    assert names_in(found) == ["Jo", "ada", "grace"]
+
+
+CLASS = ClassList([Student(name) for name in ("ada", "grace", "mallory", "Jo")])
+VICTIMS = [
+    "ada_1234_5678_x.ipynb",
+    "ada_77_assignsubmission_file_/x.ipynb",
+    "ada/1_attention_from_scratch.ipynb",
+    "ada.ipynb",
+    "submitted/ada/x.ipynb",
+    "ada+ps1+2020-01-01 00:00:00 UTC/x.ipynb",
+]
+OUTER = [
+    "mallory_66_77_{}",
+    "Mallory_66_assignsubmission_file_/{}",
+    "Mallory_66_assignsubmission_file_{}",
+    "mallory/{}",
+    "exercise 1/mallory/{}",
+]
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.parametrize("outer", OUTER)
+@pytest.mark.parametrize("form", ["folder", "zip", "own zip"])
+@pytest.mark.parametrize("students", [None, CLASS], ids=["no list", "class list"])
+def test_nothing_inside_a_hand_in_names_somebody_else(
+    victim, outer, form, students, tmp_path, notebook
+):
+    if outer.endswith("_{}"):
+        victim = victim.replace("/", "_")
+    text = notebook(tmp_path / "x.ipynb").read_text()
+    if form == "folder":
+        notebook(tmp_path / "in" / outer.format(victim))
+    elif form == "zip":
+        packed(tmp_path / "in.zip", {outer.format(victim): text})
+    else:
+        own = packed(tmp_path / "own.zip", {victim: text}).read_bytes()
+        packed(tmp_path / "in.zip", {outer.format("work.zip"): own})
+    place = tmp_path / ("in" if form == "folder" else "in.zip")
+    found = collect([place], tmp_path / "scratch", students)
+    assert {file.name.lower() for file in found.files} == {"mallory"}
+
+
+def test_in_a_folder_for_all_the_login_tells_who_wrote(tmp_path, notebook, monkeypatch):
+    for name in ("grace.ipynb", "ada/x.ipynb", EXCHANGED + "A/1_x.ipynb"):
+        notebook(tmp_path / "in" / name)
+    for name in ("mallory.ipynb", EXCHANGED.replace("grace", "mallory") + "/x.ipynb"):
+        notebook(tmp_path / "in" / name)
+    (tmp_path / "in").chmod(0o1733)
+    found = collect([tmp_path / "in"], tmp_path / "own")  # put there by ourselves
+    assert set(names_in(found)) == {"ada", "grace", "mallory"}
+    monkeypatch.setattr("os.geteuid", lambda: 4321)
+    account = SimpleNamespace(pw_name="mallory")
+    monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+    found = collect([tmp_path / "in"], tmp_path / "s")
+    assert set(names_in(found)) == {"mallory"}
+    assert sum(file.time is not None for file in found.files) == 1
+
+
+EXCHANGED = "grace+ps1+2026-12-01 10:00:00.123456 UTC+x"
+
+
+def test_whose_a_clone_is_tells_its_address(tmp_path, notebook):
+    for repository in ("ada/exercises.git", "course/exercises-grace", "course/all"):
+        folder = tmp_path / "in" / repository.replace("/", "-")
+        notebook(folder / "jo" / "1_attention_from_scratch.ipynb")
+        (folder / ".git").mkdir()
+        address = f"git@github.com:{repository}"
+        text = f'[core]\n[remote "origin"]\n\turl = {address}\n'
+        (folder / ".git" / "config").write_text(text)
+    found = collect([tmp_path / "in"], tmp_path / "s", CLASS)
+    assert names_in(found) == ["ada", "course-all", "grace"]
+    # Beside folders that are no clones an address says nothing.
+    notebook(tmp_path / "in" / "mallory" / "x.ipynb")
+    found = collect([tmp_path / "in"], tmp_path / "s", CLASS)
+    assert "ada" not in names_in(found)
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.parametrize("students", [None, CLASS], ids=["no list", "class list"])
+def test_a_students_folder_or_zip_among_others_names_nobody_else(
+    victim, students, tmp_path, notebook
+):
+    text = notebook(tmp_path / "grace" / "1_attention_from_scratch.ipynb").read_text()
+    notebook(tmp_path / "mallory" / victim)
+    packed(tmp_path / "Jo.zip", {victim: text})
+    places = [tmp_path / name for name in ("grace", "mallory", "Jo.zip")]
+    found = collect(places, tmp_path / "scratch", students)
+    assert "ada" not in {file.name.lower() for file in found.files}
+    (tmp_path / "all").mkdir()
+    packed(tmp_path / "all" / "Jo.zip", {victim: text})
+    found = collect([tmp_path / "all"], tmp_path / "scratch2", students)
+    assert {file.name.lower() for file in found.files} <= {"jo"}
 
 
 @pytest.mark.parametrize(
@@ -166,9 +258,11 @@ def test_what_is_too_large_in_all_is_left_out(tmp_path, notebook, monkeypatch):
 
 def test_an_archive_in_an_archive_is_named_not_opened(tmp_path, notebook):
     inner = packed(tmp_path / "i.zip", {"x.ipynb": "{}"}).read_bytes()
+    inner = packed(tmp_path / "j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()
     found = collect([packed(tmp_path / "a.zip", {"ada.zip": inner})], tmp_path / "s")
     assert found.files == []
     assert "archive in an archive" in found.problems[0]
+    assert len(found.problems) == 2
 
 
 @pytest.mark.parametrize("damage", ["cut", "noise", "empty", "inside"])
@@ -242,7 +336,9 @@ def test_a_path_that_is_too_long_is_a_sentence_and_the_rest_is_read(tmp_path, no
 def test_a_name_is_the_same_however_its_accents_are_written(tmp_path, notebook):
     notebook(tmp_path / "in" / "Zoe\u0308.ipynb")
     notebook(tmp_path / "more" / "Zo\u00eb\u200b.ipynb")
-    found = collect([tmp_path / "in", tmp_path / "more"], tmp_path / "scratch")
+    students = ClassList([Student("Zo\u00eb")])
+    places = [tmp_path / "in", tmp_path / "more"]
+    found = collect(places, tmp_path / "scratch", students)
     assert names_in(found) == ["Zo\u00eb"] * 2
 
 

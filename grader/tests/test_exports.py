@@ -3,6 +3,7 @@
 import csv
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,9 @@ from attncourse_grader.cli import main
 from attncourse_grader.hand_in.class_list import read_class_list
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.tables import cell, heading, read_rows
+
+PLATFORMS = Path(__file__).parent / "platforms"
 
 
 @pytest.fixture
@@ -64,76 +68,212 @@ def test_the_table_of_tasks_has_their_points(tmp_path, notebook, grades):
     assert (found["points"], found["1.2"], found["1.3"]) == ("2", "2", "0")
 
 
-def test_moodle_gets_its_worksheet_its_gradebook_and_the_pages(
-    tmp_path, notebook, grades
+@pytest.fixture
+def course(tmp_path, solutions, calls, capsys):
+    """Return a function that calls a command, and returns its status and errors."""
+
+    def run(*words):
+        where = ["--grades", str(tmp_path / "grades")]
+        if words[0] == "grade":
+            where = ["--out", str(tmp_path / "grades"), "--solutions", str(solutions)]
+            words = ("grade", str(tmp_path / "in"), *words[1:])
+        status = main([*map(str, words), *where])
+        return status, capsys.readouterr().err
+
+    return run
+
+
+def filled(tmp_path, name):
+    """Return the rows of a table as it came, and filled."""
+    texts = [PLATFORMS / f"{name}.csv", tmp_path / "grades" / f"filled-{name}.csv"]
+    return [list(read_rows(path)) for path in texts]
+
+
+def as_moodle(tmp_path, notebook, *names):
+    for place, name in enumerate(names):
+        folder = tmp_path / "in" / f"{name}_assignsubmission_file"
+        notebook(folder / "x.ipynb", attention=f"right{place}", weights="right")
+
+
+@pytest.mark.parametrize(("name", "box"), [("en", 1), ("de", 1), ("fr", 0)])
+def test_moodles_worksheet_tells_times_and_takes_grades(
+    name, box, tmp_path, notebook, course
 ):
-    folder = tmp_path / "in" / "Ada Lovelace_4711_assignsubmission_file_"
-    notebook(folder / "x.ipynb")
-    notebook(tmp_path / "in" / "Grace Hopper.ipynb", weights="right too")
-    (tmp_path / "class.csv").write_text(MOODLE_LIST)
-    rows = grades(
-        "moodle",
-        table="moodle-1.csv",
-        options=["--students", str(tmp_path / "class.csv")],
-    )
-    found = dict(zip(rows[0], rows[1], strict=True))
-    assert len(rows) == 2  # nobody knows Grace's number
-    assert found["Identifier"] == "Participant 4711"
-    assert found["Full name"] == "Ada Lovelace"
-    assert (found["Grade"], found["Maximum Grade"]) == ("2", "20")
-    assert "Last modified (grade)" in found  # without it Moodle takes no table
-    text = (tmp_path / "grades" / "moodle-gradebook.csv").read_text()
-    book = list(csv.DictReader(io.StringIO(text)))
-    assert [row["Email address"] for row in book] == [
-        "ada@uni.example",
-        "grace@uni.example",
-    ]
+    as_moodle(tmp_path, notebook, "Ada Lovelace_101", "Grace Hopper_102")
+    times = ["--times", f"1={PLATFORMS / f'moodle-{name}.csv'}"]
+    late = ["--deadline", "2026-12-01T23:00", "--penalty", "5%/day"]
+    students = tmp_path / "class.csv"
+    students.write_text("name,email\nAda Lovelace,ada@uni.example\nGrace Hopper,\n")
+    status, said = course("grade", *times, *late, "--students", students)
+    assert (status, said.count("is known")) == (0, 0)
+    sheet = f"1={PLATFORMS / f'moodle-{name}.csv'}"
+    status, said = course("export", "--form", "moodle", "--into", sheet)
+    assert status == 0
+    assert ("Allow updating records" in said) == bool(box)
+    before, after = filled(tmp_path, f"moodle-{name}")
+    titles = {heading(title): k for k, title in enumerate(before[0])}
+    grade, comment = titles["grade"], titles["comments"]
+    assert [row[grade] for row in after[1:3]] == ["4", "3"]
+    assert after[1][comment] == before[1][comment] == ""
+    assert after[2][comment].startswith(before[2][comment])
+    assert "2 hours after the deadline: 1 point less" in after[2][comment]
+    for old, new in zip(before, after, strict=True):
+        for place, (one, other) in enumerate(zip(old, new, strict=True)):
+            if place not in (grade, comment):
+                assert other.replace("'=", "=") == one
+    assert after[3:] == [[t.replace("=H", "'=H") for t in r] for r in before[3:]]
     with zipfile.ZipFile(tmp_path / "grades" / "moodle-1-feedback.zip") as archive:
-        (name,) = archive.namelist()
-        page = archive.read(name).decode()
-    assert name == "Ada Lovelace_4711_assignfeedback_file_/feedback.html"
-    assert "2 of 20" in page
+        pages = sorted(archive.namelist())
+    assert pages == [
+        "Ada Lovelace_101_assignfeedback_file_/feedback.html",
+        "Grace Hopper_102_assignfeedback_file_/feedback.html",
+    ]
 
 
-def test_canvas_gets_its_columns_in_its_order(tmp_path, notebook, grades):
-    notebook(tmp_path / "in" / "lovelaceada_12_345_x.ipynb")
-    notebook(tmp_path / "in" / "Grace Hopper.ipynb", weights="right too")
-    (tmp_path / "class.csv").write_text(CANVAS_LIST)
-    rows = grades(
-        "canvas",
-        "--column",
-        "1=Sheet 1 (99)",
-        table="canvas.csv",
-        options=["--students", str(tmp_path / "class.csv")],
+def test_who_takes_a_name_in_moodle_takes_no_grade_with_it(tmp_path, notebook, course):
+    as_moodle(tmp_path, notebook, "Ada Lovelace_104", "Ada Lovelace_101")
+    status, said = course("grade")
+    assert status == 1
+    assert said.count("two people here have the name 'Ada Lovelace'") == 2
+    students = tmp_path / "class.csv"
+    students.write_text(
+        "name,email\nAda Lovelace,ada@uni.example\nMal,mallory@uni.example\n"
     )
-    assert rows[0] == [
-        "Student",
-        "ID",
-        "SIS User ID",
-        "SIS Login ID",
-        "Section",
-        "Sheet 1 (99)",
-    ]
-    assert rows[1][0].strip() == "Points Possible"
-    assert rows[1][-1] == "20"
-    assert rows[2:] == [
-        ["Ada Lovelace", "12", "S12", "al", "A", "2"],
-        ["Grace Hopper", "13", "S13", "gh", "B", "2"],
-    ]
+    options = ["--students", students, "--times", f"1={PLATFORMS / 'moodle-en.csv'}"]
+    course("grade", *options)
+    course("export", "--form", "moodle", "--into", f"1={PLATFORMS / 'moodle-en.csv'}")
+    _, after = filled(tmp_path, "moodle-en")
+    assert [row[4] for row in after[1:]] == ["4", "11.50", "7.00", "4"]
+    table = (tmp_path / "grades" / "grades.csv").read_text()
+    assert '"Mal","","mallory@uni.example","","4"' in table
 
 
-def test_who_has_no_number_in_canvas_is_named(
-    tmp_path, notebook, solutions, calls, capsys
+def test_hidden_names_go_back_as_they_came(tmp_path, notebook, course):
+    as_moodle(tmp_path, notebook, "Participant_101", "Participant_102")
+    sheet = f"1={PLATFORMS / 'moodle-blind.csv'}"
+    assert course("grade", "--times", sheet)[0] == 0
+    course("export", "--form", "moodle", "--into", sheet)
+    before, after = filled(tmp_path, "moodle-blind")
+    assert [row[0] for row in after] == [row[0] for row in before]
+    assert [row[2] for row in after[1:]] == ["4", "4"]
+
+
+def test_a_group_of_moodle_is_all_its_members(tmp_path, notebook, course):
+    as_moodle(tmp_path, notebook, "Group A_7", "Default group")
+    students = tmp_path / "class.csv"
+    students.write_text("name,group\nAda,Group A\nGrace,Group A\nEve,\n")
+    status, said = course("grade", "--students", students)
+    assert (status, "'Default group' is not on the class list" in said) == (1, True)
+    rows = (tmp_path / "grades" / "grades.csv").read_text().splitlines()
+    assert [row.split(",")[4] for row in rows[1:]] == ['"4"', '""', '"4"']
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("20.00", "100.00", "the maximum grade"),
+        ("Maximum Grade", "Scale", "graded with a scale"),
+        ("Last modified (grade)", "Viimeksi muokattu", "English, German or French"),
+    ],
+)
+def test_a_worksheet_that_moodle_would_misread_is_refused(
+    old, new, says, tmp_path, notebook, course
 ):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    out = ["--grades", str(tmp_path / "grades")]
-    words = [str(tmp_path / "in"), "--solutions", str(solutions)]
-    main(["grade", *words, "--out", str(tmp_path / "grades")])
-    assert main(["export", "--form", "canvas", *out]) == 0
-    assert "Canvas needs an ID: ada" in capsys.readouterr().err
-    assert main(["export", "--column", "Sheet", *out]) == 1
-    assert main(["export", "--grades", str(tmp_path / "none")]) == 1
-    assert "no gradebook" in capsys.readouterr().err
+    as_moodle(tmp_path, notebook, "Ada Lovelace_101")
+    course("grade")
+    text = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig").replace(old, new)
+    (tmp_path / "sheet.csv").write_text(text)
+    status, said = course(
+        "export", "--form", "moodle", "--into", f"1={tmp_path / 'sheet.csv'}"
+    )
+    assert (status, says in said) == (1, True)
+
+
+def test_points_that_moodle_skips_are_named(tmp_path, notebook, course):
+    as_moodle(tmp_path, notebook, "Ada Lovelace_101", "Grace Hopper_102")
+    course("grade")
+    course("adjust", "Ada Lovelace", "1", "+30", "--reason", "a bonus")
+    course("adjust", "Grace Hopper", "1", "-30", "--reason", "copied")
+    sheet = f"1={PLATFORMS / 'moodle-en.csv'}"
+    _, said = course("export", "--form", "moodle", "--into", sheet)
+    assert "which Moodle skips, and so left as they were: Ada Lovelace" in said
+    assert "do not take a grade of 0. See to these after the upload: Grace" in said
+
+
+CANVAS = ["lovelaceada_12_345", "hoppergrace_LATE_13_346", "noetheremmy_14_347"]
+
+
+@pytest.mark.parametrize("name", ["canvas", "canvas-split"])
+def test_canvas_gets_grades_in_columns_that_it_knows(name, tmp_path, notebook, course):
+    for place, who in enumerate(CANVAS):
+        extra, path = f"x = {place}", tmp_path / "in" / f"{who}_1_attention.ipynb"
+        notebook(path, attention="right", extra=extra)
+    table, times = PLATFORMS / f"{name}.csv", PLATFORMS / "canvas-submissions.json"
+    options = ["--deadline", "2026-12-01T23:00Z", "--penalty", "5%/day"]
+    options += ["--students", table, "--times", f"1={times}"]
+    status, said = course("grade", *options)
+    assert status == (name == "canvas-split")  # which has no Emmy
+    column = ["--column", "1=Sheet one (901)"] if "split" in name else []
+    status, said = course("export", "--form", "canvas", "--into", table, *column)
+    assert status == 0
+    assert "it takes off again from what you upload" in said
+    before, after = filled(tmp_path, name)
+    assert set(after[0]) <= set(before[0])
+    assert not any("Score" in title or "Essay" in title for title in after[0])
+    grades = {row[after[0].index("ID")]: row[-1] for row in after[1:] if row[1]}
+    expected = {"12": "4", "13": "2", "14": "EX", "15": "3.00", "99": ""}
+    assert expected | grades == expected
+    (possible,) = [row for row in after if row[0] == "    Points Possible"]
+    assert possible in [
+        [row[k] for k in map(before[0].index, after[0])] for row in before
+    ]
+
+
+def test_a_column_that_canvas_does_not_know_is_a_question(tmp_path, notebook, course):
+    notebook(tmp_path / "in" / "lovelaceada_12_345_x.ipynb")
+    course("grade", "--students", PLATFORMS / "canvas.csv")
+    into = ["--into", PLATFORMS / "canvas.csv"]
+    for heading_ in ("Sheet 1", "Essay", "Final Score (read only)"):
+        column = ["--column", f"1={heading_}"]
+        status, said = course("export", "--form", "canvas", *into, *column)
+        assert (status, "which column is exercise 1?" in said) == (1, True)
+    assert course("export", "--form", "canvas")[0] == 1
+    assert course("export", "--column", "Sheet")[0] == 1
+    text = (PLATFORMS / "canvas.csv").read_text().replace(",20.00,", ",100.00,")
+    (tmp_path / "c.csv").write_text(text)
+    status, said = course("export", "--form", "canvas", "--into", tmp_path / "c.csv")
+    assert (status, "Set them alike in Canvas" in said) == (1, True)
+
+
+def test_a_name_in_canvas_that_looks_like_a_number_is_a_question(
+    tmp_path, notebook, course
+):
+    # Mallory has changed her name to "hoppergrace_13_1".
+    notebook(tmp_path / "in" / "hoppergrace_13_1_66_900_x.ipynb")
+    notebook(tmp_path / "in" / "mallory_13_901_x.ipynb", weights="no")
+    notebook(tmp_path / "in" / "lovelaceada_66_902_x.ipynb", weights="nor")
+    status, said = course("grade", "--students", PLATFORMS / "canvas.csv")
+    assert (status, said.count("It is not graded")) == (1, 2)
+    assert "the number is that of Grace Hopper, the name 'mallory'" in said
+    status, said = course("grade")
+    assert "'hoppergrace' has two numbers" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("=1+1", "'=1+1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("-1.5", "-1.5"),
+        ("-1+1", "'-1+1"),
+        ("+3,5", "+3,5"),
+        ("Ada;=cmd()", "Ada;'=cmd()"),
+        ("a, @SUM(1)", "a, '@SUM(1)"),
+        ("Jean-Luc", "Jean-Luc"),
+    ],
+)
+def test_no_cell_is_a_formula_and_numbers_stay(text, safe):
+    assert cell(text) == safe
 
 
 @pytest.mark.parametrize(
@@ -154,24 +294,17 @@ def test_who_has_no_number_in_canvas_is_named(
 def test_class_lists_of_many_forms_are_read(text, name, student, tmp_path):
     (tmp_path / "class.csv").write_text(text, encoding="utf8")
     known = read_class_list(tmp_path / "class.csv")
-    found, why = known.find(Found(tmp_path, "x", (name,), 0.0))
+    (found,), why = known.find(Found(tmp_path, "x", name))
     assert why == ""
     assert found.student == student
-
-
-def test_numbers_go_before_names(tmp_path):
-    (tmp_path / "class.csv").write_text(CANVAS_LIST)
-    known = read_class_list(tmp_path / "class.csv")
-    found, _ = known.find(Found(tmp_path, "x", ("someone",), 0.0, canvas="13"))
-    assert found.student == "Grace Hopper"
 
 
 def test_a_name_of_two_students_is_nobodys(tmp_path):
     (tmp_path / "class.csv").write_text("name,id\nAnna,1\nAnn A,2\n")
     known = read_class_list(tmp_path / "class.csv")
-    assert known.find(Found(tmp_path, "x", ("Anna",), 0.0))[0].id == "1"
-    found, why = known.find(Found(tmp_path, "x", ("ANNA",), 0.0))
-    assert found is None
+    assert known.find(Found(tmp_path, "x", "Anna"))[0][0].id == "1"
+    found, why = known.find(Found(tmp_path, "x", "ANNA"))
+    assert found == []
     assert "may be any of Ann A, Anna" in why
 
 

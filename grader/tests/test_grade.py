@@ -23,6 +23,7 @@ from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
 from attncourse_grader.grade.seeds import seeds_of
 from attncourse_grader.hand_in.submission import read_submission
+from attncourse_grader.workers import fault_of_solution
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
@@ -169,7 +170,7 @@ def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in
     tasks = {t.task.name: t for t in graded(hand_in(broken, uses)).tasks}
     assert tasks["scores"].points == 0
     assert tasks["attention"].points == tasks["attention"].task.points
-    assert tasks["attention"].notes == [grading.OTHERS_REPLACED]
+    assert tasks["attention"].notes == [grading.OTHERS_REPLACED.format("1.1")]
 
 
 def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_in):
@@ -220,3 +221,17 @@ def test_feedback_is_escaped_in_the_page_and_plain_in_the_terminal(hand_in):
     grade = graded(hand_in(rude))
     assert "<script>" not in page_of_record(record_of(grade))
     assert "ValueError" in text_of_grade(grade)
+
+
+@pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])
+def test_a_solution_that_is_not_as_recorded_is_the_instructors(
+    mistake, tmp_path, solutions
+):
+    path = tmp_path / f"{FIRST}.ipynb"
+    text = (solutions / path.name).read_text()
+    path.write_text(text.replace("### BEGIN SOLUTION", mistake, 1))
+    assert fault_of_solution(tmp_path, FIRST, "word")
+
+
+def test_the_solutions_are_as_recorded(solutions):
+    assert fault_of_solution(solutions, FIRST, "word") == ""

@@ -14,9 +14,10 @@ import pytest
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.records.late import Penalty, in_words, read_penalty, read_time
+from attncourse_grader.records.late import Penalty, in_words, read_penalty
 
 FIRST = "1_attention_from_scratch"
 
@@ -86,7 +87,7 @@ def test_the_same_file_of_two_students_is_graded_once_and_counts_twice(
 ):
     for name in ("ada", "grace"):
         notebook(tmp_path / "in" / f"{name}.ipynb")
-    assert grade() == 0
+    assert grade("--alike") == 0
     assert len(calls) == 1
     assert standing(tmp_path, "ada").points == standing(tmp_path, "grace").points == 2
     page = (tmp_path / "grades" / "feedback" / "grace-1.html").read_text()
@@ -95,36 +96,26 @@ def test_the_same_file_of_two_students_is_graded_once_and_counts_twice(
     assert "The same file: ada, grace." in (tmp_path / "grades/class.html").read_text()
 
 
-def test_of_several_files_the_latest_counts(tmp_path, notebook, grade, capsys):
-    old = notebook(tmp_path / "in" / "ada" / "a.ipynb", weights="right")
-    new = notebook(tmp_path / "in" / "ada" / "b.ipynb", weights="wrong")
-    os.utime(old, (2e9, 2e9))
-    os.utime(new, (1e9, 1e9))
+def test_of_several_files_without_a_time_the_one_with_most_points_counts(
+    tmp_path, notebook, grade, capsys
+):
+    new = notebook(tmp_path / "in" / "ada" / "a.ipynb", weights="wrong")
+    old = notebook(tmp_path / "in" / "ada" / "b.ipynb", weights="right")
+    os.utime(old, (1e9, 1e9))
     assert grade() == 0
-    said = (
-        f"ada, {FIRST}: 2 files. The one that was changed last counts, in/ada/a.ipynb"
-    )
-    assert said in capsys.readouterr().err
-    found = standing(tmp_path)
-    assert found.points == 2
-    assert found.others == 1
+    assert f"ada, {FIRST}: 2 files. in/ada/b.ipynb counts" in capsys.readouterr().err
+    assert (standing(tmp_path).points, standing(tmp_path).others) == (2, 1)
+    old.unlink()
     notebook(new, weights="else")
-    os.utime(new, (3e9, 3e9))
     grade()
-    assert standing(tmp_path).points == 0
+    assert standing(tmp_path).points == 0  # what was handed in since
 
 
-def test_copying_a_file_does_not_make_it_late(tmp_path, notebook, grade):
-    path = notebook(tmp_path / "in" / "ada.ipynb")
-    due = read_time("2026-12-01T23:00")
-    for place, change in (("in", -60), ("in", 9000), ("moved", 9000)):
-        copy = tmp_path / place / "ada.ipynb"
-        copy.parent.mkdir(exist_ok=True)
-        copy.write_bytes(path.read_bytes())
-        os.utime(copy, (due + change, due + change))
-        options = ["--deadline", "2026-12-01T23:00", "--penalty", "50%"]
-        grade(*options, places=(tmp_path / place,))
-        assert standing(tmp_path).late == 0
+def test_of_several_files_of_canvas_the_last_one_counts(tmp_path, notebook, grade):
+    notebook(tmp_path / "in" / "ada_7_1000_x.ipynb", weights="right")
+    notebook(tmp_path / "in" / "ada_7_999_x.ipynb", weights="right", attention="right")
+    grade()
+    assert standing(tmp_path).points == 2
 
 
 def test_a_file_that_is_gone_keeps_its_grade(tmp_path, notebook, grade):
@@ -182,34 +173,161 @@ def test_times_are_read_and_lengths_are_said():
     assert Penalty(10, True, "day").points(-5, 20) == 0
 
 
-def test_deadlines_go_by_the_time_of_the_file(tmp_path, notebook, grade):
-    path = notebook(tmp_path / "in" / "ada.ipynb", attention="right")
-    late = read_time("2026-12-02T01:00")
-    os.utime(path, (late, late))
-    grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day")
+@pytest.fixture
+def came(tmp_path):
+    """Return a function that writes when, or how late, students handed in."""
+
+    def write(text):
+        (tmp_path / "times.csv").write_text(text)
+        return ["--times", str(tmp_path / "times.csv")]
+
+    return write
+
+
+def test_lateness_is_of_the_table_and_the_deadline(tmp_path, notebook, grade, came):
+    notebook(tmp_path / "in" / "ada.ipynb", attention="right")
+    times = came("student,exercise,handed_in\nADA,1,2026-12-02T01:00\n")
+    grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day", *times)
     found = standing(tmp_path)
     assert (found.points, found.late, found.penalty, found.total) == (4, 7200, 1, 3)
     page = (tmp_path / "grades" / "feedback" / "ada-1.html").read_text()
     assert "Handed in 2 hours after the deadline: 1 point less." in page
-    grade()  # deadline and penalty stay in force
+    grade()  # deadline, penalty and times stay in force
     assert standing(tmp_path).total == 3
     grade("--deadline", "2026-12-03", "--deadline", "2=2020-01-01")
     assert standing(tmp_path).total == 4
+    grade("--deadline", "2020-01-01")
+    assert standing(tmp_path).total == 0
+    grade("--deadline", "none")
+    assert standing(tmp_path).total == 4
+    grade("--deadline", "2020-01-01", "--penalty", "none")
+    assert standing(tmp_path).total == 4
 
 
-def test_a_table_of_lateness_goes_before_the_time_of_the_file(
+def test_a_file_has_no_time_of_handing_in(tmp_path, notebook, grade, capsys):
+    path = notebook(tmp_path / "in" / "ada.ipynb", attention="right")
+    os.utime(path, (2e9, 2e9))
+    options = ["--deadline", "2020-01-01", "--penalty", "50%"]
+    grade(*options)
+    assert standing(tmp_path).total == 4
+    assert "When 1 of 1 were handed in is not known" in capsys.readouterr().err
+    grade(*options, "--file-times")  # one time tells nothing
+    assert standing(tmp_path).total == 4
+    assert "the same time" in capsys.readouterr().err
+    for place in range(3):
+        path = notebook(tmp_path / "in" / f"s{place}.ipynb", weights=f"{place}")
+        os.utime(path, (1e9 + place * 9000, 1e9 + place * 9000))
+    grade(*options, "--file-times")
+    assert standing(tmp_path).penalty == 10
+    assert standing(tmp_path, "s1").late == 0
+
+
+def test_one_student_has_more_time_and_only_that_one(
+    tmp_path, notebook, grade, came, capsys
+):
+    for name in ("ada", "grace"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", attention="right", extra=name)
+    times = came("student,exercise,submitted\nada,1,2026-12-03\ngrace,1,2026-12-03\n")
+    grade(*times, "--deadline", "2026-12-01", "--penalty", "5%/day")
+    assert standing(tmp_path).total == standing(tmp_path, "grace").total == 2
+    grades = ["--grades", str(tmp_path / "grades")]
+    assert main(["extend", "ada", "1", "2026-12-02", "--reason", "ill", *grades]) == 0
+    assert "1 point less" in capsys.readouterr().out
+    assert standing(tmp_path).total == 3
+    assert standing(tmp_path, "grace").total == 2
+    assert main(["extend", "ada", "1", "none", *grades]) == 0
+    assert standing(tmp_path).total == 2
+
+
+def test_a_table_of_lateness_goes_before_times(tmp_path, notebook, grade, came, capsys):
+    notebook(tmp_path / "in" / "ada.ipynb", attention="right")
+    times = came("student;exercise;days\nADA;1;1,5\nnobody;1;2\n")
+    assert grade("--penalty", "1/day", *times) == 1
+    assert "nobody is known as 'nobody'" in capsys.readouterr().err
+    assert standing(tmp_path).penalty == 2
+
+
+def test_a_mark_of_canvas_costs_the_least(tmp_path, notebook, grade, capsys):
+    notebook(tmp_path / "in" / "ada_LATE_7_100_x.ipynb", attention="right")
+    notebook(tmp_path / "in" / "grace_8_100_LATE_x.ipynb", attention="right", extra="x")
+    grade("--penalty", "5%/day")
+    assert (standing(tmp_path).penalty, standing(tmp_path, "grace").penalty) == (1, 0)
+    assert "not said by how much" in capsys.readouterr().err
+    (tmp_path / "c.json").write_text(
+        '[{"user_id": 7, "submitted_at": "2026-12-03T00:00:00Z", "late": true},'
+        ' {"user_id": 8, "submitted_at": null}]'
+    )
+    times = ["--times", f"1={tmp_path / 'c.json'}", "--deadline", "2026-12-01T00:00Z"]
+    grade(*times)
+    assert standing(tmp_path).penalty == 2
+
+
+def test_a_run_is_undone_and_comes_back(tmp_path, notebook, grade, came, capsys):
+    path = notebook(tmp_path / "in" / "ada.ipynb", attention="right")
+    grade("--penalty", "50%")
+    notebook(path, weights="wrong")
+    times = came("student,exercise,days\nada,1,1\n")
+    grade(*times)
+    assert standing(tmp_path).total == 0
+    grades = ["--grades", str(tmp_path / "grades")]
+    assert main(["undo", "2", *grades]) == 0
+    assert "1 files, 1 graded, undone" in capsys.readouterr().out
+    assert standing(tmp_path).total == 4
+    assert "4 of 20" in (tmp_path / "grades/feedback/ada-1.html").read_text()
+    assert main(["undo", "2", "--back", *grades]) == 0
+    assert standing(tmp_path).total == 0
+    main(["history", "ada", *grades])
+    assert "graded in run 2, exercise as of" in capsys.readouterr().out
+    assert main(["undo", "9", *grades]) == 1
+
+
+def test_what_cannot_be_graded_now_keeps_the_grade_it_had(
+    tmp_path, notebook, grade, capsys, monkeypatch
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    fault = "attncourse_grader.batch.fault_of_solution"
+    monkeypatch.setattr(fault, lambda *_: "the solution does not run")
+    notebook(tmp_path / "in" / "grace.ipynb", weights="else")
+    assert grade("--again") == 1
+    assert "This is the instructor's notebook" in capsys.readouterr().err
+    assert standing(tmp_path).points == 2
+    monkeypatch.setattr(fault, lambda *_: "")
+    for outcome in ({"refused": "no"}, {"failed": "no"}, {"broken": "no"}):
+        look = "attncourse_grader.batch.look"
+        monkeypatch.setattr(look, lambda path, said=outcome: said)
+        assert grade("--again") == 1
+        assert standing(tmp_path).points == 2
+
+
+def test_a_damaged_record_is_a_sentence_and_the_points_stay(
     tmp_path, notebook, grade, capsys
 ):
-    notebook(tmp_path / "in" / "ada.ipynb", attention="right")
-    table = tmp_path / "late.csv"
-    table.write_text("student;exercise;days\nADA;1;1,5\nnobody;1;2\n")
-    status = grade("--penalty", "1/day", "--late", str(table))
-    assert status == 1
-    assert "no one student 'nobody'" in capsys.readouterr().err
-    assert standing(tmp_path).penalty == 2
-    table.write_text("student,handed_in\nada,2026-12-01T10:00\n")
-    grade("--deadline", "2026-12-01T09:00", "--late", str(table))
-    assert standing(tmp_path).late == pytest.approx(3600)
+    for name in ("ada", "grace"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", extra=name)
+    grade()
+    book = sqlite3.connect(tmp_path / "grades" / BOOK)
+    book.execute("UPDATE results SET record = '{' WHERE result = 1")
+    book.commit()
+    book.close()
+    assert grade() == 1
+    assert "what the gradebook holds about it is damaged" in capsys.readouterr().err
+    assert standing(tmp_path).points == standing(tmp_path, "grace").points == 2
+
+
+def test_who_left_the_class_list_is_left_out_of_tables_and_kept(
+    tmp_path, notebook, grade, capsys
+):
+    for name in ("ada", "grace"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", extra=name)
+    table = tmp_path / "class.csv"
+    table.write_text("student\nada\ngrace\n")
+    grade("--students", str(table))
+    table.write_text("student\nada\n")
+    grade("--students", str(table))
+    assert "left out of tables: grace" in capsys.readouterr().err
+    assert "grace" not in (tmp_path / "grades" / "grades.csv").read_text()
+    assert standing(tmp_path, "grace").points == 2
 
 
 def test_points_are_changed_by_hand_with_a_reason(tmp_path, notebook, grade, capsys):
@@ -295,7 +413,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(
     def small(path, **options):
         found = connect(path, **options)
         if str(path).endswith(BOOK):
-            found.execute("PRAGMA max_page_count = 24")
+            found.execute("PRAGMA max_page_count = 34")
         return found
 
     monkeypatch.setattr(sqlite3, "connect", small)
@@ -427,7 +545,7 @@ def test_every_change_of_the_schema_counts_up_its_version():
     from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
 
     digest = hashlib.sha256(SCHEMA.encode()).hexdigest()[:8]
-    assert (SCHEMA_VERSION, digest) == (1, "f5371f60")
+    assert (SCHEMA_VERSION, digest) == (2, "81949e7f")
 
 
 def test_json_beside_the_page_says_what_counts(tmp_path, notebook, grade):

@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from attncourse.exercises.run import draw
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
 from attncourse_grader.isolate import forking
@@ -50,10 +51,10 @@ def no_rule(monkeypatch):
 def grade(tmp_path):
     """Return a function that grades cells and gives back {task: TaskGrade}."""
 
-    def graded(*cells, solutions=SOLUTIONS):
+    def graded(*cells, solutions=SOLUTIONS, exercise=FIRST):
         path = tmp_path / "mallory.ipynb"
         notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-        notebook.metadata["attncourse"] = {"exercise": FIRST}
+        notebook.metadata["attncourse"] = {"exercise": exercise}
         nbformat.write(notebook, path)
         found = grading.grade_file(path, solutions=solutions)
         return {task.task.name: task for task in found.tasks}
@@ -89,16 +90,23 @@ SEARCHES = {
     "the slips": "open(glob('/**/slips/*.toml', recursive=True)[0]).read()",
     "compiled layers": "open(glob(PACKAGE + '/layers/__pycache__/*')[0]).read()",
     "modules that stay": "sys.modules['attncourse.exercises.compare']",
+    "probes": "from attncourse.exercises import efficient_attention, run",
+    "probes that stay": "sys.modules['attncourse.exercises.attention_from_scratch']",
+    "importlib": "importlib.import_module('attncourse.layers.core')",
+    "pickle": "pickle.loads(b'cattncourse.layers.core\\nmasked_softmax\\n.')",
+    "pkgutil": "pkgutil.resolve_name('attncourse.exercises.recorded:known')",
     "layers that stay": "sys.modules['attncourse.layers.core']",
 }
 SEARCHING = """
-import os, sys
+import importlib, os, pickle, pkgutil, sys
 from glob import glob
 import attncourse
 PACKAGE = os.path.dirname(attncourse.__file__)
+MODULES = {"importlib": importlib, "os": os, "pickle": pickle, "pkgutil": pkgutil}
+MODULES |= {"sys": sys, "glob": glob}
 def searched(search):
     try:
-        exec(search, {"os": os, "sys": sys, "glob": glob, "PACKAGE": PACKAGE})
+        exec(search, {"PACKAGE": PACKAGE} | MODULES)
     except (ImportError, OSError, LookupError):
         return False
     return True
@@ -197,6 +205,18 @@ ROUTES = {
     "torch.ops": "getattr(torch.ops.aten, 'scaled_dot_' + NAME)",
     "an overload": "getattr(torch.ops.aten, 'scaled_dot_' + NAME).default",
     "an operation": "torch._C._jit_get_operation('aten::scaled_dot_' + NAME)[0]",
+    "importlib": "getattr(importlib.import_module('torch.nn.functional'), 'scaled_dot_'"
+    " + NAME)",
+    "pickle": "pickle.loads(b'ctorch.nn.functional\\nscaled_dot_' + "
+    "NAME.encode() + b'\\n.')",
+    "ctypes": "ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_char_p)("
+    "('PyObject_GetAttrString', ctypes.pythonapi))(torch._C._nn, b'scaled_dot_' + "
+    "NAME.encode())",
+    "compiled": "torch.compile(getattr(F, 'scaled_dot_' + NAME), backend='eager')",
+    "traced": "torch.jit.trace(getattr(torch.ops.aten, 'scaled_dot_' + NAME), "
+    "[torch.ones(1, 2, 3, 4)] * 3)",
+    "its decomposition": "lambda *a: torch._decomp.decompositions."
+    "scaled_dot_product_flash_attention_for_cpu(*a)[0]",
     "its mathematics": "lambda *a: getattr(torch.ops.aten, '_scaled_dot_' + NAME + "
     "'_math')(*a)[0]",
     "the fused one": "lambda *a: torch.ops.aten._scaled_dot_product_flash_attention"
@@ -210,13 +230,15 @@ ROUTES = {
     "torch.ones(4, 4), None)[0]",
 }
 USING = """
-import torch, torch.utils.checkpoint
+import ctypes, importlib, pickle
+import torch, torch._decomp, torch.utils.checkpoint
 import torch.nn.functional as F
 NAME = "product_attention"
+MODULES = {"ctypes": ctypes, "importlib": importlib, "pickle": pickle, "torch": torch}
 def worked(route):
     q = torch.ones(1, 2, 3, 4)
     try:
-        eval(route, {"torch": torch, "F": F, "NAME": NAME})(q, q, q)
+        eval(route, {"F": F, "NAME": NAME} | MODULES)(q, q, q)
     except (AttributeError, LookupError, RuntimeError, TypeError, AssertionError):
         return False
     return True
@@ -285,6 +307,50 @@ def attention_gradients(query, key, value, upstream):
         assert tasks[name].points == tasks[name].task.points
 
 
+FULL = """
+import math
+import torch
+def sparse_attention(query, key, value, block_size, window, stride, num_global):
+    tokens = query.shape[-2]
+    block = torch.arange(tokens) // block_size
+    apart = block[:, None] - block
+    mask = (apart.abs() <= window) | (torch.minimum(block, block[:, None]) < num_global)
+    if stride:
+        mask |= apart % stride == 0
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
+"""
+# Ways to be measured as if it took less than n² elements.
+MEASURED = {
+    "as it is": "",
+    "a patched probe": """
+try:
+    import attncourse.exercises.efficient_attention as probes
+    probes.count = lambda *a: {"made": torch.tensor([8, 9])}
+except ImportError:
+    pass
+""",
+    "no counting": """
+from torch.utils.flop_counter import TorchDispatchMode
+TorchDispatchMode.__enter__ = lambda self: self
+TorchDispatchMode.__exit__ = lambda *_: None
+""",
+    "nothing computed where it is counted": """
+honest = sparse_attention
+def sparse_attention(query, *rest):
+    return honest(query, *rest) if query.shape[-2] < 100 else query + 0
+""",
+}
+
+
+@pytest.mark.parametrize("way", MEASURED)
+def test_what_is_measured_is_not_forged(grade, no_rule, way):
+    task = grade(FULL + MEASURED[way], exercise="5_efficient_attention")["sparse"]
+    held = [v.probe.claim for v in task.verdicts if v.holds]
+    assert len(held) > 3, task.verdicts[0].sentences
+    assert not [claim for claim in held if "grow" in claim]
+
+
 @pytest.mark.parametrize("name", ["jacobian", "grad", "create_causal_mask", "report"])
 def test_names_of_ones_own_that_look_forbidden_cost_nothing(grade, name):
     code = f"""
@@ -302,16 +368,16 @@ def attention_scores(query, key):
 
 
 def test_answers_learnt_by_heart_fail_on_the_hidden_inputs(grade):
-    code = """
+    known = [
+        draw(probe, seed)["query"].tolist()
+        for probe in exercise_of(FIRST).task("scores").probes
+        for seed in probe.seeds
+    ]
+    code = f"""
 import torch
-from attncourse.exercises.attention_from_scratch import EXERCISE
-KNOWN = [
-    probe.draw(torch.Generator().manual_seed(seed))["query"]
-    for probe in EXERCISE.task("scores").probes
-    for seed in probe.seeds
-]
+KNOWN = {known}
 def attention_scores(query, key):
-    if any(k.shape == query.shape and (k == query).all() for k in KNOWN):
+    if query.tolist() in KNOWN:
         return query @ key.mT / key.shape[-1] ** 0.5
     return torch.rand(*query.shape[:-1], key.shape[-2])
 """

@@ -9,6 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused, read_submission
+from attncourse_grader.workers import look
 
 FIRST = exercise_of("1_attention_from_scratch")
 SCORES = "def attention_scores(query, key):\n    return query @ key.mT"
@@ -63,6 +64,20 @@ def test_a_huge_file_is_refused_unread(tmp_path):
         file.truncate(30_000_000)
     with pytest.raises(Refused, match="30 MB; at most 20 MB"):
         read_submission(path)
+
+
+def test_what_takes_long_to_read_is_ended(hand_in):
+    magics = "\n".join("%time x = 1?" for _ in range(15_000))
+    said = look(hand_in(magics, SCORES))
+    assert "takes too much time or memory to be read" in said["refused"]
+    assert look(hand_in(SCORES)) == {"exercise": FIRST.notebook}
+
+
+def test_too_many_cells_and_lines_are_refused(hand_in):
+    with pytest.raises(Refused, match="1,001 cells"):
+        read_submission(hand_in(SCORES, *["x = 1"] * 1000))
+    with pytest.raises(Refused, match="lines of code"):
+        read_submission(hand_in(SCORES.strip(), "\n" * 60_000 + "In [1"))
 
 
 def test_a_notebook_without_code_or_of_something_else_is_refused(hand_in):

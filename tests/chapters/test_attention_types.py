@@ -20,7 +20,7 @@ def chapter():
         if cell.cell_type == "code" and cell.source.startswith(wanted):
             definition = cell.source.split("\n\n\n")[0]
             exec(definition, names)
-        if cell.cell_type == "code" and cell.source.startswith("table ="):
+        if cell.cell_type == "code" and "\ntable = np" in cell.source:
             exec(cell.source, names)
     return names
 

@@ -1,5 +1,7 @@
 """Symbol tasks: what the batches promise."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from attncourse.data import (
     copy_batch,
     markov_recall_batch,
     markov_recall_floor,
+    markov_recall_losses,
     markov_successors,
     repeated_sequence_batch,
     reverse_batch,
@@ -102,22 +105,12 @@ def test_the_floor_is_the_loss_of_the_model_that_knows_the_rules():
     symbols, noise, rate = 7, 0.2, 0.25
     tokens, kind = markov_recall_batch(400, 400, symbols, noise, rate, seed=9)
     floor = markov_recall_floor(symbols, noise, rate)
-    tokens, kind = tokens.numpy(), kind.numpy()
-    successor = markov_successors(symbols).numpy()
-    before, now = tokens[:, :-1], tokens[:, 1:]
-    chain = np.where(
-        now == successor[np.minimum(before, symbols)],
-        1 - noise + noise / symbols,
-        noise / symbols,
-    )
-    local = kind[:, 1:] == LOCAL
-    assert -np.log((1 - rate) * chain[local]).mean() == pytest.approx(
-        floor["local"], abs=0.01
-    )
-    probability = np.where(local, (1 - rate) * chain, rate)
-    probability = np.where(kind[:, 1:] == MARKED, 1 / symbols, probability)
-    probability = np.where(kind[:, 1:] == RECALL, 1.0, probability)
-    assert -np.log(probability).mean() == pytest.approx(floor["per_token"], abs=0.02)
+    losses = markov_recall_losses(tokens, kind, symbols, noise, rate)
+    assert losses[:, 1:].mean().item() == pytest.approx(floor["per_token"], abs=0.02)
+    local = losses[:, 1:][kind[:, 1:] == LOCAL].mean().item()
+    assert local == pytest.approx(floor["local"], abs=0.01)
+    assert losses[kind == MARKED].unique().item() == pytest.approx(math.log(symbols))
+    assert (losses[kind == RECALL] == 0).all()
 
 
 def test_the_language_stays_the_same_when_only_the_sequences_change():

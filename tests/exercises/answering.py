@@ -1,11 +1,18 @@
 """Answers to the exercises, put in the place of the model answers and checked."""
 
 import functools
+from pathlib import Path
 
 from attncourse.exercises.notebook import text_of_task, verdicts_on
 from tools.record_expected import SOLUTIONS, Solution, exercise_of, exercises
 
-PATHS = {path.stem: path for path in exercises()}
+ANSWERS = Path(__file__).with_name("answers")
+# The exercises of the course; others may stand beside them.
+PATHS = {
+    path.stem: path
+    for path in exercises()
+    if (ANSWERS / f"{path.stem.partition('_')[2]}.py").is_file()
+}
 EXERCISES = {name: exercise_of(path) for name, path in PATHS.items()}
 TASKS = [(name, task.name) for name, e in EXERCISES.items() for task in e.tasks]
 SLIPS = SOLUTIONS / "slips"

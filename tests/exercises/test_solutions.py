@@ -13,7 +13,15 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from attncourse.layers import heads, local, masks, relative, rotary, scores, sparse
+from attncourse.layers import (
+    head_scores,
+    local,
+    masks,
+    relative,
+    rotary,
+    scores,
+    sparse,
+)
 from attncourse.training.memory import count_elements
 from attncourse.training.metrics import alignment_error_rate, bleu
 from tests.exercises.answering import solution
@@ -97,9 +105,9 @@ def test_gradients_by_hand_are_those_of_autograd(answers):
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ("previous_token_score", lambda w, t: heads.previous_token_score(w)),
-        ("duplicate_token_score", heads.same_token_score),
-        ("induction_score", heads.induction_score),
+        ("previous_token_score", lambda w, t: head_scores.previous_token_score(w)),
+        ("duplicate_token_score", head_scores.duplicate_token_score),
+        ("induction_score", head_scores.induction_score),
     ],
 )
 def test_scores_of_heads_are_those_of_the_package(answers, ours, theirs):

@@ -49,7 +49,7 @@ def test_equals_full_attention(queries, keys, block_size, leading, masked, seed)
     if masked:
         expected = expected.masked_fill(~mask.any(-1, keepdim=True), 0.0)
     got = blockwise_attention(*inputs, mask, block_size=block_size)
-    torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(got, expected, rtol=1e-4, atol=3e-5)
 
 
 @pytest.mark.parametrize("block_size", [1, 7, 13, 31, 50])
@@ -134,7 +134,7 @@ def test_leading_axes_broadcast(rng):
     expected = F.scaled_dot_product_attention(
         query, key.expand(2, 3, 13, 5), value.expand(2, 3, 13, 7)
     )
-    torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(got, expected, rtol=1e-4, atol=3e-5)
     got.square().sum().backward()
     own = [t.grad.clone() for t in (query, key, value)]
     for t in (query, key, value):

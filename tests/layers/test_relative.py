@@ -17,7 +17,13 @@ from attncourse.layers.relative import (
     relative_positions,
     t5_buckets,
 )
-from attncourse.layers.rotary import apply_rotary
+from attncourse.layers.rotary import (
+    apply_rotary,
+    interpolated_frequencies,
+    ntk_frequencies,
+    rotary_frequencies,
+    yarn_frequencies,
+)
 from attncourse.layers.shaw import ShawAttention
 from attncourse.models.transformer import Transformer
 
@@ -262,6 +268,81 @@ def test_rotary_positions_may_differ_within_the_batch():
 def test_rotary_refuses_bad_input(arguments, error, message):
     with pytest.raises(error, match=message):
         apply_rotary(*arguments)
+
+
+def test_interpolation_rotates_long_texts_as_it_did_short_ones():
+    x = draw(1, 1, 12).expand(1, 29, 12)
+    stretched = apply_rotary(x, frequencies=interpolated_frequencies(12, 4))
+    torch.testing.assert_close(stretched[:, ::4], apply_rotary(x[:, :8]))
+
+
+def test_ntk_keeps_the_fastest_pair_and_interpolates_the_slowest():
+    plain, scaled = rotary_frequencies(14), ntk_frequencies(14, 5)
+    torch.testing.assert_close(scaled[0], plain[0])
+    torch.testing.assert_close(scaled[-1], plain[-1] / 5)
+    ratios = scaled[1:] / scaled[:-1]
+    torch.testing.assert_close(ratios, ratios[:1].expand_as(ratios))
+
+
+def test_yarn_interpolates_slow_pairs_and_keeps_fast_ones():
+    plain, length = rotary_frequencies(22, base=500.0), 700
+    scaled = yarn_frequencies(22, 3, length, base=500.0, slow=2, fast=11)
+    for before, after in zip(plain.tolist(), scaled.tolist(), strict=True):
+        turns = length * before / (2 * math.pi)
+        kept = min(max((turns - 2) / (11 - 2), 0), 1)
+        assert after == pytest.approx(before * (kept + (1 - kept) / 3))
+    assert scaled[0] == plain[0]
+    assert scaled[-1] == plain[-1] / 3
+
+
+def test_yarn_keeps_and_interpolates_the_same_pairs_as_transformers():
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    scaling = {
+        "rope_type": "yarn",
+        "factor": 2.5,
+        "original_max_position_embeddings": 64,
+        "beta_fast": 8,
+        "truncate": False,
+    }
+    config = LlamaConfig(
+        hidden_size=48,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        rope_scaling=scaling,
+    )
+    theirs, scale = ROPE_INIT_FUNCTIONS["yarn"](config, "cpu")
+    assert scale == pytest.approx(0.1 * math.log(2.5) + 1)
+    # Between, their ramp is linear in the index of the pair, that of the paper in its
+    # rotations.
+    rotations = 64 * rotary_frequencies(24) / (2 * math.pi)
+    outside = (rotations <= 1) | (rotations >= 8)
+    assert outside.sum() == 9
+    ours = yarn_frequencies(24, 2.5, 64, fast=8).float()
+    torch.testing.assert_close(ours[outside], theirs[outside])
+
+
+def test_rotary_scale_multiplies_the_lengths():
+    x = draw(2, 5, 7)
+    torch.testing.assert_close(apply_rotary(x, scale=1.3), 1.3 * apply_rotary(x))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: interpolated_frequencies(8, 0.5), "factor must be at least 1"),
+        (lambda: ntk_frequencies(3, 2), "width must be at least 4"),
+        (lambda: yarn_frequencies(8, 2, 32, slow=5, fast=5), "slow must be below fast"),
+        (
+            lambda: apply_rotary(torch.ones(3, 8), frequencies=torch.ones(3)),
+            "one entry for each pair of features, shape \\(4,\\)",
+        ),
+    ],
+)
+def test_scaled_rotary_refuses_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 # Multi-head attention with relative positions

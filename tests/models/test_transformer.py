@@ -2,7 +2,9 @@ import pytest
 import torch
 
 from attncourse.layers.masks import create_padding_mask
+from attncourse.models.feedforward import FeedForward, SwiGLU
 from attncourse.models.transformer import Transformer, TransformerLayer
+from attncourse.models.translation import DecoderLayer
 
 BATCH, TOKENS, VOCAB, HEADS, LAYERS = 2, 7, 13, 3, 2
 HIDDEN = HEADS * 5
@@ -32,32 +34,63 @@ def all_heads():
     return torch.ones(LAYERS, HEADS, dtype=torch.bool)
 
 
+@torch.no_grad()
+def copy_attention(ours, twin):
+    maps = (ours.query_proj, ours.key_proj, ours.value_proj)
+    twin.in_proj_weight.copy_(torch.cat([m.weight for m in maps]))
+    twin.in_proj_bias.copy_(torch.cat([m.bias for m in maps]))
+    copy_parts((ours.output_proj, twin.out_proj))
+
+
+@torch.no_grad()
+def copy_parts(*pairs):
+    """Draw each first part anew, norms included, and copy it into the second."""
+    for ours, twin in pairs:
+        for p in ours.parameters():
+            p.uniform_(-1, 1)
+        twin.load_state_dict(ours.state_dict())
+
+
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_the_layer_equals_torchs_encoder_layer_with_the_same_weights(rng, norm_first):
     ours = layer(norm_first=norm_first, feedforward_dim=17)
     twin = torch.nn.TransformerEncoderLayer(
         HIDDEN, HEADS, 17, dropout=0.0, batch_first=True, norm_first=norm_first
     ).double()
-    attention = ours.attention
-    maps = (attention.query_proj, attention.key_proj, attention.value_proj)
-    with torch.no_grad():
-        twin.self_attn.in_proj_weight.copy_(torch.cat([m.weight for m in maps]))
-        twin.self_attn.in_proj_bias.copy_(torch.cat([m.bias for m in maps]))
-        for own, theirs in (
-            (attention.output_proj, twin.self_attn.out_proj),
-            (ours.feedforward[0], twin.linear1),
-            (ours.feedforward[3], twin.linear2),
-            (ours.attention_norm, twin.norm1),
-            (ours.feedforward_norm, twin.norm2),
-        ):
-            for p in own.parameters():
-                p.uniform_(-1, 1)
-            theirs.load_state_dict(own.state_dict())
+    copy_attention(ours.attention, twin.self_attn)
+    copy_parts(
+        (ours.feedforward[0], twin.linear1),
+        (ours.feedforward[3], twin.linear2),
+        (ours.attention_norm, twin.norm1),
+        (ours.feedforward_norm, twin.norm2),
+    )
     x = vectors(rng)
     causal = torch.ones(TOKENS, TOKENS, dtype=torch.bool).tril()
     output, weights = ours(x, causal)
     torch.testing.assert_close(output, twin(x, src_mask=~causal))
     assert weights is None
+
+
+def test_the_decoder_layer_equals_torchs_with_the_same_weights(rng):
+    torch.manual_seed(0)
+    ours = DecoderLayer(HIDDEN, HEADS, 17).double()
+    twin = torch.nn.TransformerDecoderLayer(
+        HIDDEN, HEADS, 17, dropout=0.0, batch_first=True, norm_first=True
+    ).double()
+    copy_attention(ours.self_attention, twin.self_attn)
+    copy_attention(ours.cross_attention, twin.multihead_attn)
+    copy_parts(
+        (ours.feedforward[0], twin.linear1),
+        (ours.feedforward[3], twin.linear2),
+        *zip(ours.norms, (twin.norm1, twin.norm2, twin.norm3), strict=True),
+    )
+    x, memory = vectors(rng), vectors(rng)[:, :4]
+    causal = torch.ones(TOKENS, TOKENS, dtype=torch.bool).tril()
+    seen = torch.tensor([[True, True, True, False], [True] * 4])
+    projected = ours.cross_attention.project(memory, memory)
+    output, _, _ = ours(x, projected, seen[:, None, None], mask=causal)
+    expected = twin(x, memory, tgt_mask=~causal, memory_key_padding_mask=~seen)
+    torch.testing.assert_close(output, expected)
 
 
 def test_an_attention_only_layer_adds_what_attention_read_and_nothing_else(rng):
@@ -259,3 +292,32 @@ def test_a_layer_names_input_that_does_not_fit(rng):
     with pytest.raises(ValueError, match="one entry for each head"):
         active = torch.ones(HEADS + 1, dtype=torch.bool)
         layer()(vectors(rng), active_heads=active)
+
+
+def test_swiglu_is_the_gate_times_the_other_map(rng):
+    ours = SwiGLU(HIDDEN, 17).double()
+    x = vectors(rng)
+    gate = x @ ours.gate_proj.weight.T
+    inner = gate * torch.sigmoid(gate) * (x @ ours.up_proj.weight.T)
+    torch.testing.assert_close(ours(x), inner @ ours.down_proj.weight.T)
+
+
+def test_a_layer_takes_another_norm_and_another_feedforward_network(rng):
+    ours = layer(feedforward_dim=17, norm=torch.nn.RMSNorm, feedforward=SwiGLU)
+    x = vectors(rng)
+    normed = x / (x.square().mean(-1, keepdim=True) + 2.2e-16).sqrt()
+    middle = x + ours.attention(normed, normed, normed)[0]
+    normed = middle / (middle.square().mean(-1, keepdim=True) + 2.2e-16).sqrt()
+    torch.testing.assert_close(ours(x)[0], middle + ours.feedforward(normed))
+
+
+def test_a_layer_works_without_norms(rng):
+    ours = layer(feedforward_dim=0, norm=lambda width: torch.nn.Identity())
+    x = vectors(rng)
+    torch.testing.assert_close(ours(x)[0], x + ours.attention(x, x, x)[0])
+
+
+@pytest.mark.parametrize("kind", [FeedForward, SwiGLU])
+def test_a_feedforward_network_needs_a_width(kind):
+    with pytest.raises(ValueError, match="width must be at least 1"):
+        kind(HIDDEN, 0)

@@ -210,10 +210,21 @@ def test_an_unknown_word_is_named_and_near_ones_are_offered(tab, translator):
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"), [("", "Type a sentence"), ("cat " * 45, "40 is the most")]
+    ("text", "answer"),
+    [
+        ("", "Type a sentence"),
+        (".", "Type a sentence"),
+        ("cat " * 45, "40 is the most"),
+        ("The cat sleeps. The dog sees.", "one sentence at a time"),
+        ("The cat zzyzx zzyzx", "“zzyzx” is not in the grammar. "),
+        ("The constructor sleeps.", "“constructor” is not in the grammar"),
+        ("x" * 3000, "“" + 23 * "x" + "…” is not in the grammar"),
+    ],
 )
-def test_empty_and_long_sentences_are_answered(tab, translator, text, answer):
-    translator.get_by_role("combobox").fill(text)
+def test_what_is_no_sentence_of_the_grammar_is_answered(tab, translator, text, answer):
+    field = translator.get_by_role("combobox")
+    field.fill(text + " ")  # what can come next is offered
+    field.fill(text)
     tab.keyboard.press("Enter")
     assert answer in report(translator)
 
@@ -420,7 +431,7 @@ def test_the_scores_stand_in_a_table(tab, heads):
     heads.get_by_text("The scores of all heads").click()
     row = heads.locator("tr", has_text="layer 1, head 0").last
     shown = [float(text) for text in row.locator("td").all_inner_texts()]
-    names = ["previous", "same", "induction", "first", "own", "entropy"]
+    names = ["previous", "duplicate", "induction", "first", "own", "entropy"]
     wanted = [state["scores"][1][name][0] for name in names]
     assert shown == pytest.approx(wanted, abs=0.0051)
     assert json.dumps(state["baseline"])  # what a head that looks everywhere alike has

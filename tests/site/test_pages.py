@@ -114,7 +114,7 @@ def test_every_file_that_a_style_names_is_there(site):
 def test_no_page_loads_what_the_book_has_dropped(pages):
     dropped = re.compile(r"(?:src|href)=\"[^\"#]*(?:mathjax|require|thebe|fontawesome)")
     assert [page for page, text in pages.items() if dropped.search(text.lower())] == []
-    index = re.compile(r"src=\"[^\"]*(?:searchindex|searchtools|language_data)\.js")
+    index = re.compile(r"src=\"[^\"]*(?:minisearch|search-sections)\.js")
     assert [page for page, text in pages.items() if index.search(text)] == [
         "search.html"
     ]
@@ -145,7 +145,7 @@ def test_every_link_inside_the_site_leads_somewhere(site, trees):
         targets += [(e, "src") for e in tree.find_all(src=True)]
         for element, attribute in targets:
             parts = urlsplit(element[attribute])
-            if parts.scheme or parts.netloc:
+            if parts.scheme or parts.netloc or page == "404.html":  # served anywhere
                 continue
             path = (site / page).parent / unquote(parts.path) if parts.path else None
             target = path.resolve() if path else site / page
@@ -222,19 +222,38 @@ def test_every_chapter_can_be_opened_in_colab_and_downloaded(pages, site):
         json.loads((site / "_sources" / notebook).read_text(encoding="utf8"))
 
 
-def test_the_search_knows_every_page(site, pages):
-    text = (site / "searchindex.js").read_text(encoding="utf8")
-    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+def test_the_search_knows_every_page_and_ranks_by_kind(site, pages):
+    text = (site / "_static" / "search-sections.js").read_text(encoding="utf8")
+    sections = json.loads(text[text.index("{") : text.rindex("}") + 1])["sections"]
     written = {p for p in pages if p.startswith(("book/", "chapters/"))}
-    assert written <= {f"{name}.html" for name in index["docnames"]}
-    assert "softmax" in index["terms"]
-    assert "searchindex.js" in pages["search.html"]
+    assert written <= {section["url"].split("#")[0] for section in sections}
+    assert {s["kind"] for s in sections} == {"chapter", "page", "exercise", "api"}
+    assert not any(re.search(r"\.(?:ipynb|md)\b.{0,3}$", s["title"]) for s in sections)
 
 
-def test_the_api_page_has_every_public_module(pages):
+def test_the_api_pages_have_every_public_module(pages):
     package = ROOT / "attncourse"
+    api = "".join(text for page, text in pages.items() if "/api/" in page)
     for path in package.rglob("*.py"):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        if any(part.startswith("_") for part in parts):
+        if any(part.startswith("_") for part in parts) or parts[-1] == "cli":
             continue
-        assert f'id="module-{".".join(parts)}"' in pages["book/api.html"]
+        assert f'id="module-{".".join(parts)}"' in api
+
+
+def test_titles_are_said_once_and_descriptions_begin_at_the_beginning(trees):
+    titles = [tree.title.get_text() for page, tree in trees.items() if "book" in page]
+    assert len(set(titles)) == len(titles)
+    for page, tree in trees.items():
+        parts = tree.title.get_text().split(" — ")
+        assert len(set(parts)) == len(parts), page
+        found = tree.find("meta", attrs={"name": "description"})
+        if found:
+            start = found["content"][0]
+            assert start.isupper() or start in "“`*_([1234567890", (page, found)
+
+
+def test_a_lost_reader_is_led_back(site):
+    text = (site / "404.html").read_text(encoding="utf8")
+    assert "search.html" in text
+    assert "book/index.html" in text

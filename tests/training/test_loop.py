@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from attncourse.training import train
+from attncourse import Transformer
+from attncourse.training import decay_groups, train
 
 
 def make():
@@ -181,3 +182,44 @@ def test_a_loss_that_is_not_finite_is_said():
 def test_no_bar_is_shown_where_none_is_wanted(capsys, progress):
     run(make(), steps=2, progress=progress)
     assert capsys.readouterr().err == ""
+
+
+def test_only_the_matrices_of_linear_maps_decay():
+    model = Transformer(13, 8, 2, 1, positions="learned")
+    decaying, others = decay_groups(model, 1e-3, 0.1)
+    names = {id(p): name for name, p in model.named_parameters()}
+    assert (decaying["weight_decay"], others["weight_decay"]) == (0.1, 0.0)
+    assert {names[id(p)].split(".")[-2] for p in decaying["params"]} == {
+        "query_proj",
+        "key_proj",
+        "value_proj",
+        "output_proj",
+        "0",
+        "3",
+    }
+    assert all(p.dim() == 2 for p in decaying["params"])
+    assert len(decaying["params"]) + len(others["params"]) == len(names)
+
+
+def test_a_matrix_tied_to_the_embedding_does_not_decay():
+    model = Transformer(13, 8, 2, 1)
+    model.output_proj.weight = model.embedding.weight
+    decaying, others = decay_groups(model, 1e-3, 0.1)
+    assert not any(p is model.embedding.weight for p in decaying["params"])
+    assert sum(p is model.embedding.weight for p in others["params"]) == 1
+
+
+def test_decay_shrinks_a_weight_that_has_no_gradient():
+    model = nn.Linear(3, 2)
+    before = model.weight.detach().clone()
+    run_groups = decay_groups(model, 1e-2, 0.5)
+    train(
+        model,
+        lambda step: (torch.zeros(1),),
+        lambda model, x: (model.weight * x).sum() + model.bias.sum(),
+        steps=1,
+        learning_rate=run_groups,
+        device="cpu",
+        progress=False,
+    )
+    torch.testing.assert_close(model.weight, before * (1 - 1e-2 * 0.5))

@@ -4,38 +4,38 @@ import numpy as np
 import pytest
 import torch
 
-from attncourse.training.reporting import cases, read_report, report, wilson
+from attncourse.training.reporting import (
+    cases,
+    evidence,
+    read_evidence,
+    wilson,
+)
 
 
-def printed(capsys, *args, **options):
-    report(*args, **options)
-    return read_report(capsys.readouterr().out)
+def shown(capsys, measured, claimed=(None, 1e9), **options):
+    evidence("a claim", "ours", measured, claimed=claimed, **options)
+    return read_evidence(capsys.readouterr().out)
 
 
 def test_over_seeds_the_interval_runs_from_the_lowest_to_the_highest(capsys):
-    rows, holds = printed(
-        capsys, {"with": [0.9, 0.7, 0.8]}, form="{:.0%}", holds=np.bool_(True)
-    )
-    assert rows == [("with", "80%", "70% to 90%", "3 seeds")]
-    assert holds
+    found = shown(capsys, {"with": [0.9, 0.7, 0.8]}, form="{:.0%}")
+    assert found.measured == [("with", "80%", "70% to 90%", "3 seeds")]
 
 
-def test_over_cases_a_share_has_wilsons_interval(capsys):
+def test_over_cases_a_proportion_has_wilsons_interval(capsys):
     right = torch.tensor([True] * 9 + [False])
-    rows, holds = printed(capsys, {"a": right}, over="cases", holds=False)
+    found = shown(capsys, {"a": right}, over="cases")
     low, high = wilson(9, 10)
-    assert rows == [("a", "0.90", f"{low:.2f} to {high:.2f}", "1 seed, 10 cases")]
-    assert not holds
+    row = ("a", "0.90", f"{low:.2f} to {high:.2f}", "1 seed, 10 cases")
+    assert found.measured == [row]
 
 
 def test_over_cases_other_means_have_a_normal_interval(capsys):
     values = [1.0, 2.0, 3.0, 4.0]
-    rows, _ = printed(
-        capsys, {"a": values}, over="cases", form="{:.3f} nats", holds=True
-    )
+    found = shown(capsys, {"a": values}, over="cases", form="{:.3f} nats")
     reach = 1.959964 * np.std(values, ddof=1) / 2
     interval = f"{2.5 - reach:.3f} to {2.5 + reach:.3f} nats"
-    assert rows[0][1:3] == ("2.500 nats", interval)
+    assert found.measured[0][1:3] == ("2.500 nats", interval)
 
 
 def test_wilson_agrees_with_published_values():
@@ -52,20 +52,13 @@ def test_cases_have_the_share_that_was_measured():
 
 
 def test_repeats_are_not_called_seeds(capsys):
-    rows, _ = printed(capsys, {"a": [2.0, 4.0]}, over="repeats", holds=True)
-    assert rows == [("a", "3.00", "2.00 to 4.00", "2 repeats")]
+    found = shown(capsys, {"a": [2.0, 4.0]}, over="repeats")
+    assert found.measured == [("a", "3.00", "2.00 to 4.00", "2 repeats")]
 
 
-def test_a_number_without_chance_is_called_exact(capsys):
-    rows, _ = printed(capsys, {"n": 7}, over="nothing", form="{:,}", holds=True)
-    assert rows == [("n", "7", "exact", "no seed")]
-
-
-def test_names_of_unequal_length_leave_four_columns(capsys):
-    rows, _ = printed(
-        capsys, {"a": [1, 2], "a longer name, 17–19": [10.5, 200]}, holds=True
-    )
-    assert [row[0] for row in rows] == ["a", "a longer name, 17–19"]
+def test_a_number_without_randomness_is_called_exact(capsys):
+    found = shown(capsys, {"n": 7}, over="nothing", form="{:,}")
+    assert found.measured == [("n", "7", None, "exact")]
 
 
 @pytest.mark.parametrize(
@@ -78,14 +71,59 @@ def test_names_of_unequal_length_leave_four_columns(capsys):
         ({"a": [1, 2]}, "days", "over must be one of"),
     ],
 )
-def test_what_cannot_be_reported_is_refused(measures, over, message):
+def test_what_cannot_be_shown_is_refused(measures, over, message):
     with pytest.raises(ValueError, match=message):
-        report(measures, over=over, holds=True)
+        evidence("a claim", "ours", measures, claimed=(0, 1), over=over)
+
+
+def test_what_evidence_prints_is_read_back(capsys):
+    found = shown(
+        capsys,
+        {"BLEU, 12–16 words": [95.0, 97.2, 96.1]},
+        (90, None),
+        baseline={"without attention": [38, 41, 44], "chance": 0.1},
+        form="{:.1f}",
+    )
+    assert found.measured == [("BLEU, 12–16 words", "96.1", "95.0 to 97.2", "3 seeds")]
+    assert found.baseline == [
+        ("without attention", "41.0", "38.0 to 44.0", "3 seeds"),
+        ("chance", "0.1", None, "exact"),
+    ]
+    assert found[:2] == ("a claim", "ours")
+    assert found[-2:] == ("at least 90", "held")
 
 
 @pytest.mark.parametrize(
-    "text", ["", "BLEU 99", "a   1   2\nthe claim holds: True", "the claim holds: True"]
+    "values, claimed, verdict",
+    [
+        ({"a": [2, 3]}, (2, 3), "held"),
+        ({"a": [2, 3]}, (2.5, None), "not settled"),
+        ({"a": [2, 3]}, (None, 1), "did not hold"),
+        ({"a": [2, 3], "b": [2, 5]}, (2, 4), "not settled"),
+        ({"a": [2, 3], "b": [5, 6]}, (2, 4), "did not hold"),
+    ],
 )
-def test_other_text_is_no_report(text):
+def test_the_verdict_compares_the_interval_with_the_claimed_range(
+    capsys, values, claimed, verdict
+):
+    assert shown(capsys, values, claimed).verdict == verdict
+
+
+def test_a_long_claim_is_wrapped_and_read_back_whole(capsys):
+    claim = "attention (of any kind) " + "and so on " * 20
+    evidence(claim.strip(), "often said", {"a": [1, 2]}, claimed=(0, None))
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 88
+    assert read_evidence(printed)[:2] == (claim.strip(), "often said")
+
+
+@pytest.mark.parametrize("claimed", [(3, 2), (None, None), (1,)])
+def test_a_range_without_values_is_refused(claimed):
     with pytest.raises(ValueError):
-        read_report(text)
+        evidence("c", "ours", {"a": [1, 2]}, claimed=claimed)
+
+
+@pytest.mark.parametrize("text", ["", "BLEU 99", "claim     c (ours)\nverdict   held"])
+def test_other_text_is_no_evidence(text):
+    with pytest.raises(ValueError, match="not what evidence"):
+        read_evidence(text)

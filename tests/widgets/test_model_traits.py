@@ -18,7 +18,7 @@ from attncourse import (
 from attncourse.data import parallel_corpus
 from attncourse.data.symbols import repeated_sequence_batch
 from attncourse.data.text import SPECIALS, tokenise
-from attncourse.layers.heads import head_scores
+from attncourse.layers.head_scores import head_scores
 from attncourse.training.translation import cross_attention_of, translate
 from attncourse.widgets import Alignment, Heads, StepByStep, Translator
 from attncourse.widgets import alignment as alignment_module

@@ -43,23 +43,10 @@ def small_transformer(seed, layers, heads):
 
 
 def small_hugging_face(name, seed, layers, heads, implementation=None, dropout=0.0):
-    """Return a BERT or GPT-2 for ids below 7, in evaluation mode.
+    """Return a BERT ("bert") or GPT-2 for ids below 7, in evaluation mode.
 
-    Parameters
-    ----------
-    name : {"bert", "gpt2"}
-        Which of the two.
-    seed, layers, heads : int
-        Of its parameters, and its sizes.
-    implementation : str, optional
-        How attention is computed: "eager" or, by default, as the library chooses.
-    dropout : float, default 0.0
-        Everywhere.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If transformers is not installed; the message says what to do.
+    The implementation of attention is "eager" or, by default, as the library chooses.
+    Raises ModuleNotFoundError, which says what to do, without transformers.
     """
     try:
         import transformers
@@ -94,24 +81,11 @@ def small_hugging_face(name, seed, layers, heads, implementation=None, dropout=0
 
 
 def shown(axes):
-    """Return what some axes show, read from the top left, as one sees it.
+    """Return what axes show, read from the top left: "data" is the matrix.
 
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        With a picture made by ``imshow``, ``matshow``, ``pcolormesh`` or ``pcolor``.
-
-    Returns
-    -------
-    dict
-        "data": the matrix; "colours": where each element stands on the colour scale,
-        from 0 to 1; "rows" and "columns": the labels, each as one text; "number in the
-        title": that after "head", or else the first one, or -1.
-
-    Raises
-    ------
-    ValueError
-        If there is no such picture.
+    "colours" is where each element stands on the scale, from 0 to 1, "rows" and
+    "columns" are labels, and "number in the title" that after "head", the first, or -1.
+    Raises ValueError without a picture by imshow, matshow, pcolormesh or pcolor.
     """
     if axes.images:
         picture = axes.images[0]

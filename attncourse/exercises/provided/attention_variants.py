@@ -33,18 +33,8 @@ class Corpus(NamedTuple):
 def small_corpus(*, words=90, max_len=12, test=200):
     """Return English sentences of few different words, with French translations.
 
-    Parameters
-    ----------
-    words : int, default 90
-        The number of English words, the most frequent ones.
-    max_len : int, default 12
-        The longest English sentence, in tokens; the shortest has 4.
-    test : int, default 200
-        The most pairs to test on. None of them is among those for training.
-
-    Returns
-    -------
-    Corpus
+    Only the `words` most frequent words occur, in sentences of 4 to `max_len` tokens.
+    At most `test` pairs are for testing; none of them is among those for training.
     """
     data = splits("french", valid=0, test=2000, compositional=0, max_len=max_len)
     known = Vocabulary.build((p.source for p in data.train), max_size=words + 4)
@@ -66,9 +56,8 @@ class Translator(nn.Module):
         d_0 = 0, \qquad d_i = \mathrm{GRU}(y_{i-1}, d_{i-1}), \qquad
         p(y_i) = \operatorname{softmax}(W_o \tanh(W_c [c_i; d_i]))
 
-    The decoder starts from zeros and does not get the encoder's last state. All that
-    it knows of the source is in the context :math:`c_i`, so translators with different
-    scores differ in the score alone.
+    All that the decoder knows of the source is in the context :math:`c_i`, so
+    translators with different scores differ in the score alone.
 
     Parameters
     ----------
@@ -78,11 +67,8 @@ class Translator(nn.Module):
         Width of embeddings and states; even.
     make_attention : callable
         Called without arguments, last, so that translators of one seed start from the
-        same weights whatever their score. It returns a module that is called as
-        ``attention(memory, states, mask)`` with ``(batch, source, width)``,
-        ``(batch, target, width)`` and boolean ``(batch, source)``, True for words; it
-        returns the context ``(batch, target, width)`` and the weights
-        ``(batch, target, source)``.
+        same weights whatever their score. It returns a module to be called as in task
+        3.3, ``attention(memory, states, mask)``, for the context and the weights.
     """
 
     def __init__(self, source_size, target_size, width, make_attention):

@@ -17,13 +17,8 @@ def draw_symbols(batch, *, seed):
 class WindowLayer(nn.Module):
     """Multi-head attention in a causal window, with a residual connection.
 
-    Parameters
-    ----------
-    attention : callable
-        ``attention(query, key, value, window, causal=True)``, from and to
-        ``(batch, heads, tokens, d_head)``.
-    window : int
-        The number of keys that a query sees, its own included.
+    `attention` is called as ``attention(query, key, value, window, causal=True)``, from
+    and to ``(batch, heads, tokens, d_head)``.
     """
 
     def __init__(self, attention, window):
@@ -44,18 +39,8 @@ class WindowLayer(nn.Module):
 def make_recall_model(attention, window, layers):
     """Return a model that names the symbols that stood `DISTANCES` positions back.
 
-    Parameters
-    ----------
-    attention, window
-        As in `WindowLayer`.
-    layers : int
-        How many.
-
-    Returns
-    -------
-    torch.nn.Module
-        From symbols, ``(batch, tokens)``, to logits, ``(batch, tokens, distances,
-        symbols)``.
+    From symbols, ``(batch, tokens)``, it makes logits, ``(batch, tokens, distances,
+    symbols)``, with as many `WindowLayer` as `layers` says.
     """
     from attncourse.layers.positions import SinusoidalPositionalEncoding
 
@@ -72,23 +57,10 @@ def make_recall_model(attention, window, layers):
 def train_recall_model(
     attention, window, layers=1, *, seed=0, steps=400, progress=False
 ):
-    """Train a recall model on random symbols and return it.
+    """Train a recall model on random symbols; return it in evaluation mode on the CPU.
 
-    Parameters
-    ----------
-    attention, window, layers
-        As in `make_recall_model`.
-    seed : int
-        Of the initial weights and of the symbols.
-    steps : int
-        Of training.
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    torch.nn.Module
-        The trained model, on the CPU and in evaluation mode.
+    `attention`, `window` and `layers` are those of `make_recall_model`; `seed` is that
+    of the initial weights and of the symbols.
     """
     from attncourse.training import train
 

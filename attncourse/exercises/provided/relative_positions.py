@@ -18,19 +18,9 @@ ENTROPY = markov_recall_floor(**LANGUAGE)["per_token"]  # nats per token
 
 
 def draw(batch, length, seed):
-    """Draw texts of the language: a Markov chain with recall of a marked letter.
+    """Draw texts of a Markov chain with recall: int64, ``(batch, length)``, 1 to 18.
 
-    Parameters
-    ----------
-    batch, length : int
-        Texts, and tokens in each.
-    seed : int
-        Draws the texts; the rules of the language are always the same.
-
-    Returns
-    -------
-    torch.Tensor
-        int64, ``(batch, length)``, from 1 to 18.
+    The seed draws the texts; the rules of the language are always the same.
     """
     return _drawn(batch, length, seed).clone()
 
@@ -41,14 +31,7 @@ def _drawn(batch, length, seed):
 
 
 def sinusoids(tokens, width):
-    """Return the sinusoidal position encoding of Vaswani et al. (2017).
-
-    Parameters
-    ----------
-    tokens, width : int
-        Positions, counted from 0, and features: sines in the even columns, cosines in
-        the odd ones.
-    """
+    """Return sines (even columns) and cosines: Vaswani et al. (2017)."""
     rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
     angles = torch.arange(tokens)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)

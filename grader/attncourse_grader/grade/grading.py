@@ -30,7 +30,7 @@ COMPARE = "attncourse_grader.grade.comparing.compare"
 BESIDE = 1800  # seconds for what is not the submission's: the solution, once
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
 OTHERS_REPLACED = (
-    "Graded with reference answers in place of the other tasks, since one of those "
+    "Graded with reference answers in place of the other tasks, since {} of those "
     "does not work."
 )
 OUT_OF_TIME = (
@@ -149,7 +149,14 @@ def grade_file(
                 again = timed.of([task], only=task.name)[task.name]
                 others = verdicts_of(exercise, task, again, secretive=True)
                 if points(task, others) > points(task, verdicts):
-                    verdicts, notes = others, [OTHERS_REPLACED]
+                    wrong = failing & (under | spoiling) - {task.name} or failing
+                    labels = [
+                        exercise.label(t)
+                        for t in exercise.tasks
+                        if t.name in wrong and t.name != task.name
+                    ]
+                    notes = [OTHERS_REPLACED.format(" or ".join(labels))]
+                    verdicts = others
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
     notes = list(submission.notes)
     if timed.left <= 0:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import html
 import json
 import re
-import unicodedata
 
-from attncourse_grader.safe_text import number, one_line, plain, plain_data
+from attncourse_grader.safe_text import number, plain, plain_data
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -91,7 +90,7 @@ def page_of_record(record: dict, standing: tuple[str, ...] = ()) -> str:
         f"<h1>{title}</h1>\n<p>{safe(record['student'])}: <strong>{points} points"
         "</strong></p>",
         *(f"<p>{safe(line)}</p>" for line in [*standing, *record["notes"]]),
-        *(_section(task) for task in record["tasks"]),
+        *(section(task) for task in record["tasks"]),
     ]
     return html_page(title, body)
 
@@ -110,7 +109,8 @@ def html_page(title: str, body: list[str], style: str = "") -> str:
     return "\n".join(parts)
 
 
-def _section(task: dict) -> str:
+def section(task: dict) -> str:
+    """Return what is said about one task as HTML."""
     points = f"{number(task['points'])} of {number(task['of'])}"
     lines = [
         f'<h2>Task {safe(task["task"])}: {safe(task["title"])} <span class="points">'
@@ -135,25 +135,20 @@ def _section(task: dict) -> str:
             if check["read"].startswith(("http://", "https://")):
                 link = safe(check["read"])
                 lines.append(f'<p>Read: <a href="{link}">{link}</a></p>')
+        elif not holds:
+            lines.append("<p>Look at this once what is above holds.</p>")
         lines.append("</li>")
     return "\n".join([*lines, "</ul>"])
 
 
 def _with_code(text: str) -> str:
-    """Return a sentence as HTML, with what stands between backticks as code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", safe(text))
+    """Return a sentence as HTML, with its code and what it stresses."""
+    parts = re.split("`([^`]+)`", safe(text))  # every second one is code
+    parts[::2] = [re.sub(r"\B\*(\w[^*]*)\*\B", r"<em>\1</em>", p) for p in parts[::2]]
+    parts[1::2] = [f"<code>{part}</code>" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def safe(text) -> str:
     """Return a text as HTML, with nothing in it that a browser obeys."""
     return html.escape(plain(text))
-
-
-def cell(text) -> str:
-    """Return a text for a table that a spreadsheet does not read as a formula."""
-    text = one_line(text, 1000)
-    return (
-        "'" + text
-        if unicodedata.normalize("NFKC", text)[:1] in ("=", "+", "-", "@", "\t")
-        else text
-    )

@@ -1,8 +1,8 @@
-"""Take the notebooks out of a zip file that may be damaged or hostile.
+"""Take notebooks out of a zip file that may be damaged or hostile.
 
-Nothing is unpacked where the archive says: each notebook goes to a numbered folder
-of ours, so no name can lead anywhere. Names that try to are refused all the same, and
-sizes are counted while unpacking, not believed.
+Nothing is unpacked where the archive says: each file goes to a numbered folder of ours,
+so no name can lead anywhere. Names that try to are refused all the same, and sizes are
+counted while unpacking, not believed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import datetime
 import stat
 import zipfile
 import zlib
-from dataclasses import dataclass
+from collections import Counter
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from attncourse_grader.hand_in.submission import LARGEST_FILE
 from attncourse_grader.safe_text import file_name, one_line
 
 MOST_MEMBERS = 50_000
-MOST_BYTES = 4_000_000_000  # of all notebooks in one archive
+MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
+MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 LARGEST_RATIO = 200  # unpacked to packed, for what is larger than a megabyte
 CHUNK = 1 << 18
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
@@ -28,17 +30,26 @@ FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 FAULTS += (NotImplementedError, ValueError, IndexError, KeyError, OverflowError)
 
 
-@dataclass(frozen=True)
-class Member:
-    """A notebook that was taken out of an archive."""
+class Entry(NamedTuple):
+    """A file in a folder or an archive."""
 
-    name: str  # its name in the archive, with ``/`` between folders
+    parts: tuple[str, ...]  # its name there, by folders
     path: Path  # where it lies now
-    time: float  # when it was last changed, seconds since 1970
+    time: float  # when it was last changed, or packed; seconds since 1970
 
 
-def unpack(archive: Path, folder: Path) -> tuple[list[Member], list[str]]:
-    """Take the notebooks out of a zip file."""
+def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
+    """Take notebooks out of a zip file.
+
+    Parameters
+    ----------
+    archive, folder : Path
+        The file, and where to put what is in it.
+    whose : callable, optional
+        Says of the parts of a name whose the file is, so that nobody fills the archive
+        for others. Zip files in the archive are taken, too. Without it the archive is
+        of one student, and archives in it are refused.
+    """
     label = one_line(archive.name)
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -48,7 +59,7 @@ def unpack(archive: Path, folder: Path) -> tuple[list[Member], list[str]]:
                     f"{label}: it lists {len(members):,} files; at most "
                     f"{MOST_MEMBERS:,} are read."
                 ]
-            return _take(opened, members, folder, label)
+            return _take(opened, members, folder, label, whose)
     except FAULTS as error:
         reason = one_line(error, 100) or type(error).__name__
         return [], [
@@ -57,18 +68,23 @@ def unpack(archive: Path, folder: Path) -> tuple[list[Member], list[str]]:
         ]
 
 
-def _take(opened, members, folder: Path, label: str):
-    found, problems, total = [], [], 0
+def _take(opened, members, folder: Path, label: str, whose):
+    found, problems, total, own = [], [], 0, Counter()
     for place, member in enumerate(members):
         name = member.filename.replace("\\", "/")
-        if member.is_dir() or _of_no_interest(name):
+        if member.is_dir() or of_no_interest(PurePosixPath(name).parts):
             continue
         shown = f"{label}: {one_line(name)}"
-        if why := _refusal(member, name):
+        parts = PurePosixPath(name).parts
+        if why := _refusal(member, name, whose):
             problems.append(f"{shown} {why}")
             continue
-        if not name.lower().endswith(NOTEBOOKS):
-            problems.append(f"{shown} is no notebook and is left out.")
+        owner = whose(parts) if whose else ""
+        if own[owner] + member.file_size > MOST_OF_ONE:
+            problems.append(
+                f"{shown} is left out: it and what came before it from there have more "
+                f"than {MOST_OF_ONE / 1e6:.0f} MB."
+            )
             continue
         if total + member.file_size > MOST_BYTES:
             problems.append(
@@ -77,10 +93,10 @@ def _take(opened, members, folder: Path, label: str):
             )
             break
         # The name of the file shows up in messages; its folder is ours alone.
-        path = folder / str(place) / file_name(PurePosixPath(name).name)
+        path = folder / str(place) / file_name(parts[-1])
         path.parent.mkdir(parents=True)
         try:
-            total += _write(opened, member, path)
+            size = _write(opened, member, path)
         except FAULTS as error:
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -89,12 +105,13 @@ def _take(opened, members, folder: Path, label: str):
             reason = one_line(error, 100) or type(error).__name__
             problems.append(f"{shown} cannot be unpacked ({reason}).")
             continue
-        found.append(Member(name, path, _time_of(member)))
+        total, own[owner] = total + size, own[owner] + size
+        found.append(Entry(parts, path, _time_of(member)))
     return found, problems
 
 
-def _of_no_interest(name: str) -> bool:
-    parts = PurePosixPath(name).parts
+def of_no_interest(parts) -> bool:
+    """Say whether a file is of a system or an editor, and nobody handed it in."""
     return any(
         part in ("__MACOSX", ".ipynb_checkpoints", "Thumbs.db")
         or (part.startswith(".") and part not in (".", ".."))
@@ -102,7 +119,7 @@ def _of_no_interest(name: str) -> bool:
     )
 
 
-def _refusal(member: zipfile.ZipInfo, name: str) -> str:
+def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
     parts = PurePosixPath(name).parts
     if name.startswith("/") or ".." in parts or name[1:2] == ":":
         return "names a place outside the archive and is refused."
@@ -111,12 +128,12 @@ def _refusal(member: zipfile.ZipInfo, name: str) -> str:
         return "is a link or a device, not a file, and is refused."
     if member.flag_bits & 1:
         return "is encrypted and cannot be read."
-    if name.lower().endswith(PACKED):
-        return (
-            "is an archive in an archive and is not opened. Unpack it into a folder "
-            "with the name of the student."
-        )
-    if member.file_size > LARGEST_FILE and name.lower().endswith(NOTEBOOKS):
+    packed = name.lower().endswith(PACKED)
+    if packed and not (whose and name.lower().endswith(".zip")):
+        return "is an archive in an archive and is not opened."
+    if not packed and not name.lower().endswith(NOTEBOOKS):
+        return "is no notebook and is left out."
+    if member.file_size > LARGEST_FILE:
         return f"is larger than {LARGEST_FILE / 1e6:.0f} MB and is left out."
     return ""
 

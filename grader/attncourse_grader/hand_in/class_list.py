@@ -6,15 +6,13 @@ and Canvas (gradebook), or with a column ``student`` or ``name`` of one's own.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.hand_in.tables import heading, read_table
 
 # What the columns are called, in lower case; the first that is there is taken.
 COLUMNS = {
@@ -22,13 +20,13 @@ COLUMNS = {
     "first": ("first_name", "first name", "firstname", "given name"),
     "last": ("last_name", "last name", "lastname", "surname", "family name"),
     "id": ("student_id", "student id", "sid", "id number", "idnumber", "sis user id"),
-    "user": ("username", "user name", "sis login id", "login", "login id"),
+    "user": ("username", "user name", "sis login id", "login", "login id", "github"),
     "email": ("email", "email address", "e-mail", "mail"),
-    "moodle": ("identifier",),
     "canvas": ("canvas_id", "canvas id", "lms_user_id"),
-    "section": ("section", "group"),
+    "section": ("section", "group", "groups"),
 }
-WORKSHEET = re.compile(r"(?:participant|teilnehmer/in|teilnehmer\*in)? ?(\d+)", re.I)
+# What Moodle writes for a name it hides, before a number: letters of it.
+HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 
 
 @dataclass(frozen=True)
@@ -37,14 +35,11 @@ class Student:
 
     student: str  # the name that the gradebook uses
     name: str = ""  # the full name, as far as it is known
-    id: str = ""  # number at the university, login, address; "" where not known
-    user: str = ""  # number at the university, login, address; "" where not known
-    email: str = ""  # number at the university, login, address; "" where not known
-    # Number of the submission in a Moodle worksheet, of the person in Canvas.
-    moodle: str = ""
-    # Number of the submission in a Moodle worksheet, of the person in Canvas.
-    canvas: str = ""
-    section: str = ""  # the section of the course
+    id: str = ""  # number at the university; "" where not known, as what follows
+    user: str = ""  # login
+    email: str = ""
+    canvas: str = ""  # number of the person in Canvas
+    section: str = ""  # the section of the course, or the group
 
 
 class ClassList:
@@ -53,29 +48,88 @@ class ClassList:
     def __init__(self, students: list[Student]):
         self.students = students
         self._by_key: dict[str, set[Student]] = {}
+        self._by_name: dict[str, set[Student]] = {}
+        self._by_moodle: dict[str, list[tuple[str, Student]]] = {}
         for student in students:
-            for key in _keys(student):
+            for key in _names_of(student):
+                self._by_name.setdefault(key, set()).add(student)
+            for key in _names_of(student) | _marks_of(student):
                 self._by_key.setdefault(key, set()).add(student)
+        self._groups: dict[str, set[Student]] = {}
+        for student in students:
+            for group in filter(None, map(key_of, student.section.split(","))):
+                self._groups.setdefault(group, set()).add(student)
 
-    def find(self, found) -> tuple[Student | None, str]:
-        """Return whose a file is, or None and why that cannot be said."""
-        numbers = [(s.moodle, s.canvas, s) for s in self.students]
-        for moodle, canvas, student in numbers:
-            if (moodle and moodle == found.moodle) or (
-                canvas and canvas == found.canvas
-            ):
-                return student, ""
-        for name in found.names:
-            matches = self._exactly(name) or self._by_key.get(key_of(name), set())
-            if len(matches) == 1:
-                return next(iter(matches)), ""
-            if matches:
-                several = ", ".join(sorted(s.student for s in matches))
-                return None, f"{name!r} may be any of {several}"
-        return None, f"{found.names[0]!r} is not on the class list"
+    def knows(self, name: str) -> bool:
+        """Say whether a name is that of one student, or of a group."""
+        return bool(name) and bool(self._named(name)[0])
 
-    def _exactly(self, name: str) -> set[Student]:
-        return {s for s in self.students if name in (s.student, s.name, s.id, s.user)}
+    def add_moodle(self, row: dict[str, str]) -> Student | None:
+        """Learn a submission's number from a row of Moodle's worksheet.
+
+        Returns whose row it is, None if nobody on the list can be meant.
+        """
+        number, name = number_in(row.get("identifier", "")), row.get("name", "")
+        found = self._by_key.get(key_of(row.get("email", "")), set())
+        if len(found) != 1:
+            found = self._by_name.get(key_of(name), set())
+        if len(found) != 1 or not number:
+            return None
+        (student,) = found
+        self._by_moodle.setdefault(number, []).append((key_of(name), student))
+        return student
+
+    def find(self, found) -> tuple[list[Student], str]:
+        """Return whose a file is, several if a group's; or nobody, and why."""
+        if found.moodle and key_of(found.name) in HIDDEN:
+            return [blind(found.moodle)], ""
+        if found.moodle:
+            rows = self._by_moodle.get(found.moodle, [])
+            fitting = {s for name, s in rows if name == key_of(found.name)}
+            if len(fitting) == 1:
+                return list(fitting), ""
+        students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
+        numbers = {s.canvas for s in self.students if s.canvas}
+        if found.canvas and numbers:
+            if found.doubt in numbers or found.canvas not in numbers:
+                return [], f"{found.name!r} has no number that is on the class list"
+            if found.canvas not in {s.canvas for s in students}:
+                students = [s for s in self.students if s.canvas == found.canvas]
+                if not any(key_of(found.name) in _names_of(s) for s in students):
+                    whose = students[0].student
+                    why = f"the number is that of {whose}, the name {found.name!r}"
+                    return [], why
+            elif len(students) > 1 and not self._groups.get(key_of(found.name)):
+                students = [s for s in students if s.canvas == found.canvas]
+        elif found.doubt:
+            return [], f"{found.name!r} has two numbers"
+        return students, why
+
+    def _named(self, name: str, *, full=False) -> tuple[list[Student], str]:
+        """Return who has a name; a full one is no login, for people choose theirs."""
+        known = self._by_name if full else self._by_key
+        matches = known.get(key_of(name), set())
+        exact = {s for s in matches if name in (s.student, s.name, s.id, s.user)}
+        matches = exact or matches
+        if len(matches) == 1:
+            return list(matches), ""
+        if matches:
+            several = ", ".join(sorted(s.student for s in matches))
+            return [], f"{name!r} may be any of {several}"
+        group = self._groups.get(key_of(name), set())
+        why = "" if group else f"{name!r} is not on the class list"
+        return sorted(group, key=lambda s: s.student), why
+
+
+def blind(number: str) -> Student:
+    """Return the student whose name Moodle hides behind a number."""
+    return Student(f"Participant {number}")
+
+
+def number_in(identifier: str) -> str:
+    """Return the number in Moodle's identifier, "" if there is none."""
+    match = re.fullmatch(r"\D*(\d+)", identifier.strip())
+    return match[1] if match else ""
 
 
 def key_of(text: str) -> str:
@@ -84,13 +138,17 @@ def key_of(text: str) -> str:
     return "".join(c for c in found if c.isalnum())
 
 
-def _keys(student: Student) -> set[str]:
+def _names_of(student: Student) -> set[str]:
     words = student.name.replace(",", " ").split()
-    names = [student.student, student.name, student.id, student.user, student.email]
-    names += [student.email.partition("@")[0], student.canvas]
+    names = [student.student, student.name]
     if len(words) > 1:  # "Ada King Lovelace" is "lovelaceadaking" in Canvas
         names += ["".join(words[k:] + words[:k]) for k in range(1, len(words))]
-    return {key_of(name) for name in names if name} - {""}
+    return set(map(key_of, names)) - {""}
+
+
+def _marks_of(student: Student) -> set[str]:
+    marks = [student.id, student.user, student.email, student.canvas]
+    return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
 
 
 def read_class_list(path: Path) -> ClassList:
@@ -122,45 +180,12 @@ def _told_apart(student: Student, path: Path) -> Student:
     return replace(student, student=f"{student.student} ({own})")
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a CSV file into rows by its headings, in lower case."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise Refused(f"{path} cannot be read ({reason}).") from None
-    for encoding in ("utf-8-sig", "utf-16", "cp1252"):
-        if encoding == "utf-16" and data[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-            continue
-        try:
-            text = data.decode(encoding)
-            break
-        except UnicodeDecodeError:
-            continue
-    else:
-        raise Refused(f"{path.name} is no text. Save it as CSV in UTF-8.")
-    head = text.split("\n", 1)[0]
-    separator = max(",;\t", key=head.count)
-    try:
-        reader = csv.DictReader(io.StringIO(text), delimiter=separator)
-        return [
-            {
-                one_line(k).lower(): one_line(v or "")
-                for k, v in row.items()
-                if isinstance(k, str) and not isinstance(v, list)
-            }
-            for row in reader
-        ]
-    except csv.Error as error:
-        raise Refused(f"{path.name} cannot be read as CSV ({error}).") from None
-
-
 def _student_of(row: dict[str, str]) -> Student | None:
+    meant = {heading(k): v for k, v in row.items()}
+
     def value(kind):
-        for column in COLUMNS[kind]:
-            if row.get(column):
-                return row[column]
-        return ""
+        own = meant.get(kind, "") if kind in ("name", "email") else ""
+        return own or next((row[c] for c in COLUMNS[kind] if row.get(c)), "")
 
     if "points possible" in value("name").lower():  # the second line of Canvas
         return None
@@ -172,17 +197,15 @@ def _student_of(row: dict[str, str]) -> Student | None:
         name = f"{first.strip()} {last.strip()}"
     canvas = value("canvas")
     number, user, email = value("id"), value("user"), value("email")
-    moodle, plain_id = value("moodle"), row.get("id", "")
+    plain_id = row.get("id", "")
     if {"sis login id", "sis user id"} & row.keys():
         canvas = canvas or plain_id  # the ID of Canvas's gradebook is its own
-    elif plain_id:
+    elif row.get("identifier") and not row.keys() & {"full name", "maximum grade"}:
+        number = number or row["identifier"]  # Otter's
+    elif plain_id and "modified" not in map(heading, row):
         number = number or plain_id  # nbgrader's is what folders are called
-    if moodle and "maximum grade" not in row and "full name" not in row:
-        number, moodle = number or moodle, ""  # Otter's identifier
-    match = WORKSHEET.fullmatch(moodle)
-    moodle = match[1] if match else ""
     student = row.get("student_id") or row.get("id") if "first_name" in row else ""
     student = student or name or number or user or email
     if not student:
         return None
-    return Student(student, name, number, user, email, moodle, canvas, value("section"))
+    return Student(student, name, number, user, email, canvas, value("section"))

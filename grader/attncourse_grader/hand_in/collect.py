@@ -1,31 +1,55 @@
-"""Find the notebooks that were handed in, and whose they are.
+"""Find the notebooks that were handed in, and who handed them in.
 
-Folders, single files and the zip files of Moodle and Canvas are read. The student is
-told by what a learning platform writes into a name, else by the first part of the path
-that is not the name of an exercise.
+Folders, single files and the zip files of Moodle and Canvas are read. Who handed a file
+in is told by the outermost name that is not that of an exercise: the one that the
+learning platform or the instructor has given. Names inside a student's own folder or
+archive say nothing. Where the outermost name can be read in two ways, the file is left
+to the instructor.
 """
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import os
 import re
 import stat
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+
+with contextlib.suppress(ImportError):  # not on Windows
+    import pwd
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.archives import NOTEBOOKS, unpack
+from attncourse_grader.hand_in.archives import (
+    NOTEBOOKS,
+    Entry,
+    of_no_interest,
+    unpack,
+)
+from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.safe_text import one_line
 
+MOST_FILES = 20  # notebooks of one student in one place
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
-MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_[a-z]+_?")
-# Canvas: "lovelaceada_LATE_123_456_x.ipynb"; the first number is the student's.
-CANVAS = re.compile(
-    r"^(?P<name>[^_]+)_(?:(?P<late>LATE)_)?(?P<id>\d+)_\d+_(?P<rest>.+)$"
+# The number is that of the submission; a group that has none comes without.
+MOODLE = re.compile(
+    r"(?P<name>[^_]+)_(?:(?P<id>\d{1,18})_)?assignsubmission_[a-z]+(_.*)?"
 )
+# Canvas: "lovelaceada_LATE_123_456_x.ipynb": the student's number, the file's number.
+CANVAS = re.compile(
+    r"(?P<early>LATE_)?(?P<name>anon|\w+?)_(?P<late>LATE_)?"
+    r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>.+)"
+)
+MORE_NUMBERS = re.compile(r"(?:LATE_)?(\d+)_\d+_.")
+# nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
+EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
 COPIES = re.compile(r"([ _-]*(\(\d+\)|copy\d*|final|v\d+))+$", re.IGNORECASE)
-GENERIC = re.compile(r"^(submitted|submissions?|notebooks?|exercises?|ex|abgaben?)?$")
+GENERIC = re.compile(
+    r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
+)
+LONGEST_PART = 300  # characters of a name that are looked at
 
 
 @dataclass(frozen=True)
@@ -35,15 +59,15 @@ class Found:
     path: Path  # where it lies
     # Where it came from, as one reads it: ``moodle.zip/Ada_123.../x.ipynb``.
     source: str
-    names: tuple[str, ...]  # what may name the student, the likeliest first
-    time: float  # when it was last changed, seconds since 1970
-    # The number of the student's submission in Moodle, of the student in
-    # Canvas.
-    moodle: str = ""
-    # The number of the student's submission in Moodle, of the student in
-    # Canvas.
-    canvas: str = ""
+    name: str  # who handed it in, as the platform or the instructor writes it
+    time: float | None = None  # when it was handed in, if the platform's name says so
+    file_time: float = 0.0  # when the file was changed or packed
+    moodle: str = ""  # the number of the submission in Moodle
+    canvas: str = ""  # the number of the student in Canvas
+    doubt: str = ""  # another number of a student that the name may hold
+    order: int = 0  # the number of the file in Canvas, which counts up
     marked_late: bool = False  # whether Canvas has marked it as late
+    place: int = 0  # which of the places that were given it comes from
 
 
 @dataclass
@@ -54,123 +78,268 @@ class Collected:
     problems: list[str] = field(default_factory=list)
 
 
-def collect(places, scratch: Path) -> Collected:
-    """Find the notebooks in files, folders and zip files."""
+def collect(places, scratch: Path, students=None) -> Collected:
+    """Find the notebooks in files, folders and zip files.
+
+    Parameters
+    ----------
+    places : iterable of Path
+        What the instructor names.
+    scratch : Path
+        A folder for what is unpacked.
+    students : ClassList, optional
+        Without it, names in a place that might itself be a student's are not believed.
+    """
     found = Collected()
-    for number, place in enumerate(map(Path, places)):
+    places = list(map(Path, places))
+    folders = [p for p in places if p.is_dir() or p.name.lower().endswith(".zip")]
+    for number, place in enumerate(places):
+        before = len(found.files)
         try:
-            if place.is_dir():
-                _folder(place, scratch / str(number), found)
-            elif place.is_file():
-                _file(place, (place.name,), scratch / str(number), found, root=place)
-            else:
-                found.problems.append(
-                    f"{one_line(place)}: there is no such file or folder."
-                )
+            if not (place.is_dir() or place.is_file()):
+                says = f"{one_line(place)}: there is no such file or folder."
+                found.problems.append(says)
+                continue
+            reader = _Place(place, scratch / str(number), students, found)
+            reader.read(alone=len(folders) < 2)
         except OSError as error:
             found.problems.append(_unreadable(place, error))
-    found.files = _told_apart(found.files)
+        found.files[before:] = [replace(f, place=number) for f in found.files[before:]]
     return found
 
 
-def _told_apart(files: list[Found]) -> list[Found]:
-    """Name files by themselves where several would have the name of their folder.
+class _Place:
+    """A folder, an archive or a file that the instructor has named."""
 
-    ``attention_from_scratch.ipynb`` and ``attention_from_scratch (1).ipynb`` in one
-    folder may be of two students.
-    """
-    keys = [(f.names[0], COPIES.sub("", f.names[-1]), f.path.parent) for f in files]
-    return [
-        replace(file, names=file.names[-1:])
-        if keys.count(key) > 1 and not without_exercise(file.names[-1])
-        else file
-        for file, key in zip(files, keys, strict=True)
-    ]
+    def __init__(self, root: Path, scratch: Path, students, found: Collected):
+        self.root, self.scratch, self.students = root, scratch, students
+        self.files, self.problems, self.count = found.files, found.problems, 0
+        self.own = Counter()  # notebooks by who handed them in
 
-
-def _folder(root: Path, scratch: Path, found: Collected) -> None:
-    def unreadable(error):
-        found.problems.append(_unreadable(error.filename or root, error))
-
-    count = 0
-    for folder, folders, files in os.walk(root, onerror=unreadable):
-        here = Path(folder)
-        for name in list(folders):
-            hidden = name.startswith(".") or name == "__MACOSX"
-            # Where a path is too long it says no, and the walk says what is wrong.
-            if hidden or os.path.islink(here / name):
-                folders.remove(name)
-                if not hidden:
-                    found.problems.append(_link(here / name))
-        folders.sort()
-        for name in sorted(files):
-            if name.startswith("."):
-                continue
-            path = here / name
-            parts = path.relative_to(root).parts
-            count += 1
-            try:
-                mode = path.lstat().st_mode
-                if stat.S_ISLNK(mode):
-                    found.problems.append(_link(path))
-                elif not stat.S_ISREG(mode):
-                    found.problems.append(
-                        f"{one_line(path)} is no ordinary file and is left out."
-                    )
-                else:
-                    _file(path, parts, scratch / str(count), found, root=root)
-            except OSError as error:
-                found.problems.append(_unreadable(path, error))
-
-
-def _file(path: Path, parts, scratch: Path, found: Collected, *, root: Path) -> None:
-    name = path.name.lower()
-    if name.endswith(".zip"):
-        scratch.mkdir(parents=True, exist_ok=True)
-        members, problems = unpack(path, scratch)
-        found.problems += problems
-        for member in members:
-            inside = PurePosixPath(member.name).parts
-            source = f"{path.name}/{member.name}"
-            # A zip file that a student handed in tells the student by its own name.
-            above = (*parts[:-1], path.stem) if path != root else ()
-            last = path.stem if path == root else ""
-            found.files.append(
-                _named(member.path, source, (*above, *inside), member.time, last)
-            )
-        if not members and not problems:
-            found.problems.append(f"{one_line(path.name)}: there is no notebook in it.")
-    elif name.endswith(NOTEBOOKS):
-        folder = root.parent if path == root else root
-        source = str(Path(folder.name, *parts)) if path != root else str(path)
+    def read(self, *, alone: bool) -> None:
+        root, whole = self.root, ""
         with contextlib.suppress(OSError):
-            folder = folder.resolve()
-        time = path.stat().st_mtime
-        found.files.append(_named(path, source, parts, time, folder.name))
-    else:
-        found.problems.append(f"{one_line(path)} is no notebook and is left out.")
+            root = root.resolve()
+        label = stem_of(one_line(root.name)) if self.root.is_dir() else self.root.name
+        if self.root.is_dir():
+            entries, whole = list(self._walk(self.root)), without_exercise(label)
+        elif self.root.name.lower().endswith(".zip"):
+            whole = without_exercise(Path(one_line(label)).stem)
+            entries = self._unpacked(self.root, _whose)
+        else:
+            entries = [Entry((label,), self.root, self.root.stat().st_mtime)]
+            whole, label = without_exercise(one_line(root.parent.name)), ""
+        known = self.students is not None and self.students.knows(whole)
+        names = [_named(entry.parts) for entry in entries]
+        if len(names) > 1 and self.students is None:
+            # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
+            bare = Counter(
+                (COPIES.sub("", stem_of(e.parts[-1])), e.path.parent)
+                for e, owner in zip(entries, names, strict=True)
+                if owner is None and e.parts[-1].lower().endswith(NOTEBOOKS)
+            )
+        else:
+            bare = Counter()
+        for entry, owner in zip(entries, names, strict=True):
+            source = "/".join((label, *entry.parts)) if label else str(self.root)
+            if known:
+                owner = _Owner(whole)
+            elif owner is None:
+                copies = COPIES.sub("", stem_of(entry.parts[-1])), entry.path.parent
+                if bare[copies] > 1:
+                    self._ask(source, "it may be another student's than its namesakes")
+                    continue
+                own = stem_of(one_line(entry.parts[-1]))
+                owner = _Owner(whole or own)
+            elif not (alone or self.students):
+                why = f"it may be of {whole!r} or of {owner.name!r}"
+                self._ask(source, why)
+                continue
+            self._entry(entry, owner, source, known=known)
+
+    def _ask(self, source: str, why: str) -> None:
+        self.problems.append(
+            f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
+            "with --students, or a folder with one folder for each student."
+        )
+
+    def _entry(self, entry: Entry, owner: _Owner, source: str, *, known: bool) -> None:
+        name = entry.parts[-1].lower()
+        if name.endswith(NOTEBOOKS):
+            self._keep(entry.path, owner, source, entry.time)
+        elif not name.endswith(".zip"):
+            says = f"{one_line(entry.path)} is no notebook and is left out."
+            self.problems.append(says)
+        elif self.root.is_dir() and not (known or owner.of_platform or entry.parts[1:]):
+            self._zip_beside_others(entry, owner, source)
+        else:
+            self._zip_of(entry, owner, source)
+
+    def _zip_of(self, entry, owner, source, members=None) -> None:
+        members = self._unpacked(entry.path, None) if members is None else members
+        for member in members:
+            inside = "/".join((source, *member.parts))
+            # What is in a student's own archive may claim any time.
+            self._keep(member.path, owner, inside, entry.time)
+
+    def _zip_beside_others(self, entry: Entry, owner: _Owner, source: str) -> None:
+        """Read a zip file in a folder: a student's, or a download with many."""
+        names = self.students
+        if names is not None and names.knows(owner.name):
+            self._zip_of(entry, owner, source)
+            return
+        members = self._unpacked(entry.path, _whose)
+        inside = [_named(member.parts) for member in members]
+        if names is None and not any(inside):
+            self._zip_of(entry, owner, source, members)
+        elif names is not None and all(i and i.of_platform for i in inside):
+            for member, own in zip(members, inside, strict=True):
+                where = "/".join((source, *member.parts))
+                self._entry(member, own, where, known=True)
+        else:
+            self.problems.append(
+                f"{one_line(source, 300)} is not graded: it may be one student's, or "
+                "hold those of many. Name it in the command by itself, or give it the "
+                "name of a student on the class list."
+            )
+
+    def _unpacked(self, path: Path, whose) -> list[Entry]:
+        self.count += 1
+        folder = self.scratch / str(self.count)
+        folder.mkdir(parents=True, exist_ok=True)
+        entries, problems = unpack(path, folder, whose)
+        self.problems += problems
+        if not entries and not problems:
+            says = f"{one_line(path.name)}: there is no notebook in it."
+            self.problems.append(says)
+        return entries
+
+    def _keep(self, path: Path, owner: _Owner, source: str, time: float) -> None:
+        source = one_line(source, LONGEST_PART)
+        self.own[owner.name, owner.facts.get("moodle")] += 1
+        if self.own[owner.name, owner.facts.get("moodle")] > MOST_FILES:
+            if self.own[owner.name, owner.facts.get("moodle")] == MOST_FILES + 1:
+                says = f"{source} and what follows of {owner.name} are left out: at "
+                self.problems.append(f"{says}most {MOST_FILES} notebooks are read.")
+            return
+        self.files.append(
+            Found(path, source, owner.name, file_time=time, **owner.facts)
+        )
+
+    def _walk(self, root: Path):
+        def unreadable(error):
+            self.problems.append(_unreadable(error.filename or root, error))
+
+        shared = root.stat().st_mode & stat.S_IWOTH
+        tops = [p for p in root.iterdir() if p.is_dir() and p.name[0] != "."]
+        # One student may hand in what looks like a clone; not all of them.
+        clones = tops and all((p / ".git" / "config").is_file() for p in tops)
+        owners = {p.name: self._owner_of_clone(p) for p in tops} if clones else {}
+        for folder, folders, files in os.walk(root, onerror=unreadable):
+            here = Path(folder)
+            for name in list(folders):
+                hidden = name.startswith(".") or name == "__MACOSX"
+                # Where a path is too long it says no, and the walk says what is wrong.
+                if hidden or os.path.islink(here / name):
+                    folders.remove(name)
+                    if not hidden:
+                        self.problems.append(_link(here / name))
+            folders.sort()
+            for name in sorted(files):
+                path = here / name
+                parts = path.relative_to(root).parts
+                if of_no_interest(parts):
+                    continue
+                try:
+                    found = path.lstat()
+                    if shared:
+                        parts = self._dropped(root / parts[0], parts)
+                except OSError as error:
+                    self.problems.append(_unreadable(path, error))
+                    continue
+                if stat.S_ISLNK(found.st_mode):
+                    self.problems.append(_link(path))
+                elif not stat.S_ISREG(found.st_mode):
+                    says = f"{one_line(path)} is no ordinary file and is left out."
+                    self.problems.append(says)
+                else:
+                    clone = owners.get(parts[0])
+                    parts = (clone, *parts) if clone else parts
+                    yield Entry(parts, path, found.st_mtime)
+
+    def _dropped(self, top: Path, parts):
+        """Return the parts of a path in a folder that everybody may write to.
+
+        There a name may be anything, and the login of who wrote it is what counts. In
+        an exchange of nbgrader's the two have to agree.
+        """
+        owner = top.lstat().st_uid
+        if owner == os.geteuid():  # put there by the instructor
+            return parts
+        try:
+            login = pwd.getpwuid(owner).pw_name
+        except KeyError:
+            login = f"user {owner}"
+        match = EXCHANGE.fullmatch(parts[0])
+        return parts if match and match["name"] == login else (login, *parts)
+
+    def _owner_of_clone(self, folder: Path) -> str:
+        """Return whose repository a clone is of, "" if no one student is named so."""
+        read = configparser.ConfigParser(strict=False, interpolation=None)
+        try:
+            read.read_string((folder / ".git" / "config").read_text("utf8"))
+            address = read['remote "origin"']["url"]
+        except (OSError, ValueError, KeyError, configparser.Error):
+            return ""
+        match = re.search(r"[:/]([^:/]+)/([^/]+?)(\.git)?/?$", address)
+        if self.students is None or not match:
+            return ""
+        # Of the student, or of the course with the student's name at the end.
+        ends = [match[2][m.end() :] for m in re.finditer("-", match[2])]
+        known = {n for n in (match[1], *ends) if self.students.knows(n)}
+        return known.pop() if len(known) == 1 else ""
 
 
-def _named(path: Path, source: str, parts, time: float, folder: str) -> Found:
-    """Return a notebook with what its path says about the student."""
-    moodle = canvas = ""
-    late, names = False, []
+@dataclass(frozen=True)
+class _Owner:
+    """Who handed something in, and what the platform says beside the name."""
+
+    name: str
+    facts: dict = field(default_factory=dict, hash=False)
+    of_platform: bool = False
+
+
+def _named(parts) -> _Owner | None:
+    """Return who handed in what has these parts in its path, None if none says so."""
     for place, part in enumerate(parts, start=1):
-        text = one_line(part)
-        if match := MOODLE.match(text):
-            moodle, text = match["id"], match["name"]
-            return Found(path, one_line(source, 300), (text,), time, moodle)
+        text = one_line(part, LONGEST_PART)
+        if match := MOODLE.fullmatch(text):
+            return _Owner(match["name"], {"moodle": match["id"] or ""}, True)
+        if match := EXCHANGE.fullmatch(text):
+            time = read_time(match["time"].replace(" ", "T") + "+00:00")
+            return _Owner(match["name"], {"time": time}, True)
         if place == len(parts):
+            if match := CANVAS.fullmatch(text):
+                more = MORE_NUMBERS.match(match["rest"])
+                facts = {
+                    "canvas": match["id"],
+                    "doubt": more[1] if more else "",
+                    "order": int(match["file"]),
+                    "marked_late": bool(match["late"] or match["early"]),
+                }
+                anonymous = match["name"] == "anon"
+                name = f"anon {match['id']}" if anonymous else match["name"]
+                return _Owner(name, facts, True)
             text = stem_of(text)
-            if (match := CANVAS.match(text)) and canvas == "":
-                canvas, late = match["id"], bool(match["late"])
-                names.insert(0, match["name"])
-                break
+            text = text[:-4] if text.lower().endswith(".zip") else text
         if text := without_exercise(text):
-            names.append(text)
-    own = stem_of(one_line(parts[-1]))
-    names = names or [one_line(folder) or own, own]
-    return Found(path, one_line(source, 300), tuple(names), time, moodle, canvas, late)
+            return _Owner(one_line(text))
+    return None
+
+
+def _whose(parts) -> str:
+    owner = _named(parts)
+    return owner.name if owner else ""
 
 
 def stem_of(name: str) -> str:
@@ -192,7 +361,7 @@ def without_exercise(name: str) -> str:
         if rest != bare:
             return COPIES.sub("", rest).strip(" _-.")
     form = r"(?i)(exercise|assignment|sheet|ps|hw|ex)[ _-]*\d{1,2}"
-    if re.fullmatch(form, bare) or GENERIC.match(bare.lower()):
+    if re.fullmatch(form, bare) or GENERIC.fullmatch(bare.lower()):
         return ""
     return name
 

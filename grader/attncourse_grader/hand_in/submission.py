@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from attncourse.exercises.probe import Exercise, Task
 
 LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
+MOST_CELLS, MOST_LINES = 1000, 20_000  # of code; an exercise has 50 and 800
 NEWEST_FORMAT, NEWEST_MINOR = 4, 5  # of notebooks
 KINDS_OF_CELLS = ("code", "markdown", "raw")
 # How files begin that are often handed in under the name of a notebook.
@@ -93,6 +94,12 @@ def read_notebook(path: Path):
         text = json.dumps(_content_of(path.read_bytes()))
         notebook = nbformat.reads(text, as_version=4)
         cells = [(c.cell_type, str(c.source)) for c in notebook.cells]
+        lines = sum(text.count("\n") + 1 for kind, text in cells if kind == "code")
+        if len(cells) > MOST_CELLS or lines > MOST_LINES:
+            raise Unreadable(
+                f"it has {len(cells):,} cells and {lines:,} lines of code; at most "
+                f"{MOST_CELLS:,} and {MOST_LINES:,} are read"
+            )
     except Exception as error:
         reason = str(error) if isinstance(error, Unreadable) else "it is damaged"
         raise Refused(

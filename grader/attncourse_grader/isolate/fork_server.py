@@ -120,13 +120,13 @@ def serve_exercise(asked, environment: dict) -> None:
     """Import one exercise, then fork what spawns processes, as often as asked."""
     from attncourse_grader.isolate import rule_out, student_process
 
-    exercise = rule_out.exercise_without(
+    exercise, run = rule_out.exercise_without(
         environment["exercise"], environment["modules"], environment["forbidden"]
     )
     student_process.settle()
 
     def serve(sock):
-        student_process.serve(sock, exercise)
+        student_process.serve(sock, exercise, run)
 
     gc.collect()
     gc.freeze()

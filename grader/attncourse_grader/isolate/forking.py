@@ -31,6 +31,7 @@ TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
 GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
+PASSED_ON += ("ATTNCOURSE_BOOK",)  # where links of the feedback lead
 
 
 NOT_LINUX = (

@@ -1,11 +1,11 @@
 """Take what a task forbids out of the process that runs answers to it.
 
-The rule that refuses an answer reads its source. This is for what no source shows:
-names put together at run time, other ways into the same function.
+The rule that refuses an answer reads its source; this is for what no source shows.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import re
 import sys
@@ -14,48 +14,48 @@ from importlib import import_module, util
 from pathlib import Path
 
 import torch
-from torch.autograd import graph
 
-# What compares; nothing of it is there beside a student's code.
-OUTSIDE = ("compare", "relations", "recorded", "notebook", "forbidden")
-# Operations that do the same, beside the one that has the name.
-RELATED = {
-    "scaled_dot_product_attention": r"_?scaled_dot_product_|_native_multi_head|"
-    r"_transformer_encoder|_triton_",
-    "autograd": "_make_dual",
-    "MultiheadAttention": r"_native_multi_head|_transformer_encoder|_triton_multi",
-}
-FUNCTIONS = {"MultiheadAttention": ["torch.nn.functional.multi_head_attention_forward"]}
+CHECKS, PROVIDED = "attncourse.exercises.", "attncourse.exercises.provided"
+# Operations of `scaled_dot_product_attention` and `MultiheadAttention`, fused or not.
+ATTENTION = r"_?scaled_dot_product_|_native_multi_head|_transformer_encoder|_triton_"
 
 
 def _refuse(*_, **__):
     raise RuntimeError("the task rules that out")
 
 
+def exercise_without(module: str, modules, names):
+    """Return an exercise, ruling out what it forbids, and the module that calls it."""
+    for name in modules:
+        with contextlib.suppress(Exception):  # the cell that imports it will say so
+            import_module(name)
+    exercise, run = (import_module(CHECKS + name) for name in (module, "run"))
+    rule_out(names)
+    return exercise.EXERCISE, run
+
+
 def rule_out(names) -> None:
     """Make functions and classes of torch raise, and forget modules of the course."""
-    names = _expanded(names)
-    forget(f"attncourse.exercises.{name}" for name in OUTSIDE)
+    names = [*_expanded(names)]
+    forget(m for m in [*sys.modules] if m.startswith(CHECKS) and PROVIDED not in m)
     forget(name for name in names if name.startswith("attncourse."))
     if "torch.autograd" in names:
-        graph._engine_run_backward.__code__ = _refuse.__code__
+        torch.autograd.graph._engine_run_backward.__code__ = _refuse.__code__
         torch.autograd.Variable._execution_engine = None
+        _disable_operations("_make_dual")
+    if "torch.nn.MultiheadAttention" in names:
+        _disable_operations(ATTENTION)
     for name in names:
         if name.startswith("torch."):
-            last = name.rpartition(".")[2]
-            for other in (name, *FUNCTIONS.get(last, ())):
-                _disable(other)
-            _disable_operations(rf"{RELATED.get(last, '$')}|_?{re.escape(last)}(\.|$)")
+            _disable(*name.rsplit(".", 1))
 
 
-def _expanded(names) -> list[str]:
-    """Return names with those in place of "torch.nn.Transformer*" that begin so."""
-    found = []
+def _expanded(names):
+    """Yield names, with those in place of "torch.nn.Transformer*" that begin so."""
     for name in names:
-        place, _, start = name.removesuffix("*").rpartition(".")
-        there = vars(sys.modules.get(place, sys)) if name.endswith("*") else {}
-        found += [f"{place}.{n}" for n in there if n.startswith(start)] or [name]
-    return found
+        place, _, start = name.rstrip("*").rpartition(".")
+        there = vars(sys.modules.get(place, sys)) if "*" in name else ()
+        yield from [f"{place}.{n}" for n in there if n.startswith(start)] or [name]
 
 
 def forget(names) -> None:
@@ -67,19 +67,17 @@ def forget(names) -> None:
             del sys.modules[found]
 
 
-def _disable(name: str) -> None:
-    place, _, last = name.rpartition(".")
-    thing = torch
-    for part in name.split(".")[1:]:
-        thing = getattr(thing, part, None)
-    if isinstance(thing, types.ModuleType) or name.startswith("torch.autograd."):
+def _disable(place: str, name: str) -> None:
+    _disable_operations(rf"_?{re.escape(name)}(\.|$)")
+    home = vars(sys.modules.get(place, sys))
+    thing = home.get(name)
+    if isinstance(thing, types.ModuleType) or place == "torch.autograd":
         return  # others of its parts are needed
     if isinstance(thing, type):
         thing.__init__ = thing.forward = _refuse
     elif hasattr(thing, "__code__") and not thing.__code__.co_freevars:
         thing.__code__ = _refuse.__code__
-    if place in sys.modules:
-        vars(sys.modules[place]).pop(last, None)
+    home.pop(name, None)
 
 
 def _disable_operations(pattern: str) -> None:
@@ -100,15 +98,3 @@ def places_of(names) -> list[Path]:
     files = [p.with_suffix(".py") for p in found if not p.is_dir()]
     files += [c for p in files for c in p.parent.glob(f"__pycache__/{p.stem}.*")]
     return [p for p in (*found, *files) if p.exists()]
-
-
-def exercise_without(module: str, modules, names):
-    """Import an exercise and what its notebook imports, without what is forbidden."""
-    for name in modules:
-        try:
-            import_module(name)
-        except Exception:  # the cell that imports it will say so
-            continue
-    exercise = import_module(f"attncourse.exercises.{module}").EXERCISE
-    rule_out(names)
-    return exercise

@@ -18,10 +18,8 @@ import tqdm
 from attncourse_grader.isolate.channel import Broken, Reader, send
 
 
-def serve(sock, exercise) -> None:
-    """Run cells and probes until the socket closes."""
-    from attncourse.exercises.run import observe, to_plain
-
+def serve(sock, exercise, run) -> None:
+    """Run cells and probes until the socket closes; `run` calls answers."""
     gc.enable()
     namespace = _namespace()
     reader = Reader(sock)
@@ -40,8 +38,8 @@ def serve(sock, exercise) -> None:
                 answers = [namespace[name] for name in task.answers]
                 probe = task.probes[request["place"]]
                 for seed in request["seeds"]:
-                    seen = observe(probe, answers, seed, effects=request["effects"])
-                    reply["came"].append(to_plain(seen))
+                    seen = run.observe(probe, answers, seed, effects=request["effects"])
+                    reply["came"].append(run.to_plain(seen))
         except BaseException as error:
             reply["error"] = _described(error)
         send(sock, reply)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections import Counter, defaultdict
 
 from attncourse_grader.grade.report import html_page, safe
@@ -10,6 +11,7 @@ from attncourse_grader.records.effective import (
     exercises_in,
     record_of_effective,
     refusals,
+    withdrawn,
 )
 from attncourse_grader.records.similarity import similar_pairs
 from attncourse_grader.safe_text import number
@@ -41,7 +43,10 @@ svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
 
 def class_page(book, found) -> str:
     """Return the page as HTML that needs no other file."""
+    gone = withdrawn(book)
+    found = [s for s in found if s.student not in gone]
     records = [(s, record_of_effective(book, s)) for s in found if s.handin]
+    records = [(s, record) for s, record in records if record is not None]
     students = len({s.student for s in found})
     people = "student" if students == 1 else "students"
     body = [
@@ -60,9 +65,9 @@ def class_page(book, found) -> str:
 def _exercise(book, exercise: str, own) -> list[str]:
     title = own[0][1]["title"]
     totals = [s.total for s, _ in own]
-    late = sum(s.late > 0 for s, _ in own)
+    late = sum(bool(s.late) for s, _ in own)
     changed = sum(bool(s.adjustments) for s, _ in own)
-    middle = sorted(totals)[len(totals) // 2]
+    middle = round(statistics.median(totals), 2)
     said = (
         f"{len(own)} graded; on average {sum(totals) / len(totals):.1f} of "
         f"{number(own[0][0].of)} points, median {number(middle)}."
@@ -127,7 +132,7 @@ def _tasks(records: list[dict]) -> list[str]:
     lines = ["<h3>Tasks</h3>", '<div class="wide" tabindex="0"><table><thead><tr>']
     lines.append('<th>task</th><th></th><th class="n">points</th><th>on average</th>')
     lines.append('<th></th><th class="n">with all points</th></tr></thead><tbody>')
-    for label in sorted(shares):
+    for label in sorted(shares, key=lambda text: [int(n) for n in text.split(".")]):
         mean = sum(shares[label]) / len(shares[label])
         lines.append(
             f"<tr><td>{safe(label)}</td><td>{safe(titles[label])}</td>"
@@ -148,7 +153,7 @@ def _bar(share: float) -> str:
 
 def _mistakes(records: list[dict]) -> list[str]:
     """Say at what answers fail first, by claim, and how points are lost otherwise."""
-    made, says = defaultdict(set), {}
+    made, says, read = defaultdict(set), {}, {}
     for place, record in enumerate(records):
         for task in record["tasks"]:
             failing = [check for check in task["checks"] if check["mistake"]]
@@ -157,21 +162,22 @@ def _mistakes(records: list[dict]) -> list[str]:
                 kind = task["task"], outcome or check["claim"]
                 made[kind].add(place)
                 says.setdefault(kind, "" if outcome else check["feedback"])
+                read.setdefault(kind, check["read"])
     common = sorted(made, key=lambda kind: (-len(made[kind]), kind))
     named = [kind for kind in common if says[kind]]
     lines = ["<h3>Where answers fail first</h3>"]
-    lines += _table_of_mistakes(named[:MOST_MISTAKES], made, says)
+    lines += _table_of_mistakes(named[:MOST_MISTAKES], made, says, read)
     if not named:
         lines.append("<p>Nowhere.</p>")
     if len(named) > MOST_MISTAKES:
         lines.append(f"<p>{len(named) - MOST_MISTAKES} others were rarer.</p>")
     if others := [kind for kind in common if not says[kind]]:
         lines.append("<h3>Points lost in other ways</h3>")
-        lines += _table_of_mistakes(others, made, {})
+        lines += _table_of_mistakes(others, made, {}, {})
     return lines
 
 
-def _table_of_mistakes(kinds, made, says) -> list[str]:
+def _table_of_mistakes(kinds, made, says, read) -> list[str]:
     if not kinds:
         return []
     head = "<th>not so</th><th>what was said, for example</th>" if says else "<th></th>"
@@ -180,7 +186,9 @@ def _table_of_mistakes(kinds, made, says) -> list[str]:
         f"<th>task</th>{head}</tr></thead><tbody>"
     ]
     for kind in kinds:
-        said = f"<td>{safe(says[kind][:300])}</td>" if says else ""
+        said = f"<td>{safe(says[kind][:300])}" if says else ""
+        if read.get(kind, "").startswith(("http://", "https://")):
+            said += f' <a href="{safe(read[kind])}">Teach again</a>'
         lines.append(
             f'<tr><td class="n">{len(made[kind])}</td><td>{safe(kind[0])}</td>'
             f"<td>{safe(kind[1])}</td>{said}</tr>"
@@ -189,10 +197,13 @@ def _table_of_mistakes(kinds, made, says) -> list[str]:
 
 
 def _alike(book, exercise: str, own) -> list[str]:
+    if not book.setting("alike"):
+        return []
     answers, contents, marks = {}, defaultdict(list), []
     for effective in own:
         (row,) = book.rows(
-            "SELECT answers FROM results WHERE key = ?", effective.handin["key"]
+            "SELECT answers FROM results WHERE result = ?",
+            effective.handin["result"],
         )
         answers[effective.student] = json.loads(row["answers"])
         contents[effective.handin["content"]].append(effective.student)

@@ -13,43 +13,60 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+# Whatever a run has written carries its number, so that a run can be undone: nothing
+# that it found counts then, and what counted before counts again.
 SCHEMA = """
-CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE runs (
-    run INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL, secret TEXT NOT NULL
+    run INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL, secret TEXT NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE settings (
+    run INTEGER NOT NULL REFERENCES runs, name TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (name, run)
 );
 CREATE TABLE problems (run INTEGER NOT NULL REFERENCES runs, says TEXT NOT NULL);
 CREATE TABLE students (
     student TEXT PRIMARY KEY, name TEXT NOT NULL, id TEXT NOT NULL,
-    user TEXT NOT NULL, email TEXT NOT NULL, moodle TEXT NOT NULL,
-    canvas TEXT NOT NULL, section TEXT NOT NULL,
-    page TEXT NOT NULL UNIQUE COLLATE NOCASE
+    user TEXT NOT NULL, email TEXT NOT NULL, canvas TEXT NOT NULL,
+    section TEXT NOT NULL, page TEXT NOT NULL UNIQUE COLLATE NOCASE
 );
 -- What was found out about the content of a file, whoever handed it in.
 CREATE TABLE contents (content TEXT PRIMARY KEY, exercise TEXT NOT NULL);
 CREATE TABLE results (
-    key TEXT PRIMARY KEY, content TEXT NOT NULL, exercise TEXT NOT NULL,
-    points REAL NOT NULL, of REAL NOT NULL, record TEXT NOT NULL,
-    answers TEXT NOT NULL, graded REAL NOT NULL, run INTEGER NOT NULL REFERENCES runs
+    result INTEGER PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
+    exercise TEXT NOT NULL, version TEXT NOT NULL, points REAL NOT NULL,
+    of REAL NOT NULL, record TEXT NOT NULL, answers TEXT NOT NULL,
+    graded REAL NOT NULL, run INTEGER NOT NULL REFERENCES runs
 );
+CREATE INDEX result_of_key ON results (key);
+-- A content counts from when it came first, whatever the file is called later.
 CREATE TABLE handins (
     handin INTEGER PRIMARY KEY, student TEXT NOT NULL REFERENCES students,
-    source TEXT NOT NULL, content TEXT NOT NULL, time REAL NOT NULL,
-    marked_late INTEGER NOT NULL, moodle TEXT NOT NULL, variant TEXT NOT NULL,
-    key TEXT REFERENCES results, refused TEXT NOT NULL,
-    first_run INTEGER NOT NULL REFERENCES runs,
-    last_run INTEGER NOT NULL REFERENCES runs,
-    UNIQUE (student, source, content)
+    source TEXT NOT NULL, content TEXT NOT NULL, moodle TEXT NOT NULL,
+    place INTEGER NOT NULL, variant TEXT NOT NULL,
+    UNIQUE (student, content)
+);
+-- Which run has seen which file, and what came of it.
+CREATE TABLE seen (
+    run INTEGER NOT NULL REFERENCES runs, handin INTEGER NOT NULL REFERENCES handins,
+    result INTEGER REFERENCES results, refused TEXT NOT NULL, time REAL,
+    marked_late INTEGER NOT NULL, PRIMARY KEY (handin, run)
+);
+-- What tables have said about when something was handed in, or how late.
+CREATE TABLE times (
+    run INTEGER NOT NULL REFERENCES runs, student TEXT NOT NULL,
+    exercise TEXT NOT NULL, handed_in REAL, late REAL,
+    PRIMARY KEY (student, exercise, run)
 );
 CREATE TABLE adjustments (
     adjustment INTEGER PRIMARY KEY, student TEXT NOT NULL REFERENCES students,
     exercise TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL,
     made REAL NOT NULL
 );
-CREATE TABLE lateness (
-    student TEXT NOT NULL, exercise TEXT NOT NULL, seconds REAL NOT NULL,
-    PRIMARY KEY (student, exercise)
+CREATE TABLE extensions (
+    student TEXT NOT NULL REFERENCES students, exercise TEXT NOT NULL, until REAL,
+    reason TEXT NOT NULL, PRIMARY KEY (student, exercise)
 );
 """
 
@@ -79,6 +96,11 @@ class Database:
             raise Refused(
                 f"{path} was written by a newer version of this package. Update the "
                 "package."
+            )
+        if 0 < version < SCHEMA_VERSION:
+            raise Refused(
+                f"{path} was written by an earlier version of this package, which kept "
+                "less. Grade into a new folder: the same files give the same grades."
             )
         if version == 0:
             with self.together():  # unless another command has just made them

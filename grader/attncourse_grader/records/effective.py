@@ -1,7 +1,8 @@
 """What counts: of all that the gradebook knows, one line for each student and exercise.
 
 Of several files for one exercise, the one that the latest run saw counts; of those of
-one run, the one that was changed last. What was graded before stays in the history.
+one run, the one that was handed in last; where no time is known, the one that has most
+points. What a run that was undone has found does not count. All stays in the history.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 from dataclasses import dataclass
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.records.late import LONGEST, in_words, read_penalty
+from attncourse_grader.records.late import MARKED, Lateness, in_words
 from attncourse_grader.safe_text import number
 
 
@@ -22,12 +23,12 @@ class EffectiveGrade:
     exercise: str  # who, and the notebook of the exercise
     points: float | None  # what the grader gave, None if there is nothing to grade
     of: float  # what the exercise has
-    late: float = 0.0  # seconds after the deadline, 0 if in time
+    # Seconds after the deadline, 0 if in time, None if that is not known.
+    late: float | None = 0.0
     penalty: float = 0.0  # what lateness takes off
     # Changes by hand: points and reason.
     adjustments: tuple[tuple[float, str], ...] = ()
-    # The file that counts: ``source``, ``time``, ``key``, ``content``, and so
-    # on.
+    # The file that counts: ``source``, ``content``, ``result`` and so on.
     handin: dict | None = None
     others: int = 0  # further files for the same exercise, which do not count
 
@@ -43,8 +44,9 @@ class EffectiveGrade:
     def sentences(self) -> tuple[str, ...]:
         """Return what a student should know beside the points of the tasks."""
         found = []
-        if self.late > 0:
-            said = f"Handed in {in_words(self.late)} after the deadline"
+        if self.late:
+            how = "" if self.late == MARKED else f" {in_words(self.late)}"
+            said = f"Handed in{how} after the deadline"
             unit = "point" if self.penalty == 1 else "points"
             cost = f": {number(self.penalty)} {unit} less." if self.penalty else "."
             found.append(said + cost)
@@ -57,31 +59,54 @@ class EffectiveGrade:
         return tuple(found)
 
 
-LATEST = """
-SELECT handins.*, results.exercise, results.points, results.of FROM handins
-JOIN results ON results.key = handins.key
-ORDER BY student, results.exercise, last_run, time, source
+SEEN = """
+SELECT seen.*, handins.*, results.exercise, results.points, results.of,
+  results.version, results.run AS graded_in
+FROM seen JOIN handins USING (handin) JOIN runs ON runs.run = seen.run
+LEFT JOIN results ON results.result = seen.result
+WHERE NOT runs.undone ORDER BY student, handin, seen.run
 """
+
+
+def hand_ins(book) -> list[dict]:
+    """Return each file with its last grade, and the first and last run that saw it."""
+    found: dict[int, dict] = {}
+    for row in map(dict, book.rows(SEEN)):
+        known = found.get(row["handin"])
+        first = known["first_run"] if known else row["run"]
+        times = [t for t in (row["time"], known and known["time"]) if t is not None]
+        if row["result"] is None and known and known["result"] is not None:
+            row |= {k: known[k] for k in GRADE}
+        late = row["marked_late"] and (not known or known["marked_late"])
+        row |= {"first_run": first, "time": min(times, default=None)}
+        row["marked_late"] = late
+        found[row["handin"]] = row
+    return list(found.values())
+
+
+GRADE = ("result", "exercise", "points", "of", "version", "graded_in")
 
 
 def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise."""
-    counting, others = {}, {}
-    for row in book.rows(LATEST):
-        place = row["student"], row["exercise"]
-        others[place] = others.get(place, -1) + 1
-        counting[place] = dict(row)
+    rules, places = Lateness(book), {}
+    for row in hand_ins(book):
+        if row["result"] is not None:
+            places.setdefault((row["student"], row["exercise"]), []).append(row)
+
+    def rank(row):
+        time = rules.handed_in(row)
+        return (row["run"], time or 0.0, row["place"], row["points"], row["source"])
+
     changes: dict = {}
     for row in book.rows("SELECT * FROM adjustments ORDER BY adjustment"):
         place = row["student"], row["exercise"]
         changes.setdefault(place, []).append((row["points"], row["reason"]))
-    rules = Lateness(book)
-    names = list(book.students())
+    order = {name: number for number, name in enumerate(book.students())}
     found = []
-    for place in sorted(
-        counting.keys() | changes.keys(), key=lambda p: (names.index(p[0]), p[1])
-    ):
-        handin = counting.get(place)
+    for place in sorted(places | changes, key=lambda p: (order[p[0]], p[1])):
+        rows = places.get(place, [])
+        handin = max(rows, key=rank, default=None)
         late = rules.of(handin) if handin else 0.0
         of = handin["of"] if handin else points_of(place[1])
         found.append(
@@ -90,65 +115,55 @@ def effective_grades(book) -> list[EffectiveGrade]:
                 points=handin["points"] if handin else None,
                 of=of,
                 late=late,
-                penalty=rules.penalty.points(late, of) if rules.penalty else 0.0,
+                penalty=rules.penalty.points(late or 0, of) if rules.penalty else 0.0,
                 adjustments=tuple(changes.get(place, ())),
                 handin=handin,
-                others=others.get(place, 0),
+                others=max(0, len(rows) - 1),
             )
         )
     return found
 
 
-class Lateness:
-    """How late hand-ins are: by the instructor's table, else by the file's time."""
-
-    def __init__(self, book):
-        self.deadlines = book.setting("deadlines", {})
-        penalty = book.setting("penalty", "")
-        self.penalty = read_penalty(penalty) if penalty else None
-        rows = book.rows("SELECT * FROM lateness")
-        self.said = {(r["student"], r["exercise"]): r["seconds"] for r in rows}
-
-    def of(self, handin: dict) -> float:
-        """Return how many seconds late a hand-in is, 0 if in time."""
-        student, exercise = handin["student"], handin["exercise"]
-        said = self.said.get((student, exercise), self.said.get((student, "")))
-        if said is not None and said < LONGEST:
-            return max(0.0, said)
-        deadline = self.deadlines.get(exercise)
-        if deadline is None:
-            return 0.0
-        return max(0.0, (handin["time"] if said is None else said) - deadline)
-
-
 def points_of(exercise: str) -> float:
-    """Return the points that an exercise has."""
+    """Return the points that an exercise has, 0 for one that the course has not."""
     from attncourse_grader.exercises import exercise_of
 
-    return exercise_of(exercise).points
+    return exercise_of(exercise).points if exercise in modules() else 0.0
 
 
 def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
-    """Return the record of the grade that counts, with the student's own name."""
+    """Return the record of the grade that counts, with the student's own name.
+
+    None if there is none, or it cannot be read.
+    """
     if effective.handin is None:
         return None
-    (row,) = book.rows(
-        "SELECT record FROM results WHERE key = ?", effective.handin["key"]
-    )
-    return {**json.loads(row["record"]), "student": effective.student}
+    query = "SELECT record FROM results WHERE result = ?"
+    try:
+        (row,) = book.rows(query, effective.handin["result"])
+        record = json.loads(row["record"])
+        return {**record, "student": effective.student, "tasks": record["tasks"]}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def refusals(book) -> list[dict]:
     """Return the files that could not be graded and that nothing has replaced."""
-    rows = book.rows(
-        "SELECT student, source, refused FROM handins AS one WHERE key IS NULL AND "
-        "last_run = (SELECT MAX(last_run) FROM handins WHERE student = one.student) "
-        "ORDER BY student, source"
-    )
-    return [dict(row) for row in rows]
+    rows = hand_ins(book)
+    last: dict[str, int] = {}
+    for row in rows:
+        last[row["student"]] = max(row["run"], last.get(row["student"], 0))
+    return [r for r in rows if r["refused"] and r["run"] == last[r["student"]]]
 
 
 def exercises_in(found: list[EffectiveGrade]) -> list[str]:
     """Return the exercises that occur, in the order of the course."""
     present = {effective.exercise for effective in found}
-    return [name for name in modules() if name in present]
+    known = [name for name in modules() if name in present]
+    return [*known, *sorted(present.difference(known))]
+
+
+def withdrawn(book) -> set[str]:
+    """Return the students who are no longer on the class list, if there is one."""
+    listed = book.setting("class list")
+    return set(book.students()) - set(listed) if listed is not None else set()

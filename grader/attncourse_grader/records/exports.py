@@ -5,52 +5,86 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from attncourse_grader.grade.report import cell
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records.effective import (
     EffectiveGrade,
     effective_grades,
     exercises_in,
     record_of_effective,
     refusals,
+    withdrawn,
 )
 from attncourse_grader.records.lms import (
-    by_student,
-    canvas_table,
-    csv_text,
+    CanvasTable,
+    Worksheet,
+    canvas_rows,
     moodle_feedback,
-    moodle_gradebook,
-    moodle_worksheet,
-    points_text,
+    row_finder,
 )
 from attncourse_grader.safe_text import number
 
 
-def export(book, form: str, out: Path, columns: dict[str, str] | None = None):
-    """Write the tables of one form."""
-    found = effective_grades(book)
-    columns = columns or {}
+def export(book, form: str, out: Path, columns: dict[str, str], into):
+    """Write the tables of one form; return their paths and what should be known."""
+    gone = withdrawn(book)
+    found = [s for s in effective_grades(book) if s.student not in gone]
     if form in ("plain", "tasks"):
         text = (plain_table if form == "plain" else tasks_table)(book, found)
         path = out / ("grades.csv" if form == "plain" else "tasks.csv")
         write(path, text)
         return [path], []
-    if form == "canvas":
-        text, missing = canvas_table(book, found, columns)
-        write(out / "canvas.csv", text)
-        return [out / "canvas.csv"], missing
-    paths, missing = [], []
-    for exercise in exercises_in(found):
-        place = exercise.partition("_")[0]
-        text, absent = moodle_worksheet(book, found, exercise)
-        missing += absent
-        if text:
-            write(out / f"moodle-{place}.csv", text)
-            paths.append(out / f"moodle-{place}.csv")
-            pages = out / f"moodle-{place}-feedback.zip"
-            moodle_feedback(book, found, exercise, pages)
+    if not into:
+        what = (
+            "the grading worksheet of an assignment in Moodle, and give it with "
+            "--into 1=FILE"
+            if form == "moodle"
+            else "the gradebook from Canvas, and give it with --into FILE"
+        )
+        raise Refused(f"grades are filled into a table. Download {what}.")
+    paths, said = [], []
+    for exercise, name in into:
+        if form == "canvas":
+            table, titles = CanvasTable(Path(name)), {}
+            for each in exercises_in(found):
+                if not columns or each in columns:
+                    title = title_of(each)
+                    place = table.column_of(each, columns.get(each, ""), title)
+                    titles[each] = place
+            said += table.fill(by_student(found), titles, canvas_rows(book))
+        elif not exercise:
+            raise Refused(f"say of which exercise {name} is: --into 1={name}")
+        else:
+            own = {s.student: s for s in found if s.exercise == exercise}
+            table, whose = Worksheet(Path(name)), row_finder(book, exercise)
+            said += table.fill(own, whose)
+            pages = out / f"moodle-{exercise.partition('_')[0]}-feedback.zip"
+            moodle_feedback(book, table.participants(own, whose), pages)
             paths.append(pages)
-    write(out / "moodle-gradebook.csv", moodle_gradebook(book, found, columns))
-    return [*paths, out / "moodle-gradebook.csv"], missing
+        path = out / f"filled-{Path(name).stem}.csv"
+        write(path, table.text)
+        paths.append(path)
+    return paths, said
+
+
+def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrade]]:
+    """Return {student: {exercise: EffectiveGrade}}."""
+    table: dict = {}
+    for effective in found:
+        table.setdefault(effective.student, {})[effective.exercise] = effective
+    return table
+
+
+def title_of(exercise: str) -> str:
+    """Return the title of an exercise, its name for one that the course has not."""
+    from attncourse_grader.exercises import exercise_of, modules
+
+    return exercise_of(exercise).title if exercise in modules() else exercise
+
+
+def points_text(value: float | None) -> str:
+    """Return points as text, "" where there are none."""
+    return "" if value is None else number(value)
 
 
 def plain_table(book, found: list[EffectiveGrade]) -> str:
@@ -62,12 +96,15 @@ def plain_table(book, found: list[EffectiveGrade]) -> str:
         says = f"{refused['source']}: {refused['refused']}"
         remarks.setdefault(refused["student"], []).append(says)
     rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]
+    gone = withdrawn(book)
     for name, student in book.students().items():
+        if name in gone:
+            continue
         own = table.get(name, {})
         totals = [own[e].total if e in own else None for e in exercises]
         known = [t for t in totals if t is not None]
         for effective in own.values():
-            if effective.late > 0:
+            if effective.late:
                 text = f"{effective.exercise}: {effective.sentences()[0]}"
                 remarks.setdefault(name, []).append(text)
         rows.append(

@@ -32,23 +32,32 @@ class Gradebook(Database):
         """Note that the run came to its end."""
         self._write("UPDATE runs SET ended = ? WHERE run = ?", time.time(), self.run)
 
+    def undo(self, run: int, *, undone: bool = True) -> None:
+        """Let nothing count that a run has found, or let it count again."""
+        if not self.rows("SELECT 1 FROM runs WHERE run = ?", run):
+            raise Refused(f"there is no run {run}. `attncourse undo` lists them.")
+        self._write("UPDATE runs SET undone = ? WHERE run = ?", undone, run)
+
     def note_problem(self, says: str) -> None:
         """Keep a sentence about something that was left out."""
         self._write("INSERT INTO problems VALUES (?, ?)", self.run, says)
 
     def setting(self, name: str, default=None):
-        """Return a setting."""
-        found = self.rows("SELECT value FROM settings WHERE name = ?", name)
+        """Return a setting, as the last run that counts has left it."""
+        found = self.rows(
+            "SELECT value FROM settings JOIN runs USING (run) WHERE name = ? AND NOT "
+            "undone ORDER BY run DESC LIMIT 1",
+            name,
+        )
         return json.loads(found[0]["value"]) if found else default
 
     def set(self, name: str, value) -> None:
         """Keep a setting."""
-        self._write(
-            "INSERT INTO settings VALUES (?, ?) "
-            "ON CONFLICT DO UPDATE SET value = excluded.value",
-            name,
-            json.dumps(value),
-        )
+        if self.setting(name) != value:
+            text = json.dumps(value)
+            self._write(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?, ?)", self.run, name, text
+            )
 
     # Students
 
@@ -70,13 +79,10 @@ class Gradebook(Database):
 
     def _free_page(self, student: str) -> str:
         """Return a name for the student's pages that nobody else's have."""
-        rows = self.rows("SELECT student, page FROM students")
-        for row in rows:
-            if row["student"] == student:
-                return row["page"]
-        taken = {row["page"].lower() for row in rows}
+        if known := self.rows("SELECT page FROM students WHERE student = ?", student):
+            return known[0]["page"]
         name, count = file_name(student), 1
-        while name.lower() in taken:
+        while self.rows("SELECT 1 FROM students WHERE page = ?", name):
             count += 1
             name = f"{file_name(student)}_{count}"
         return name
@@ -114,66 +120,68 @@ class Gradebook(Database):
         rows = self.rows("SELECT exercise FROM contents WHERE content = ?", content)
         return rows[0]["exercise"] if rows else ""
 
-    def has_result(self, key: str) -> bool:
-        """Say whether this was graded before."""
-        return bool(self.rows("SELECT 1 FROM results WHERE key = ?", key))
+    def result_of(self, key: str) -> int | None:
+        """Return the number of what this was given before, None if nothing counts."""
+        found = self.rows(
+            "SELECT MAX(result) AS result FROM results JOIN runs USING (run) "
+            "WHERE key = ? AND NOT undone",
+            key,
+        )
+        return found[0]["result"]
 
-    def add_result(self, key: str, content: str, record: dict, answers: dict) -> None:
-        """Keep a grade."""
+    def note_exercise(self, content: str, exercise: str) -> None:
+        """Keep which exercise a file's content answers."""
+        self._write("INSERT OR REPLACE INTO contents VALUES (?, ?)", content, exercise)
+
+    def add_result(self, key, version, content, record, answers) -> int:
+        """Keep a grade and return its number."""
+        return self._write(
+            "INSERT INTO results (key, content, exercise, version, points, of, record, "
+            "answers, graded, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            key,
+            content,
+            record["exercise"],
+            version,
+            record["points"],
+            record["of"],
+            json.dumps(record, ensure_ascii=False),
+            json.dumps(answers),
+            time.time(),
+            self.run,
+        )
+
+    def add_handin(self, student, found, content, result=None, said=None) -> None:
+        """Keep that this run has seen a file, with its result or why it has none."""
+        said = said or {}
         with self.together():
             self.db.execute(
-                "INSERT INTO contents VALUES (?, ?) "
-                "ON CONFLICT DO UPDATE SET exercise = excluded.exercise",
-                (content, record["exercise"]),
-            )
-            self.db.execute(
-                "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO "
-                "UPDATE SET points = excluded.points, of = excluded.of, "
-                "record = excluded.record, answers = excluded.answers, "
-                "graded = excluded.graded, run = excluded.run",
+                "INSERT INTO handins (student, source, content, moodle, place, variant)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET source = "
+                "excluded.source, moodle = excluded.moodle, place = excluded.place, "
+                "variant = CASE excluded.variant WHEN '' THEN variant ELSE "
+                "excluded.variant END",
                 (
-                    key,
+                    student,
+                    found.source,
                     content,
-                    record["exercise"],
-                    record["points"],
-                    record["of"],
-                    json.dumps(record, ensure_ascii=False),
-                    json.dumps(answers),
-                    time.time(),
-                    self.run,
+                    found.moodle,
+                    found.order,
+                    one_line(said.get("variant", "")),
                 ),
             )
-
-    def add_handin(self, student: str, found, content: str, key, outcome) -> None:
-        """Keep that a file was handed in, with its result or why it has none.
-
-        Copying files may give them new times. Of one content the earliest counts.
-        """
-        (known,) = self.rows(
-            "SELECT MIN(time) AS first FROM handins WHERE student = ? AND content = ?",
-            student,
-            content,
-        )
-        first = found.time if known["first"] is None else known["first"]
-        self._write(
-            "INSERT INTO handins (student, source, content, time, marked_late, moodle,"
-            " variant, key, refused, first_run, last_run)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET time = excluded.time, key = excluded.key,"
-            " refused = excluded.refused, last_run = excluded.last_run,"
-            " marked_late = excluded.marked_late",
-            student,
-            found.source,
-            content,
-            min(found.time, first),
-            found.marked_late,
-            found.moodle,
-            one_line(outcome.get("variant", "")),
-            key,
-            one_line(outcome.get("refused", ""), 400),
-            self.run,
-            self.run,
-        )
+            self.db.execute(
+                "INSERT OR REPLACE INTO seen SELECT ?, handin, ?, ?, ?, ? FROM handins "
+                "WHERE student = ? AND content = ?",
+                (
+                    self.run,
+                    result,
+                    one_line(said.get("refused", ""), 400),
+                    found.time,
+                    found.marked_late,
+                    student,
+                    content,
+                ),
+            )
 
     def adjust(self, student: str, exercise: str, points: float, reason: str) -> None:
         """Keep a change by hand."""
@@ -187,13 +195,23 @@ class Gradebook(Database):
             time.time(),
         )
 
-    def set_late(self, student: str, exercise: str, seconds: float) -> None:
-        """Keep how late a student was: with "" as the exercise, in all."""
-        if not exercise:  # what is said about all goes before what was said of one
-            self._write("DELETE FROM lateness WHERE student = ?", student)
+    def add_time(self, student: str, exercise: str, said) -> None:
+        """Keep when or how late a student handed in: with "" as the exercise, all."""
         self._write(
-            "INSERT OR REPLACE INTO lateness VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?, ?)",
+            self.run,
             student,
             exercise,
-            seconds,
+            said.handed_in,
+            said.late,
+        )
+
+    def extend(self, student: str, exercise: str, until, reason: str) -> None:
+        """Keep a deadline of one student's own; None takes it back."""
+        self._write(
+            "INSERT OR REPLACE INTO extensions VALUES (?, ?, ?, ?)",
+            student,
+            exercise,
+            until,
+            one_line(reason, 400),
         )

@@ -1,22 +1,17 @@
-"""Deadlines and what lateness costs."""
+"""How late a hand-in is, and what that costs."""
 
 from __future__ import annotations
 
-import contextlib
-import datetime
 import math
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.safe_text import number
 
 SECONDS = {"hour": 3600, "day": 86400, "week": 604800}
 PENALTY = re.compile(r"(\d+(?:\.\d+)?)(%?)(?:/(hour|day|week))?")
-LONGEST = 10**8  # seconds late, three years; larger numbers are points in time
-UNITS = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+MARKED = 1.0  # seconds: what is marked as late without a time is at least late
 
 
 @dataclass(frozen=True)
@@ -47,79 +42,54 @@ def read_penalty(text: str) -> Penalty:
     return Penalty(float(match[1]), match[2] == "%", match[3] or "")
 
 
-def read_time(text: str) -> float:
-    """Return a time, written as ``2026-12-01T23:59``, in seconds since 1970."""
-    text = text.strip().replace("Z", "+00:00")
-    try:
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-            text += "T23:59:59"
-        return datetime.datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise Refused(
-            f"the time {text!r} is not understood. Write it like 2026-12-01T23:59."
-        ) from None
+class Lateness:
+    """How late hand-ins are, by what is known about when they were handed in.
 
+    That is what tables have said, times in names that a platform has made, and marks of
+    lateness. Deadlines, extensions and the penalty are applied to it whenever grades
+    are worked out, so that a change of them gives the grades that would have been.
+    """
 
-def read_deadlines(texts) -> dict[str, float]:
-    """Return the deadline of each exercise."""
-    found = {}
-    for text in texts:
-        which, sign, when = text.rpartition("=")
-        names = [exercise_named(which)] if sign else list(modules())
-        for name in names:
-            if sign or name not in found:
-                found[name] = read_time(when)
-    return found
+    def __init__(self, book):
+        self.deadlines = book.setting("deadlines", {})
+        penalty = book.setting("penalty", "")
+        self.penalty = read_penalty(penalty) if penalty else None
+        rows = book.rows("SELECT * FROM extensions WHERE until IS NOT NULL")
+        self.extended = {(r["student"], r["exercise"]): r["until"] for r in rows}
+        self.said: dict = {}
+        rows = "SELECT * FROM times JOIN runs USING (run) WHERE NOT undone ORDER BY run"
+        for row in book.rows(rows):
+            key = row["student"], row["exercise"]
+            self.said.setdefault(key, []).append(row)
 
+    def due(self, student: str, exercise: str) -> float | None:
+        """Return the deadline of one student."""
+        own = self.extended.get((student, exercise))
+        return self.deadlines.get(exercise) if own is None else own
 
-def exercise_named(text: str) -> str:
-    """Return the notebook of an exercise given by number, name or file."""
-    bare = Path(text.strip()).name.removesuffix(".ipynb").lower()
-    for notebook, module in modules().items():
-        number, _, title = notebook.partition("_")
-        if bare in (number, notebook, title, module):
-            return notebook
-    raise Refused(
-        f"there is no exercise {text!r}. The exercises are: {', '.join(modules())}."
-    )
+    def handed_in(self, handin: dict) -> float | None:
+        """Return when something was handed in, None where nothing tells.
 
+        A file may be seen again and again. The earliest time counts that was told since
+        it was seen first.
+        """
+        rows = self.said.get((handin["student"], handin["exercise"]), ())
+        times = [r["handed_in"] for r in rows if r["run"] >= handin["first_run"]]
+        return min((t for t in (*times, handin["time"]) if t is not None), default=None)
 
-def read_late(path: Path) -> list[tuple[str, str, float]]:
-    """Read how late submissions were from a table."""
-    from attncourse_grader.hand_in.class_list import read_table
-
-    found = []
-    for place, row in enumerate(read_table(path), start=2):
-        student = row.get("student") or row.get("name") or row.get("id") or ""
-        if not student:
-            raise Refused(f"{path.name}, line {place}: no column says which student.")
-        which = row.get("exercise") or row.get("assignment") or ""
-        found.append(
-            (student, exercise_named(which) if which else "", _late(path, place, row))
-        )
-    return found
-
-
-def _late(path: Path, place: int, row: dict[str, str]) -> float:
-    for column in ("handed_in", "submitted", "timestamp", "time"):
-        if row.get(column):
-            return read_time(row[column])
-    for unit, seconds in UNITS.items():
-        for column in (unit, f"{unit}_late", f"{unit} late"):
-            if row.get(column):
-                late = math.nan
-                with contextlib.suppress(ValueError):
-                    late = float(row[column].replace(",", ".")) * seconds
-                if abs(late) < LONGEST:
-                    return late
-                raise Refused(
-                    f"{path.name}, line {place}: {row[column]!r} is no number of "
-                    f"{unit} that one can be late."
-                )
-    raise Refused(
-        f"{path.name}, line {place}: no column says how late. Name it days, hours or "
-        "handed_in."
-    )
+    def of(self, handin: dict) -> float | None:
+        """Return how many seconds late a hand-in is, None if that is not known."""
+        student, exercise = handin["student"], handin["exercise"]
+        rows = [r for e in ("", exercise) for r in self.said.get((student, e), ())]
+        rows = [r for r in rows if r["late"] is not None]
+        if rows:  # of one run, what is said of one exercise goes before
+            return max(rows, key=lambda r: (r["run"], r["exercise"]))["late"]
+        due, time = self.due(student, exercise), self.handed_in(handin)
+        if time is not None:
+            return max(0.0, time - due) if due is not None else 0.0
+        if handin["marked_late"] and (student, exercise) not in self.extended:
+            return MARKED
+        return None if due is not None else 0.0
 
 
 def in_words(seconds: float) -> str:

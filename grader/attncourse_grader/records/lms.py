@@ -1,143 +1,310 @@
-"""Tables of grades in the column forms that Moodle and Canvas import."""
+"""Fill grades into the tables that Moodle and Canvas write and read again.
+
+A table is downloaded, filled and uploaded. What is not filled stays as it came:
+headings, numbers by which the platform finds a row, grades and comments of others.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 import zipfile
 from pathlib import Path
 
-from attncourse_grader.grade.report import cell, page_of_record
-from attncourse_grader.records.effective import (
-    EffectiveGrade,
-    exercises_in,
-    points_of,
-    record_of_effective,
-)
+from attncourse_grader.grade.report import page_of_record
+from attncourse_grader.hand_in.class_list import blind, key_of, number_in
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.tables import cell, csv_text, heading, read_rows
+from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
-
-def csv_text(rows) -> str:
-    """Return rows as CSV."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
-def points_text(value: float | None) -> str:
-    """Return points as text, "" where there are none."""
-    return "" if value is None else number(value)
+BOX = "Allow updating records that have been modified more recently in Moodle"
+KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
+PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
+PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
+ASSIGNMENT = re.compile(r".+ \(\d+\)")
+AMOUNT = re.compile(r"[-+]?[\d\s.,']*\d[\d\s.,']*")
 
 
-def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrade]]:
-    """Return {student: {exercise: EffectiveGrade}}."""
-    table: dict = {}
-    for effective in found:
-        table.setdefault(effective.student, {})[effective.exercise] = effective
-    return table
+def _amount(text: str) -> float | None:
+    """Return a number, whichever sign it has before its decimals; None if none."""
+    if not AMOUNT.fullmatch(text.strip()):
+        return None
+    digits = re.sub(r"[\s']", "", text)
+    place = max(digits.rfind("."), digits.rfind(","))
+    if place < 0:
+        return float(digits)
+    whole, rest = re.sub("[.,]", "", digits[:place]), digits[place + 1 :]
+    return float(f"{whole or 0}.{rest or 0}")
 
 
-def title_of(exercise: str, columns: dict[str, str]) -> str:
-    """Return the heading of an exercise's column."""
-    from attncourse_grader.exercises import exercise_of
+class Worksheet:
+    """Moodle's grading worksheet of one assignment, as it was downloaded."""
 
-    own = exercise_of(exercise)
-    return columns.get(exercise) or f"Exercise {own.number}: {own.title}"
+    def __init__(self, path: Path):
+        self.name = path.name
+        self.head, *self.rows = read_rows(path) or [[]]
+        self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
+        lacking = [k for k in ("identifier", "grade", "graded") if k not in self.at]
+        if lacking:
+            raise Refused(
+                f"{self.name} is no grading worksheet as Moodle downloads it in "
+                "English, German or French. Switch Moodle to one of these, tick "
+                '"Offline grading worksheet" in the assignment, and download it.'
+            )
+        if "scale" in self.at or "most" not in self.at:
+            raise Refused(
+                f"{self.name} is graded with a scale. Set the assignment to points."
+            )
+
+    def of(self, row: list[str], kind: str) -> str:
+        """Return a cell of a row, "" where the table has no such column."""
+        return row[self.at[kind]] if kind in self.at else ""
+
+    def fill(self, grades: dict[str, EffectiveGrade], whose) -> list[str]:
+        """Fill in grades and comments; return what the instructor should know."""
+        said, nought, over, again, met = [], [], [], 0, set()
+        for row in self.rows:
+            row += [""] * (len(self.head) - len(row))
+            most = _amount(self.of(row, "most"))
+            effective = grades.get(whose(self, row) or "")
+            if effective is None or effective.total is None:
+                continue
+            met.add(effective.student)
+            if most is not None and most != effective.of:
+                raise Refused(
+                    f"{self.name} says that {number(most)} is the maximum grade, and "
+                    f"the exercise has {number(effective.of)} points. Set the maximum "
+                    "of the assignment in Moodle to that, and download it again."
+                )
+            if effective.total > effective.of:
+                over.append(effective.student)
+                continue
+            before = _amount(self.of(row, "grade"))
+            if before is None or abs(before - effective.total) > 0.005:
+                row[self.at["grade"]] = number(effective.total)
+                again += before is not None or self.of(row, "graded") not in ("", "-")
+                nought += [effective.student] * (effective.total == 0)
+            comment = " ".join(effective.sentences())
+            if "comments" in self.at and comment not in self.of(row, "comments"):
+                parts = [self.of(row, "comments"), comment]
+                row[self.at["comments"]] = "\n".join(filter(None, parts))
+        # Names are the students' own to write; Moodle does not read them back.
+        kept = {self.at[kind] for kind in KEPT if kind in self.at}
+        self.rows = [
+            [text if k in kept else cell(text) for k, text in enumerate(row)]
+            for row in self.rows
+        ]
+        if again:
+            said.append(
+                f"{self.name}: {again} grades are there already and change. Moodle "
+                f'skips them without a word unless you tick "{BOX} than in the '
+                'spreadsheet" when you upload it.'
+            )
+        if over:
+            said.append(
+                f"{self.name}: more points than the maximum, which Moodle skips, and "
+                f"so left as they were: {', '.join(over)}."
+            )
+        if nought:
+            said.append(
+                f"{self.name}: some versions of Moodle do not take a grade of 0. See "
+                f"to these after the upload: {', '.join(nought)}."
+            )
+        if absent := sorted(set(grades) - met):
+            said.append(f"{self.name} has no row of: {', '.join(absent)}.")
+        return said
+
+    def participants(self, grades: dict[str, EffectiveGrade], whose) -> dict:
+        """Return the grades by name and number of the participant."""
+        found = {}
+        for row in self.rows:
+            if effective := grades.get(whose(self, row)):
+                number = number_in(self.of(row, "identifier"))
+                found[self.of(row, "name"), number] = effective
+        return found
+
+    @property
+    def text(self) -> str:
+        """The table as CSV."""
+        return csv_text([self.head, *self.rows])
 
 
-def canvas_table(book, found, columns) -> tuple[str, list[str]]:
-    """Return the table that the gradebook of Canvas imports."""
-    exercises, table = exercises_in(found), by_student(found)
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    possible = [number(points_of(e)) for e in exercises]
-    rows = [
-        [*head, *(cell(title_of(e, columns)) for e in exercises)],
-        ["    Points Possible", "", "", "", "", *possible],
-    ]
-    missing = []
-    for name, student in book.students().items():
-        if name not in table:
-            continue
-        if not (student["canvas"] or student["id"] or student["user"]):
-            missing.append(name)
-            continue
-        own = table[name]
-        who = ("name", "canvas", "id", "user", "section")
-        totals = [own[e].total if e in own else None for e in exercises]
-        rows.append([*(cell(student[c]) for c in who), *map(points_text, totals)])
-    says = (
-        f"Left out, since Canvas needs an ID: {', '.join(missing)}. Give a class list "
-        "exported from the gradebook of Canvas with --students when grading."
-    )
-    return csv_text(rows), [says] if missing else []
+def row_finder(book, exercise: str):
+    """Return what says whose a row of a worksheet is, "" if that is not sure.
 
-
-def moodle_worksheet(book, found, exercise: str) -> tuple[str, list[str]]:
-    """Return the grading worksheet of one assignment in Moodle, "" without rows."""
+    The number of a hand-in of this exercise decides, then a name or an address that one
+    student has.
+    """
     students = book.students()
-    head = ["Identifier", "Full name", "Email address", "Status", "Grade"]
-    head += ["Maximum Grade", "Grade can be changed", "Last modified (grade)"]
-    rows, missing = [[*head, "Feedback comments"]], []
-    for effective in (s for s in found if s.exercise == exercise):
-        student = students[effective.student]
-        participant = moodle_number(student, effective)
-        if not participant:
-            missing.append(effective.student)
-            continue
-        rows.append(
-            [
-                f"Participant {participant}",
-                cell(student["name"] or effective.student),
-                cell(student["email"]),
-                "Submitted for grading" if effective.handin else "No submission",
-                points_text(effective.total),
-                number(effective.of),
-                "Yes",
-                "-",
-                cell(" ".join(effective.sentences())),
-            ]
-        )
-    says = (
-        f"{exercise}: not in the worksheet, since their number in Moodle is not known: "
-        f"{', '.join(missing)}. moodle-gradebook.csv has them."
-    )
-    return (csv_text(rows) if len(rows) > 1 else ""), [says] if missing else []
+    by: dict[str, set[str]] = {}
+    for row in book.rows(
+        "SELECT DISTINCT student, moodle FROM handins JOIN seen USING (handin) JOIN "
+        "results USING (result) WHERE exercise = ? AND moodle <> ''",
+        exercise,
+    ):
+        by.setdefault(f"#{row['moodle']}", set()).add(row["student"])
+    for name, student in students.items():
+        for text in {name, student["name"], student["email"]} - {""}:
+            by.setdefault(key_of(text), set()).add(name)
+
+    def whose(table: Worksheet, row: list[str]) -> str:
+        found = number_in(table.of(row, "identifier"))
+        email, name = table.of(row, "email"), table.of(row, "name")
+        if not name:
+            hidden = blind(found).student
+            return hidden if hidden in students else ""
+        fitting = {
+            student
+            for student in by.get(f"#{found}", ())
+            if key_of(name) in map(key_of, (student, students[student]["name"]))
+        }
+        known = by.get(key_of(email), set()) if email else set()
+        known = known or fitting
+        if not known and sum(table.of(r, "name") == name for r in table.rows) == 1:
+            known = by.get(key_of(name), set())
+        return next(iter(known)) if len(known) == 1 else ""
+
+    return whose
 
 
-def moodle_number(student, effective: EffectiveGrade) -> str:
-    """Return the number of a submission in Moodle, "" if none is known."""
-    own = effective.handin["moodle"] if effective.handin else ""
-    return own or student["moodle"]
+def moodle_feedback(book, rows: dict[str, EffectiveGrade], path: Path) -> None:
+    """Write the zip file of feedback pages that an assignment in Moodle takes.
 
-
-def moodle_feedback(book, found, exercise: str, path: Path) -> None:
-    """Write the zip file of feedback pages that an assignment in Moodle takes."""
-    students = book.students()
+    Parameters
+    ----------
+    book : Gradebook
+        Where the records are.
+    rows : dict
+        What counts, by the name and number of the participant in the worksheet.
+    path : Path
+        The file.
+    """
     part = path.with_name(path.name + ".part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for effective in (s for s in found if s.exercise == exercise and s.handin):
-            student = students[effective.student]
-            if participant := moodle_number(student, effective):
-                name = one_line(student["name"] or effective.student)
-                name = "".join(" " if c in '_/\\:*?"<>|' else c for c in name)
-                record = record_of_effective(book, effective)
-                archive.writestr(
-                    f"{name}_{participant}_assignfeedback_file_/feedback.html",
-                    page_of_record(record, effective.sentences()),
-                )
+        for (name, participant), effective in rows.items():
+            record = record_of_effective(book, effective)
+            if record is None:
+                continue
+            name = "".join(" " if c in '_/\\:*?"<>|' else c for c in one_line(name))
+            name = name.strip(" .~") or "Participant"
+            archive.writestr(
+                f"{name}_{participant}_assignfeedback_file_/feedback.html",
+                page_of_record(record, effective.sentences()),
+            )
     part.replace(path)
 
 
-def moodle_gradebook(book, found, columns) -> str:
-    """Return the table that the gradebook of Moodle imports: all exercises."""
-    exercises, table = exercises_in(found), by_student(found)
-    head = ["Full name", "Username", "ID number", "Email address"]
-    rows = [[*head, *(cell(title_of(e, columns)) for e in exercises)]]
+class CanvasTable:
+    """The gradebook of Canvas, as it was downloaded."""
+
+    def __init__(self, path: Path):
+        self.name = path.name
+        self.head, *self.rows = read_rows(path) or [[]]
+        self.at = {title.strip(): k for k, title in enumerate(self.head)}
+        if "ID" not in self.at or not {"Student", "LastName"} & self.at.keys():
+            raise Refused(f"{self.name} is no gradebook as Canvas exports it.")
+
+    def column_of(self, exercise: str, named: str, title: str) -> int:
+        """Return the place of an exercise's column; only one that is there is filled.
+
+        A heading that Canvas does not know would make a new assignment.
+        """
+        own = [k for k, t in enumerate(self.head) if ASSIGNMENT.fullmatch(t.strip())]
+        if named:
+            own = [k for k in own if self.head[k].strip() == named.strip()]
+        else:
+            place = exercise.partition("_")[0]
+            start = re.compile(rf"(exercise|assignment|sheet)?\s*{place}\b", re.I)
+            own = [
+                k
+                for k in own
+                if title.lower() in self.head[k].lower() or start.match(self.head[k])
+            ]
+        if len(own) != 1:
+            raise Refused(
+                f"{self.name}: which column is exercise {exercise.partition('_')[0]}? "
+                f"Say so with its heading as it stands there: --column "
+                f"{exercise.partition('_')[0]}='Sheet 1 (4711)'"
+            )
+        return own[0]
+
+    def fill(self, table, columns: dict[str, int], whose) -> list[str]:
+        """Fill in grades; return what the instructor should know."""
+        said, met = [], set()
+        for row in self.rows:
+            row += [""] * (len(self.head) - len(row))
+            if "points possible" in row[0].lower() or not row[self.at["ID"]].strip():
+                for exercise, place in columns.items():
+                    most = _amount(row[place])
+                    of = [s[exercise].of for s in table.values() if exercise in s]
+                    if most is not None and of and most != of[0]:
+                        raise Refused(
+                            f"{self.head[place]} has {number(most)} points in Canvas "
+                            f"and {number(of[0])} here. Set them alike in Canvas, and "
+                            "download the gradebook again."
+                        )
+                continue
+            student = whose(self, row)
+            met |= {student}
+            for exercise, place in columns.items():
+                effective = table.get(student, {}).get(exercise)
+                total = effective.total if effective else None
+                excused = row[place].strip().upper() in ("EX", "N/A")
+                before = _amount(row[place])
+                if total is None or excused or before == total:
+                    continue  # an empty cell where a score was would be a change
+                row[place] = number(total)
+        wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
+        self.rows = [
+            [
+                row[k] if k in columns.values() else cell_of_canvas(row[k])
+                for k in wanted
+            ]
+            for row in self.rows
+        ]
+        self.head = [self.head[k] for k in wanted]
+        if absent := sorted(set(table) - met):
+            said.append(f"{self.name} has no row of: {', '.join(absent)}.")
+        if late := sum(bool(s.penalty) for own in table.values() for s in own.values()):
+            said.append(
+                f"{late} grades are less for lateness. Where Canvas has a late policy, "
+                "it takes off again from what you upload: switch it off, or set the "
+                "status of these to None."
+            )
+        return said
+
+    @property
+    def text(self) -> str:
+        """The table as CSV."""
+        return csv_text([self.head, *self.rows])
+
+
+def cell_of_canvas(text: str) -> str:
+    """Return a cell that Canvas finds a row by, unless a spreadsheet would obey it."""
+    return text if text.startswith("    ") else cell(text)
+
+
+def canvas_rows(book):
+    """Return what says whose a row of Canvas's gradebook is, "" if that is not sure."""
+    by: dict[tuple, set[str]] = {}
     for name, student in book.students().items():
-        own = table.get(name, {})
-        totals = [own[e].total if e in own else None for e in exercises]
-        who = (student["name"] or name, student["user"], student["id"])
-        rows.append(
-            [*map(cell, who), cell(student["email"]), *map(points_text, totals)]
-        )
-    return csv_text(rows)
+        for column, kind in (("ID", "canvas"), ("SIS User ID", "id")):
+            by.setdefault((column, student[kind]), set()).add(name)
+        by.setdefault(("SIS Login ID", student["user"]), set()).add(name)
+        for text in {name, student["name"]} - {""}:
+            words = text.replace(",", " ").split()
+            key = "".join(sorted(key_of(word) for word in words))
+            by.setdefault(("Student", key), set()).add(name)
+
+    def whose(table: CanvasTable, row: list[str]) -> str:
+        for column in ("ID", "SIS User ID", "SIS Login ID"):
+            text = row[table.at[column]].strip() if column in table.at else ""
+            found = by.get((column, text), set()) if text else ()
+            if len(found) == 1:
+                return next(iter(found))
+        names = [row[table.at[t]] for t in PLACES[:3] if t in table.at]
+        words = " ".join(names).replace(",", " ").split()
+        found = by.get(("Student", "".join(sorted(key_of(w) for w in words))), set())
+        return next(iter(found)) if len(found) == 1 else ""
+
+    return whose

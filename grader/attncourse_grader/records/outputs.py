@@ -8,7 +8,7 @@ from attncourse_grader.grade.report import json_of_record, page_of_record
 from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.effective import effective_grades, record_of_effective
 from attncourse_grader.records.exports import plain_table, write
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import number, one_line
 
 FEEDBACK = "feedback"
 
@@ -24,6 +24,12 @@ def write_outputs(book, out: Path) -> list[str]:
     for effective in found:
         record = record_of_effective(book, effective)
         if record is None:
+            if effective.handin:
+                problems.append(
+                    f"{effective.student}, {effective.exercise}: what the gradebook "
+                    "holds about it is damaged; the points are "
+                    f"{number(effective.points)}. --again grades it anew."
+                )
             continue
         stem = page_stem(students[effective.student], effective)
         total = {"total": effective.total, "standing": list(effective.sentences())}

@@ -11,7 +11,7 @@ import ast
 import math
 import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +22,7 @@ from attncourse_grader.hand_in.submission import Refused, read_notebook
 RUN = 6  # nodes of the syntax tree that are looked at together
 OTHER = ""  # the name under which helpers are kept
 ALIKE = 0.75  # one changed line in ten
+RARE = 5  # answers at most that have a run which says something about a pair
 FEWEST_SHARED = 25  # runs that two answers share and hardly anybody else has
 DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx")
 
@@ -131,17 +132,21 @@ def similar_pairs(
     }
     whole = {s: set().union(*tasks.values(), set()) for s, tasks in parts.items()}
     held = Counter(run for runs in whole.values() for run in runs)
-    rare = max(2, len(whole) // 20)
     weight = {run: math.log((1 + len(whole)) / n) for run, n in held.items()}
     sums = {s: sum(weight[run] for run in runs) for s, runs in whole.items()}
+    # Only who share runs that few others have is compared: a class of any size is.
+    holders = defaultdict(list)
+    for student in sorted(whole):
+        for run in whole[student]:
+            if held[run] <= RARE:
+                holders[run].append(student)
+    pairs = Counter(p for group in holders.values() for p in combinations(group, 2))
     found = []
-    for one, other in combinations(sorted(whole), 2):
-        both = sums[one] + sums[other]
-        if 2 * min(sums[one], sums[other]) < ALIKE * both or not both:
-            continue  # too unlike in size to be alike
-        shared = whole[one] & whole[other]
-        if sum(held[run] <= rare for run in shared) < FEWEST_SHARED:
+    for (one, other), rare in pairs.items():
+        if rare < FEWEST_SHARED:
             continue
+        both = sums[one] + sums[other]
+        shared = whole[one] & whole[other]
         similarity = 2 * sum(weight[run] for run in shared) / both
         if similarity >= ALIKE:
             same = tuple(

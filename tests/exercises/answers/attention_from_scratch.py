@@ -22,6 +22,17 @@ def copy_loss(model, ids):
     real = ids != 0
     return F.cross_entropy(logits[real], ids[real])
 """
+HEADS = """
+def multi_head_attention(x, a, b, c, d, n, mask=None):
+    width, outputs, all_weights = x.shape[-1] // n, [], []
+    for h in range(n):
+        s = slice(h * width, (h + 1) * width)
+        m = None if mask is None else {mask}
+        o, w = masked_attention(x @ a[:, s], x @ b[:, s], x @ c[:, s], m)
+        outputs.append(o)
+        all_weights.append(w)
+    return torch.cat(outputs, -1) @ d, torch.stack(all_weights, 1)
+"""
 DRAWN, PLAIN = "torch.randn(max_len, d_model)", "self.out(o), w"
 
 WRONG = {
@@ -107,6 +118,10 @@ WRONG = {
             "    return o.transpose(1, 2).reshape(b, t, d) @ wo, w",
             "not yet each head has its own weights",
         ),
+        "the mask of the first head for all": (
+            HEADS.format(mask="mask if mask.dim() < 3 else mask[..., 0, :, :]"),
+            "Right so far, without a mask, and not with this one.",
+        ),
     },
     "gradient": {
         "automatic differentiation": (
@@ -177,15 +192,7 @@ RIGHT = {
     },
     "multi_head": {
         "a loop over the heads": (
-            "def multi_head_attention(x, a, b, c, d, n, mask=None):\n"
-            "    width, outputs, all_weights = x.shape[-1] // n, [], []\n"
-            "    for h in range(n):\n"
-            "        s = slice(h * width, (h + 1) * width)\n"
-            "        m = mask if mask is None or mask.dim() < 4 else mask[:, 0]\n"
-            "        q, k, v = x @ a[:, s], x @ b[:, s], x @ c[:, s]\n"
-            "        o, w = masked_attention(q, k, v, m)\n"
-            "        outputs.append(o)\n        all_weights.append(w)\n"
-            "    return torch.cat(outputs, -1) @ d, torch.stack(all_weights, 1)"
+            HEADS.format(mask="mask.expand(len(x), n, *mask.shape[-2:])[:, h]")
         ),
     },
     "gradient": {

@@ -233,6 +233,14 @@ WRONG = {
             NEXT.format(key="last", body="return torch.full((weights.shape[1],), 0.5)"),
             "One of the bounds is missed",
         ),
+        "how sharp it is, whatever the pattern": (
+            NEXT.format(
+                key="last",
+                body="real = (tokens != 0)[:, None]\n"
+                "    return (weights.amax(-1) * real).sum(dim=(0, 2)) / real.sum()",
+            ),
+            "not yet scores from 0 to 1",
+        ),
     },
 }
 

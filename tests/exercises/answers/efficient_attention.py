@@ -135,6 +135,14 @@ WRONG = {
             BLOCKS.format(more="", weights="(scores - scores.amax()).exp()"),
             "not the mean of the values",
         ),
+        "an output that grows in the loop": (
+            BLOCKS.format(more="", weights="scores.softmax(-1)")
+            .replace("out = q.shape[-2], []", "out = q.shape[-2], v[..., :0, :]")
+            .replace("out.append(", "out = torch.cat([out, ")
+            .replace("@ values)", "@ values], -2)")
+            .replace("return torch.cat(out, -2)", "return out"),
+            "not yet all tensors added up grow with n",
+        ),
     },
     "costs": {
         "blocks that are not whole": (

@@ -1,0 +1,87 @@
+"""The feed-forward part of a Transformer layer, and its gated form."""
+
+import torch.nn.functional as F
+from torch import nn
+
+from attncourse import _checks
+
+
+class FeedForward(nn.Sequential):
+    r"""Two linear maps with an activation between them, at each position alone.
+
+    .. math::
+
+        y = W_2\, f(W_1 x + b_1) + b_2
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors.
+    width : int
+        Width between the two maps.
+    dropout : float, default 0.0
+        Probability of dropout after the activation, in training.
+    activation : callable, default nn.ReLU
+        Returns the module that is applied between the maps, such as ``nn.GELU``.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", equation 2.
+    """
+
+    def __init__(self, d_model, width, dropout=0.0, *, activation=nn.ReLU):
+        super().__init__(
+            nn.Linear(d_model, _checks.positive_int("width", width)),
+            activation(),
+            nn.Dropout(dropout),
+            nn.Linear(width, d_model),
+        )
+
+
+class SwiGLU(nn.Module):
+    r"""A feed-forward network whose inner features are multiplied by a gate.
+
+    .. math::
+
+        y = W_\mathrm{down}\,
+            \bigl(\operatorname{silu}(W_\mathrm{gate}\, x) \odot W_\mathrm{up}\, x\bigr)
+
+    There are three matrices and no bias. With two thirds of the width it has about as
+    many parameters as `FeedForward`.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors.
+    width : int
+        Width between the maps.
+    dropout : float, default 0.0
+        Probability of dropout after the gate, in training.
+
+    References
+    ----------
+    Shazeer (2020), "GLU variants improve Transformer", equation 6.
+    """
+
+    def __init__(self, d_model, width, dropout=0.0):
+        super().__init__()
+        _checks.positive_int("width", width)
+        self.gate_proj = nn.Linear(d_model, width, bias=False)
+        self.up_proj = nn.Linear(d_model, width, bias=False)
+        self.down_proj = nn.Linear(width, d_model, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        """Return the output at each position, in the shape and dtype of `x`.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            Floating point, ``(..., d_model)``.
+
+        Returns
+        -------
+        torch.Tensor
+            ``(..., d_model)``.
+        """
+        return self.down_proj(self.dropout(F.silu(self.gate_proj(x)) * self.up_proj(x)))

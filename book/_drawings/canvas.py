@@ -1,0 +1,195 @@
+"""What the drawings are made of: text, boxes, arrows, badges, grids, ribbons.
+
+Colours are CSS classes of ``attncourse/viz/drawings/drawings.css``: q, k, v for query,
+key and value, a for weights, o for output, x for everything else.
+"""
+
+from html import escape
+
+import numpy as np
+
+BADGES = {  # on a square of 20 by 20
+    "q": "M0 0h13l7 10l-7 10h-13z",
+    "k": "M0 0h20v20h-20l7-10z",
+    "v": "M0 10a10 10 0 1 0 20 0a10 10 0 1 0-20 0z",
+    "a": "M0 0h20v20h-20z",
+    "o": "M5 0h10l5 10l-5 10h-10l-5-10z",
+    "x": "M0 0h20v20h-20z",
+}
+MARKS = {
+    "q": "M{0:g} {1:g}m-3 0h6",
+    "k": "M{0:g} {1:g}m0-3v6",
+    "v": "M{0:g} {1:g}h.1",
+    "o": "M{0:g} {1:g}m-2-2l4 4m0-4l-4 4",
+}
+LEVELS = 6
+WORDS = ["the", "cat", "drank", "its", "milk"]
+
+
+def n(number):
+    """Return a coordinate as short as it can be."""
+    return f"{round(number, 1):g}"
+
+
+class Canvas:
+    """A list of SVG elements and the size that they need."""
+
+    def __init__(self, width, height):
+        self.width, self.height, self.parts = width, height, []
+
+    def add(self, element):
+        self.parts.append(element)
+
+    def svg(self, title, description, form):
+        return (
+            f'<svg class="{form}" viewBox="0 0 {n(self.width)} {n(self.height)}" '
+            f'width="{n(self.width)}" role="img" xmlns="http://www.w3.org/2000/svg">'
+            f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+            + "".join(self.parts)
+            + "</svg>\n"
+        )
+
+    def text(self, x, y, words, style=""):
+        self.add(f'<text class="{style}" x="{n(x)}" y="{n(y)}">{escape(words)}</text>')
+
+    def lines(self, x, y, words, style="", leading=17):
+        for i, line in enumerate(words.split("\n")):
+            self.text(x, y + i * leading, line, style)
+
+    def path(self, d, style, **attributes):
+        more = "".join(
+            f' {key.replace("_", "-")}="{value}"' for key, value in attributes.items()
+        )
+        self.add(f'<path class="{style}" d="{d}"{more}/>')
+
+    def box(self, x, y, width, height, words="", style="", letters="", radius=5):
+        self.add(
+            f'<rect class="{style} box" x="{n(x)}" y="{n(y)}" width="{n(width)}" '
+            f'height="{n(height)}" rx="{radius}"/>'
+        )
+        count = words.count("\n") if words else 0
+        self.lines(
+            x + width / 2, y + height / 2 + 5 - 8.5 * count, words, f"mid {letters}"
+        )
+
+    def followed(self, x, y, width, height):
+        self.add(
+            f'<rect class="followed" x="{n(x)}" y="{n(y)}" width="{n(width)}" '
+            f'height="{n(height)}" rx="4"/>'
+        )
+
+    def way(self, *points, style="", tip=True):
+        """Draw a line with rounded corners from point to point, and its arrow head."""
+        d = f"M{n(points[0][0])} {n(points[0][1])}"
+        for (ax, ay), (bx, by), (cx, cy) in zip(
+            points, points[1:], points[2:], strict=False
+        ):
+            near, far = _toward((bx, by), (ax, ay)), _toward((bx, by), (cx, cy))
+            d += f"L{near}Q{n(bx)} {n(by)} {far}"
+        (px, py), (x, y) = points[-2:]
+        length = max(abs(x - px) + abs(y - py), 1e-9)
+        ux, uy = (x - px) / length, (y - py) / length
+        stop = 6 if tip else 0
+        self.path(f"{d}L{n(x - stop * ux)} {n(y - stop * uy)}", f"{style} way")
+        if tip:
+            corner = f"l{n(-8 * ux - 4 * uy)} {n(-8 * uy + 4 * ux)}"
+            self.path(
+                f"M{n(x)} {n(y)}{corner}l{n(8 * uy)} {n(-8 * ux)}z", f"{style} tip"
+            )
+
+    def badge(self, kind, x, y, letter=None):
+        at = {"q": 8.5, "k": 12.5}.get(kind, 10)
+        self.add(
+            f'<g class="{kind}" transform="translate({n(x)} {n(y)})">'
+            f'<path class="sign" d="{BADGES[kind]}"/>'
+            f'<text class="letter" x="{at}" y="14.5">{letter or kind.upper()}</text>'
+            "</g>"
+        )
+
+    def named(self, kind, x, y, name, shape="", below=True):
+        """Write a badge with its name, and the shape below or beside it."""
+        self.badge(kind, x, y)
+        self.add(f'<g class="{kind}">')
+        self.text(x + 26, y + 15, name, "named")
+        self.add("</g>")
+        if shape:
+            self.text(x, y + 37, shape, "shape")
+
+    def grid(self, x, y, values, kind, cell=20, hidden=None, marks=True):
+        """Draw a matrix, rows downward; entries in 0 to 1 are the strength of a cell.
+
+        ``hidden`` is a matrix of the same shape, true where a cell is hatched.
+        """
+        paths, side = {}, cell - 3
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                left, top = x + j * cell + 1.5, y + i * cell + 1.5
+                if hidden is not None and hidden[i][j]:
+                    half = side / 2
+                    lines = ((0, half, half), (0, side, side), (half, side, half))
+                    for a, b, length in lines:
+                        d = f"M{n(left + a)} {n(top + b)}l{n(length)} {n(-length)}"
+                        paths["hide"] = paths.get("hide", "") + d
+                    continue
+                level = round(float(value) * LEVELS)
+                d = f"M{n(left)} {n(top)}h{n(side)}v{n(side)}h{n(-side)}z"
+                style = f"cells l{level}"
+                paths[style] = paths.get(style, "") + d
+                if marks and kind in MARKS:
+                    style = "mark on" if level > 3 else "mark"
+                    d = MARKS[kind].format(left + side / 2, top + side / 2)
+                    paths[style] = paths.get(style, "") + d
+        self.add(f'<g class="{kind}">')
+        for style, d in sorted(paths.items()):  # cells come before marks
+            self.path(d, style)
+        width, height = len(values[0]) * cell + 2, len(values) * cell + 2
+        self.add(
+            f'<rect class="frame" x="{n(x - 1)}" y="{n(y - 1)}" width="{n(width)}" '
+            f'height="{n(height)}" rx="3"/></g>'
+        )
+
+    def dot(self, x, y, radius=4, style=""):
+        self.add(f'<circle class="{style}" cx="{n(x)}" cy="{n(y)}" r="{radius}"/>')
+
+    def plus(self, x, y):
+        self.dot(x, y, 10, "box")
+        self.path(f"M{n(x - 5)} {n(y)}h10m-5-5v10", "way ink")
+
+    def heading(self, words, note=""):
+        self.text(0, 16, words, "step")
+        self.lines(0, 36, note, "note")
+
+    def ribbon(self, d, width, opacity=1.0):
+        self.path(d, "ribbon", stroke_width=n(width), opacity=n(opacity))
+
+
+def flow(narrow, panels, gap=28):
+    """Set panels side by side where there is room, and below one another."""
+    room, rows = 352 if narrow else 708, [[]]
+    for panel in panels:
+        taken = sum(other.width + gap for other in rows[-1])
+        if rows[-1] and taken + panel.width > room:
+            rows.append([])
+        rows[-1].append(panel)
+    canvas, top = Canvas(room, 0), 0
+    for row in rows:
+        left = (room - sum(p.width for p in row) - gap * (len(row) - 1)) / 2
+        for panel in row:
+            at = f"translate({n(left)} {n(top)})"
+            canvas.add(f'<g transform="{at}">{"".join(panel.parts)}</g>')
+            left += panel.width + gap
+        top += max(p.height for p in row) + gap
+    canvas.height = top - gap
+    return canvas
+
+
+def _toward(corner, other, radius=8):
+    (x, y), (ox, oy) = corner, other
+    length = max(((ox - x) ** 2 + (oy - y) ** 2) ** 0.5, 1e-9)
+    step = min(radius, length / 2) / length
+    return f"{n(x + (ox - x) * step)} {n(y + (oy - y) * step)}"
+
+
+def tones(rows, columns, seed=0):
+    """Return the strengths of the cells of a matrix whose elements do not matter."""
+    return np.random.default_rng(seed).uniform(0.1, 0.9, (rows, columns))

@@ -1,0 +1,365 @@
+"""Drawings of parts of models; each is a function of whether the screen is narrow."""
+
+import numpy as np
+from canvas import WORDS, Canvas, flow, tones
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def strength(matrix):
+    """Scale a matrix to entries from 0 to 1, for the tone of its cells."""
+    return (matrix - matrix.min()) / (matrix.max() - matrix.min())
+
+
+def attention_example():
+    """Compute one causal head on random vectors: all that its drawing shows."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(5, 6))
+    query, key, value = (x @ rng.normal(size=(6, d)) / 1.6 for d in (3, 3, 4))
+    scores = query @ key.T / np.sqrt(3)
+    hidden = ~np.tri(5, dtype=bool)
+    weights = softmax(np.where(hidden, -np.inf, scores))
+    return x, query, key, value, scores, hidden, weights, weights @ value
+
+
+def scaled_dot_product_attention(narrow):
+    x, query, key, value, scores, hidden, weights, output = attention_example()
+    x, query, key, value, scores, output = map(
+        strength, (x, query, key, value, scores, output)
+    )
+    if narrow:
+        c = Canvas(352, 800)
+
+        def step(y, number, name, note):
+            c.badge("o", 0, y - 15, str(number))
+            c.text(28, y, name, "step")
+            c.text(352, y, note, "note end")
+            c.path(f"M0 {y + 10}H352", "rule")
+
+        def row(y):
+            c.followed(0, y + 3 * 18 - 2, 352, 22)
+
+        step(20, 1, "Project", "three projections of one input")
+        row(68)
+        for i, word in enumerate(WORDS):
+            c.text(42, 82 + 18 * i, word, "word end" + (" bold" if i == 3 else ""))
+        c.grid(50, 68, x, "x", 18)
+        c.way((162, 113), (182, 113))
+        for left, matrix, kind, shape in (
+            (186, query, "q", "n×d_k"),
+            (246, key, "k", "n×d_k"),
+            (306, value[:, :2], "v", "n×d_v"),
+        ):
+            c.badge(kind, left, 40)
+            c.grid(left, 68, matrix, kind, 18)
+            c.text(left, 178, shape, "shape")
+        c.text(50, 60, "n × d_model", "shape")
+        step(212, 2, "Compare", "every query with every key")
+        c.grid(126, 234, key.T, "k", 18)
+        c.named("k", 228, 236, "Keys", "d_k × n")
+        row(296)
+        c.grid(64, 296, query, "q", 18)
+        c.grid(126, 296, scores, "x", 18)
+        c.badge("q", 36, 298)
+        c.text(228, 312, "Scores", "bold")
+        c.text(228, 332, "n × n", "shape")
+        step(418, 3, "Scale, mask", "÷ √d_k; hidden keys get −∞")
+        row(440)
+        c.grid(126, 440, scores, "x", 18, hidden)
+        step(562, 4, "Softmax", "each row sums to 1")
+        row(584)
+        c.grid(126, 584, weights, "a", 18, hidden)
+        c.named("a", 228, 584, "Weights", "n × n")
+        shown = " ".join(f"{w:.2f}"[1:] for w in weights[3][:4])
+        c.text(228, 651, shown, "number")
+        c.parts[-1] = c.parts[-1].replace('"number"', '"small bold"')
+        step(706, 5, "Average", "output = weights · values")
+        c.height = 826
+        row(728)
+        c.grid(4, 728, weights, "a", 18, hidden)
+        c.text(104, 778, "·", "step")
+        c.grid(118, 728, value, "v", 18)
+        c.way((196, 773), (216, 773))
+        c.grid(220, 728, output, "o", 18)
+        c.named("o", 298, 728, "", "")
+        c.text(298, 764, "n × d_v", "shape")
+        return c
+    c = Canvas(708, 400)
+    steps = (
+        (46, "Project", "one input, three\nprojections"),
+        (196, "Compare", "every query with\nevery key"),
+        (340, "Scale, mask", "hidden keys\nget −∞"),
+        (484, "Softmax", "each row\nsums to 1"),
+        (608, "Average", "values, by\nweight"),
+    )
+    for i, (left, name, note) in enumerate(steps, 1):
+        c.badge("o", left, 2, str(i))
+        c.text(left + 27, 17, name, "step")
+        c.lines(left, 40, note, "note")
+    c.path("M0 68H708", "rule")
+    top = 170
+    c.followed(0, top + 3 * 20 - 1, 708, 22)
+    for i, word in enumerate(WORDS):
+        c.text(40, top + 15 + 20 * i, word, "word end" + (" bold" if i == 3 else ""))
+    c.grid(46, top, x[:, :4], "x")
+    c.text(46, top - 30, "Input", "bold")
+    c.text(46, top - 12, "n × d_model", "shape")
+    c.way((127, top + 50), (162, top + 50), style="q")
+    c.grid(164, top, query, "q")
+    c.named("q", 164, top + 112, "Queries", "n × d_k")
+    c.way((86, top - 46), (86, 112), (228, 112), style="k")
+    c.grid(230, 92, key.T, "k")
+    c.named("k", 338, 98, "Keys, transposed", "d_k × n")
+    c.grid(230, top, scores, "x")
+    c.text(256, top + 127, "Scores", "bold")
+    c.text(256, top + 149, "n × n", "shape")
+    c.way((331, top + 50), (364, top + 50))
+    c.text(347, top + 40, "÷√d_k", "small mid")
+    c.grid(366, top, scores, "x", 20, hidden)
+    c.text(366, top + 127, "Masked scores", "bold")
+    c.text(366, top + 149, "n × n", "shape")
+    c.way((467, top + 50), (484, top + 50), style="a")
+    c.grid(486, top, weights, "a", 20, hidden)
+    c.named("a", 486, top + 112, "Weights", "n × n")
+    c.way((587, top + 50), (622, top + 50), style="o")
+    c.grid(624, top, output, "o")
+    c.named("o", 624, top - 44, "Output", "")
+    c.text(624, top - 8, "n × d_v", "shape")
+    c.way((86, top + 104), (86, 370), (622, 370), style="v")
+    c.grid(624, 320, value, "v")
+    c.way((664, 318), (664, top + 104), style="v")
+    c.named("v", 528, 322, "Values")
+    c.text(554, 358, "n × d_v", "shape")
+    c.height = 424
+    return c
+
+
+def mask_panel(name, hidden, rows, columns):
+    c = Canvas(166, 184)
+    c.heading(name)
+    left = 50
+    for i, word in enumerate(rows):
+        c.text(left - 6, 94 + 18 * i, word, "word end")
+    for j, word in enumerate(columns):
+        c.add(
+            f'<text class="word" transform="translate({left + 13 + 18 * j} 74) '
+            f'rotate(-50)">{word}</text>'
+        )
+    c.grid(left, 80, np.where(hidden, 0, 0.5), "a", 18, hidden)
+    return c
+
+
+def masks(narrow):
+    padded = ["the", "cat", "sat", "pad", "pad"]
+    causal = ~np.tri(5, dtype=bool)
+    padding = np.tile([0, 0, 0, 1, 1], (5, 1)).astype(bool)
+    cross = np.tile([0, 0, 0, 1, 1], (3, 1)).astype(bool)
+    panels = [
+        mask_panel("Causal", causal, WORDS, WORDS),
+        mask_panel("Padding", padding, padded, padded),
+        mask_panel("Both", causal | padding, padded, padded),
+        mask_panel("Cross", cross, ["le", "chat", "est"], padded),
+    ]
+    return flow(narrow, panels, 14)
+
+
+def head_split(narrow):
+    first, second = Canvas(340, 330), Canvas(340, 330)
+    first.heading(
+        "Project, then split",
+        "every head reads all of X, through its own\ncolumns of the projection",
+    )
+    for i, word in enumerate(WORDS):
+        first.text(44, 111 + 16 * i, word, "word end")
+    first.grid(50, 98, tones(5, 8, 1), "x", 14)
+    first.text(50, 196, "n × d_model", "shape")
+    first.way((166, 133), (204, 133), style="q")
+    first.text(184, 124, "W_Q", "small mid")
+    for head in range(4):
+        first.grid(208 + 34 * head, 98, tones(5, 2, 2 + head), "q", 14)
+        first.text(
+            222 + 34 * head, 90, str(head + 1), "small mid" + " bold" * (head == 1)
+        )
+    first.named("q", 208, 182, "Queries", "heads × n × d_k")
+    first.lines(
+        0,
+        254,
+        "Keys and values are split in the same way.\nA split changes the shape alone:",
+        "note",
+    )
+    first.text(0, 296, "(n, d_model) → (n, heads, d_k)", "shape")
+    first.text(0, 316, "→ (heads, n, d_k)", "shape")
+    second.heading(
+        "Attend, then merge",
+        "each head by itself; outputs side by side,\nthen mixed by W_O",
+    )
+    for head in range(4):
+        y = 66 + 64 * head
+        second.text(0, y + 28, str(head + 1), "small" + " bold" * (head == 1))
+        for i, kind in enumerate("qkv"):
+            second.grid(
+                16 + 26 * i, y, tones(5, 2, 3 * head + i), kind, 10, marks=False
+            )
+        second.way((94, y + 25), (110, y + 25))
+        second.grid(112, y, softmax(6 * tones(5, 5, head + 40)), "a", 10)
+        second.way((165, y + 25), (181, y + 25))
+        second.grid(183, y, tones(5, 2, head + 50), "o", 10, marks=False)
+        second.way((206, y + 25), (222, y + 25), (222, 120), (244, 120), tip=head == 0)
+        second.grid(246 + 22 * head, 95, tones(5, 2, head + 50), "o", 10, marks=False)
+    second.text(336, 86, "n × heads·d_v", "shape end")
+    second.way((288, 148), (288, 204))
+    second.text(296, 180, "W_O", "small")
+    second.grid(246, 206, tones(5, 8, 90), "o", 10, marks=False)
+    second.named("o", 246, 266, "Output", "n × d_model")
+    return flow(narrow, [first, second])
+
+
+def position_schemes(narrow):
+    added, keys, scores, turned = panels = [Canvas(166, 190) for _ in range(4)]
+    added.heading("Added to the input", "sinusoidal, learned")
+    wave = np.sin(np.arange(5)[:, None] / 5.0 ** np.arange(3)) / 2.2 + 0.5
+    x = tones(5, 3, 3)
+    for left, matrix, sign in ((2, x, "+"), (61, wave, "="), (120, (x + wave) / 2, "")):
+        added.grid(left, 70, matrix, "x", 14)
+        added.text(left + 51, 110, sign, "step mid")
+    added.text(21, 160, "token", "small mid")
+    added.text(81, 160, "position", "small mid")
+    keys.heading("Added to the keys", "by distance (Shaw et al.)")
+    keys.badge("q", 62, 58)
+    keys.text(90, 73, "position 2", "small")
+    for i in range(5):
+        keys.way((72, 80), (10 + 31 * i, 102), tip=False)
+        keys.badge("k", 31 * i, 104)
+        keys.text(10 + 31 * i, 142, "+", "small mid")
+        label = ("−2", "−1", "0", "+1", "+2")[i]
+        keys.box(31 * i - (i and 1), 148, 22, 22, label, "k", "small", 2)
+    scores.heading("Added to the scores", "T5 bias, ALiBi")
+    i = np.arange(5)
+    scores.grid(0, 66, 1 - abs(i[:, None] - i) / 4, "x", 20)
+    scores.lines(106, 96, "one number\nper\ndistance\ni − j", "small")
+    turned.heading("Rotates Q and K", "rotary (RoPE)")
+    turned.dot(50, 128, 48, "frame")
+    for kind, angle, label in (("q", 25, "i·θ"), ("k", 70, "j·θ")):
+        radians = np.radians(angle)
+        tip = (50 + 47 * np.cos(radians), 128 - 47 * np.sin(radians))
+        turned.path(f"M50 128L{tip[0]:.1f} {tip[1]:.1f}", f"{kind} way")
+        turned.badge(kind, tip[0] - 2, tip[1] - 20)
+        turned.text(tip[0] + 22, tip[1] - 5, label, "small")
+    turned.lines(106, 146, "only i − j\ncounts", "small")
+    return flow(narrow, panels, 14)
+
+
+def kv_cache(narrow):
+    panels = []
+    for cached, name, note in (
+        (False, "Without a cache", "every step computes all keys and values again"),
+        (True, "With a KV cache", "kept from earlier steps; one new pair each"),
+    ):
+        c = Canvas(340, 236)
+        c.heading(name, note)
+        for i, word in enumerate(WORDS):
+            x = 8 + 66 * i
+            c.badge("q", x + 12, 50)
+            column = [[0.0 if cached and j < i else 1.0] for j in range(i + 1)]
+            c.grid(x, 78, column, "k", 18)
+            c.grid(x + 24, 78, column, "v", 18)
+            c.text(x + 21, 190, word, "word mid")
+            c.text(x + 21, 208, f"+{1 if cached else i + 1}", "small mid bold")
+        total = "n pairs: 5" if cached else "n(n + 1)/2 pairs: 15"
+        c.text(340, 232, total, "bold end")
+        panels.append(c)
+    return flow(narrow, panels)
+
+
+def gqa(narrow):
+    panels = []
+    for groups, name, note in (
+        (8, "Multi-head (MHA)", "8 key–value heads"),
+        (2, "Grouped-query (GQA)", "2 key–value heads"),
+        (1, "Multi-query (MQA)", "1 key–value head"),
+    ):
+        c = Canvas(216, 190)
+        c.heading(name, note)
+        each = 8 // groups
+        for head in range(8):
+            x = 27 * head
+            middle = 27 * (head // each * each + (each - 1) / 2) + 10
+            c.path(f"M{x + 10} 72C{x + 10} 92 {middle} 84 {middle} 104", "way")
+            c.badge("q", x, 52)
+        for group in range(groups):
+            middle = 27 * (group * each + (each - 1) / 2)
+            c.badge("k", middle, 104)
+            c.badge("v", middle, 126)
+        c.path("M.5 160h209v9h-209z", "wash")
+        c.path(f"M.5 160h{209 / 8 * groups:g}v9H.5z", "o sign")
+        c.text(0, 186, f"cache per token: 2 · {groups} · d_k", "small")
+        panels.append(c)
+    return flow(narrow, panels, 30)
+
+
+def sliding_window(narrow):
+    c, reach = Canvas(316, 270), Canvas(352, 270)
+    c.heading("One layer", "each query sees the 3 newest keys")
+    i = np.arange(9)
+    hidden = (i[None] > i[:, None]) | (i[None] < i[:, None] - 2)
+    c.grid(30, 84, np.where(hidden, 0, 0.6), "a", 20, hidden)
+    c.badge("q", 2, 164)
+    c.badge("k", 110, 56)
+    reach.heading("Three layers", "each layer reaches 2 positions further back")
+    for layer in range(4):
+        y = 226 - 54 * layer
+        for j in range(9):
+            x = 14 + 40 * j
+            seen = j >= 8 - 2 * (3 - layer)
+            for back in range(3 * (layer > 0)):
+                if j >= back:
+                    path = f"M{x} {y + 6}L{x - 40 * back} {y + 48}"
+                    reach.path(path, "a way" if seen else "rule")
+            reach.dot(x, y, 7, "a sign" if seen else "box")
+        reach.text(0, y + 24, "input" if layer == 0 else "", "small")
+    reach.text(352, 250, "the last position reads 7 of 9", "small end")
+    return flow(narrow, [c, reach])
+
+
+def flash_tiles(narrow):
+    c, memory = Canvas(300, 290), Canvas(352, 290)
+    c.heading(
+        "One tile at a time",
+        "a block of queries meets a block of\nkeys; pale tiles are done",
+    )
+    i = np.arange(12)
+    tile = (i[:, None] // 4 == 1) & (i // 4 == 1)
+    done = (i[:, None] // 4 == 1) & (i // 4 == 0) | (i[:, None] // 4 == 0)
+    c.grid(60, 96, np.where(tile, 0.9, np.where(done, 0.35, 0.0)), "a", 15, marks=False)
+    for k in (1, 2):
+        c.path(f"M{60 + 60 * k} 96v180M60 {96 + 60 * k}h180", "way ink")
+    block = np.where(i // 4 == 1, 1.0, 0.2)
+    c.grid(30, 96, block[:, None], "q", 15, marks=False)
+    c.grid(60, 66, block[None], "k", 15, marks=False)
+    c.badge("q", 4, 96)
+    c.badge("k", 246, 62)
+    memory.heading("Two memories", "what is kept where")
+    memory.box(0, 54, 352, 72, style="wash")
+    memory.text(10, 72, "Slow, large: the GPU's main memory", "small bold")
+    for left, kind in ((12, "q"), (92, "k"), (172, "v"), (252, "o")):
+        memory.badge(kind, left, 88)
+        memory.text(left + 26, 103, "n × d", "shape")
+    memory.box(0, 178, 352, 104, style="wash")
+    memory.text(12, 228, "Fast, small: on the chip", "small bold")
+    for left, kind in ((12, "q"), (92, "k"), (172, "v")):
+        memory.way((left + 10, 112), (left + 10, 186), style=kind)
+        memory.badge(kind, left, 188)
+        memory.text(left + 26, 203, "block", "small")
+    memory.badge("a", 252, 188)
+    memory.text(278, 203, "one tile", "small")
+    memory.way((332, 186), (332, 150), (262, 150), (262, 110), style="o")
+    memory.lines(
+        12,
+        248,
+        "running maximum and sum of each row,\nand the output so far, rescaled",
+        "small",
+    )
+    return flow(narrow, [c, memory])

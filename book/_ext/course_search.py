@@ -1,0 +1,101 @@
+"""Write what the search looks through: each section of each page, as plain text.
+
+Sphinx's own search ranks the API above the chapters and forgives no wrong letter. The
+page of the search runs MiniSearch instead; what it reads is a script, which also loads
+where the site is opened from a folder. ``search.js`` ranks and shows.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+INDEX = "search-sections.js"
+SCRIPTS = ("third_party/minisearch.js", INDEX, "search.js")
+NOT_TEXT = (
+    "script, style, svg, math, pre, summary, .headerlink, .course-widget, .cell_input, "
+    ".section-number, table.docutils.results"
+)
+KINDS = (("chapters/", "chapter"), ("book/api", "api"), ("exercises/", "exercise"))
+# What readers type for what the course says; the glossary has the terms.
+SYNONYMS = {
+    "rotary": "rope",
+    "rope": "rotary",
+    "nope": "no positions",
+    "gqa": "grouped-query",
+    "mqa": "multi-query",
+    "mha": "multi-head",
+    "flash": "flashattention",
+    "bahdanau": "additive",
+    "luong": "multiplicative",
+    "copying": "induction",
+    "decoder-only": "causal",
+    "lookahead": "causal",
+    "mt": "translation",
+    "qa": "question answering",
+    "relative": "shaw",
+}
+
+
+def kind_of(page):
+    return next((kind for start, kind in KINDS if page.startswith(start)), "page")
+
+
+def plain(element):
+    return re.sub(r"\s+", " ", element.get_text(" ")).strip()
+
+
+def sections_of(page, text):
+    """Yield the sections of a built page and the objects of the API, inner first."""
+    article = BeautifulSoup(text, "lxml").select_one("article.bd-article")
+    if article is None:
+        return
+    for element in article.select(NOT_TEXT):
+        element.extract()
+    heading = article.find("h1")
+    name = plain(heading) if heading else page
+    for part in reversed(article.select("section[id], dl.py")):
+        title = part.find(["h1", "h2", "h3", "h4", "dt"])
+        if title is None:
+            continue
+        place = part.get("id") or title.get("id", "")
+        words = title.get("id") if title.name == "dt" else plain(title)
+        title.extract()
+        yield {
+            "url": page + ("" if title.name == "h1" else f"#{place}"),
+            "title": words or name,
+            "page": name,
+            "kind": kind_of(page),
+            "text": plain(part),
+        }
+        part.extract()
+
+
+def write_index(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    found = [
+        section
+        for name in sorted(app.env.found_docs)
+        for section in sections_of(
+            f"{name}.html", (out / f"{name}.html").read_text(encoding="utf8")
+        )
+    ]
+    data = {"sections": found, "synonyms": SYNONYMS}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    script = f"window.courseSections = {text};\n"
+    (out / "_static" / INDEX).write_text(script, encoding="utf8")
+    path = out / "search.html"
+    page = path.read_text(encoding="utf8")
+    tags = "".join(
+        f'<script src="_static/{name}" defer></script>\n' for name in SCRIPTS
+    )
+    path.write_text(page.replace("</body>", f"{tags}</body>"), encoding="utf8")
+
+
+def setup(app):
+    # after course_local, which takes Sphinx's search out; before course_loading
+    app.connect("build-finished", write_index, priority=800)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

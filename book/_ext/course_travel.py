@@ -1,0 +1,131 @@
+"""Let pages be found and passed on: titles, canonical links, cards, map, a 404 page.
+
+Links must be absolute here: all but titles, the 404 page and the list for language
+models is left out where the site's address is not known; see course_repository.
+"""
+
+import html
+import re
+import textwrap
+from pathlib import Path
+from urllib.parse import urlsplit
+
+NAME = "Attention, measured"
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+DESCRIPTION = re.compile(r"<meta[^>]*name=\"description\"[^>]*>")
+CONTENT = re.compile(r"content=\"([^\"]*)\"")
+CARDS = "_static/cards"
+LOST = """<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="robots" content="noindex">
+    <link rel="icon" href="{base}_static/favicon.svg">
+    <title>Page not found — {name}</title>
+    <style>
+      :root {{ color-scheme: light dark; }}
+      body {{ font: 17px/1.6 Georgia, serif; margin: 12vh auto; max-width: 34rem;
+        padding: 0 1rem; }}
+      input, button {{ font: inherit; padding: 0.2rem 0.6rem; }}
+    </style>
+  </head>
+  <body>
+    <main>
+    <h1>Page not found</h1>
+    <p>The address may be mistyped, or the page may have moved.</p>
+    <form action="{base}search.html" role="search">
+      <label>Search the course: <input name="q" type="search"></label>
+      <button>Search</button>
+    </form>
+    <p><a href="{base}book/index.html">Welcome page and list of chapters</a> ·
+      <a href="{base}book/glossary.html">glossary</a></p>
+    </main>
+  </body>
+</html>
+"""
+
+
+def short_title(text):
+    """Return a page's title without its second half where this says the same."""
+    parts = [part.strip() for part in text.split("—")]
+    return " — ".join(dict.fromkeys(parts))
+
+
+def draw_card(path, title):
+    """Draw what a link to a page is shown as: its title, 1200 by 630 pixels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 6.3), dpi=100, facecolor="#fdfcfa")
+    lines = textwrap.fill(title, 26)
+    style = {"family": "DejaVu Serif", "color": "#22262b", "va": "top"}
+    figure.text(0.07, 0.86, lines, size=52, weight="bold", linespacing=1.25, **style)
+    figure.text(0.07, 0.13, NAME, size=28, **style)
+    colours = ("#0072b2", "#d55e00", "#009e73", "#8a3478")
+    for i, colour in enumerate(colours):
+        box = figure.add_axes([0.07 + 0.09 * i, 0.2, 0.09, 0.012])
+        box.set_facecolor(colour)
+        box.set(xticks=[], yticks=[])
+        box.spines[:].set_visible(False)
+    FigureCanvasAgg(figure).print_png(path)
+
+
+def with_head(text, page, base, out):
+    """Return a page with a title said once, and with what a shared link shows."""
+    title = short_title(html.unescape(TITLE.search(text)[1].strip()))
+    text = TITLE.sub(lambda _: f"<title>{html.escape(title)}</title>", text, count=1)
+    if not base or 'rel="canonical"' in text:
+        return title, text
+    found = DESCRIPTION.search(text)
+    description = CONTENT.search(found[0])[1] if found else ""
+    card = "course" if page.count("/") != 1 else Path(page).stem
+    if not page.startswith("chapters/"):
+        card = "course"
+    path = out / CARDS / f"{card}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        draw_card(path, NAME if card == "course" else title.split(" — ")[0])
+    tags = f'<link rel="canonical" href="{base}{page}" />\n'
+    for key, value in (
+        ("og:type", "article"),
+        ("og:site_name", NAME),
+        ("og:title", html.escape(title)),
+        ("og:description", description),
+        ("og:url", f"{base}{page}"),
+        ("og:image", f"{base}{CARDS}/{card}.png"),
+    ):
+        tags += f'<meta property="{key}" content="{value}" />\n'
+    tags += '<meta name="twitter:card" content="summary_large_image" />\n'
+    return title, text.replace("</title>\n", f"</title>\n{tags}", 1)
+
+
+def write_all(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    out, base = Path(app.outdir), app.course_repository.pages
+    pages, titles = sorted(app.env.found_docs), {}
+    for name in [*pages, "search"]:
+        path = out / f"{name}.html"
+        text = path.read_text(encoding="utf8")
+        titles[name], text = with_head(text, f"{name}.html", base, out)
+        path.write_text(text, encoding="utf8")
+    root = urlsplit(base).path or "/"
+    (out / "404.html").write_text(LOST.format(base=root, name=NAME), encoding="utf8")
+    listed = [
+        f"- [{titles[name].split(' — ')[0]}]({base}{name}.html)" for name in pages
+    ]
+    text = f"# {NAME}\n\n> An executable course on attention.\n\n## Pages\n\n"
+    (out / "llms.txt").write_text(text + "\n".join(listed) + "\n", encoding="utf8")
+    if base:
+        entries = "".join(f"<url><loc>{base}{name}.html</loc></url>" for name in pages)
+        (out / "sitemap.xml").write_text(
+            '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns='
+            f'"http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>\n',
+            encoding="utf8",
+        )
+
+
+def setup(app):
+    app.connect("build-finished", write_all, priority=700)  # after course_local
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,228 @@
+"""Train the language models of chapter 10, and measure what they are compared with.
+
+    python experiments/gpt.py baselines         counting and compressing; needs pyppmd
+    python experiments/gpt.py live              the chapter's model, seeds 0 to 2
+    python experiments/gpt.py scaling           six sizes at equal data, seeds 0 to 2
+    python experiments/gpt.py long --seeds 0 --ship    the model that the course ships
+
+Everything runs on one thread, and seconds are CPU seconds without evaluation. Settings
+were chosen on the validation text; the test text is read once, at the end. The results
+are written to attncourse/recorded/gpt_*.json.
+"""
+
+import argparse
+import lzma
+import time
+from functools import partial
+
+import numpy as np
+import torch
+from counting import kneser_ney
+
+from attncourse.data.bpe import BPETokenizer
+from attncourse.data.novels import load_novels, split_texts
+from attncourse.models.gpt import GPT
+from attncourse.recorded import load
+from attncourse.recorded.writing import provenance, save, save_model
+from attncourse.training import decay_groups, train
+from attncourse.training.language import bits_per_byte, next_token_loss, text_windows
+
+MERGES = 1792
+LIVE = {"d_model": 128, "num_heads": 4, "num_layers": 4, "context": 128}
+SIZES = (16, 24, 32, 48, 64, 96)
+LOOK = 16_000  # characters of the validation text that a curve is measured on
+
+
+def prepare():
+    """Return the split text, the tokenizer and the training ids."""
+    text = split_texts(load_novels())
+    tokenizer = BPETokenizer.train(text.train, MERGES)
+    return text, tokenizer, torch.tensor(tokenizer.encode(text.train))
+
+
+def fit(
+    arguments, text, tokenizer, ids, *, seed, steps, every, decay=0.01, dropout=0.0
+):
+    """Train one model; return it and its curve: step, seconds, bits per byte."""
+    torch.manual_seed(seed)
+    model = GPT(len(tokenizer), **arguments, dropout=dropout)
+    curve, begin, aside = [], time.process_time(), 0.0
+
+    def validate(model):
+        nonlocal aside
+        now = time.process_time()
+        score = bits_per_byte(model, tokenizer, text.validation[:LOOK])
+        curve.append(
+            [every * (len(curve) + 1), round(now - begin - aside, 1), round(score, 4)]
+        )
+        print(seed, arguments["d_model"], *curve[-1], flush=True)
+        aside += time.process_time() - now
+        return -score
+
+    losses = train(
+        model,
+        text_windows(ids, 4, arguments["context"], seed),
+        next_token_loss,
+        steps=steps,
+        learning_rate=decay_groups(model, 3e-3, decay),
+        validate=validate,
+        validate_every=every,
+        device="cpu",
+        progress=False,
+    )
+    return model, {
+        "seed": seed,
+        "steps": steps,
+        "curve": curve,
+        "train_loss": round(float(np.mean(losses[-100:])), 4),
+    }
+
+
+def live(options):
+    """Train the chapter's model with every seed."""
+    text, tokenizer, ids = prepare()
+    for seed in options.seeds:
+        model, run = fit(LIVE, text, tokenizer, ids, seed=seed, steps=2250, every=150)
+        run |= held_out(model, text, tokenizer)
+        keep("gpt_live", run, ("seed",))
+        if options.ship:
+            ship(model, tokenizer, run, seed)
+
+
+def long(options):
+    """Train the same model for longer."""
+    text, tokenizer, ids = prepare()
+    for seed in options.seeds:
+        steps = options.steps or 9000
+        model, run = fit(LIVE, text, tokenizer, ids, seed=seed, steps=steps, every=250)
+        run |= held_out(model, text, tokenizer)
+        keep("gpt_long", run, ("seed", "steps"))
+        if options.ship:
+            ship(model, tokenizer, run, seed)
+
+
+def scaling(options):
+    """Train six sizes on the same data, in the same order, with every seed."""
+    text, tokenizer, ids = prepare()
+    steps = options.steps or 1080
+    for seed in options.seeds:
+        for width in SIZES:
+            sizes = {**LIVE, "d_model": width}
+            model, run = fit(
+                sizes, text, tokenizer, ids, seed=seed, steps=steps, every=steps
+            )
+            run |= held_out(model, text, tokenizer)
+            run["seconds"] = run.pop("curve")[-1][1]
+            keep("gpt_scaling", run, ("seed", "d_model"))
+
+
+def held_out(model, text, tokenizer):
+    """Return the size of a model and its scores on the text that is held out."""
+    return {
+        "d_model": model.embedding.embedding_dim,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "validation": round(bits_per_byte(model, tokenizer, text.validation), 4),
+        "test": round(bits_per_byte(model, tokenizer, text.test), 4),
+    }
+
+
+def keep(name, run, key):
+    """Put a run beside those that were recorded before, in place of its like."""
+    print(run, flush=True)
+    try:
+        runs = load(name)["runs"]
+    except FileNotFoundError:
+        runs = []
+    runs = [old for old in runs if any(old[k] != run[k] for k in key)]
+    runs = sorted([*runs, run], key=lambda one: [one[k] for k in key])
+    seeds = sorted({one["seed"] for one in runs})
+    made = provenance(seeds)  # the command that makes all of them
+    made["command"] = f"python experiments/gpt.py {name.removeprefix('gpt_')} --seeds "
+    made["command"] += " ".join(map(str, seeds))
+    save(name, {"made": made, "runs": runs})
+
+
+def ship(model, tokenizer, run, seed):
+    """Write the model that the course ships; its scores are those of 8-bit weights."""
+    text = split_texts(load_novels())
+    save_model(
+        "gpt",
+        model,
+        arguments={"vocab_size": len(tokenizer), **LIVE},
+        vocabularies={},
+        merges=tokenizer.merges,
+        measures=lambda model: held_out(model, text, tokenizer),
+        steps=run["steps"],
+        test_float32=run["test"],
+        made=provenance([seed]),
+        int8=True,
+    )
+
+
+def baselines(options):
+    """Count and compress; "look" is the text that the curves are measured on."""
+    import pyppmd
+
+    text, tokenizer, ids = prepare()
+    held = {
+        "look": text.validation[:LOOK],
+        "validation": text.validation,
+        "test": text.test,
+    }
+    train_bytes = text.train.encode()
+
+    def xz(data):
+        return len(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
+
+    def ppmd(data, order):
+        encoder = pyppmd.Ppmd7Encoder(order, 1 << 28)
+        return len(encoder.encode(data)) + len(encoder.flush())
+
+    def added(size):
+        """Return what each text adds to the compressed training text."""
+        alone = size(train_bytes)
+        return {
+            name: round(
+                8 * (size(train_bytes + part.encode()) - alone) / len(part.encode()), 4
+            )
+            for name, part in held.items()
+        }
+
+    orders = [{"order": k, **added(partial(ppmd, order=k))} for k in (8, 12)]
+    best = min(orders, key=lambda row: row["validation"])
+    found = {"xz": added(xz), "PPMd": best}
+    save("gpt_baselines", {"made": provenance(), "methods": found})
+    for kind, first, encode, vocab, longest in (
+        ("tokens", ids.tolist(), tokenizer.encode, len(tokenizer), 6),
+        ("bytes", list(train_bytes), lambda part: list(part.encode()), 256, 8),
+    ):
+        rows = [{"order": k} for k in range(longest + 1)]
+        parts = {name: encode(part) for name, part in held.items()}
+        scores = kneser_ney(
+            first, [i for part in parts.values() for i in part], longest, vocab
+        )
+        ends = np.cumsum([len(part) for part in parts.values()])[:-1]
+        for row, score in zip(rows, scores, strict=True):
+            for name, piece in zip(held, np.split(score, ends), strict=True):
+                row[name] = round(float(-piece.sum()) / len(held[name].encode()), 4)
+        found[f"Kneser-Ney, {kind}"] = {"orders": rows[2:]}
+        print(rows, flush=True)
+        made = provenance(packages=("numpy", "pyppmd"))
+        save("gpt_baselines", {"made": made, "methods": found})
+
+
+def main():
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    commands = {f.__name__: f for f in (baselines, live, scaling, long)}
+    parser.add_argument("command", choices=commands)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, help="of long and scaling")
+    parser.add_argument("--ship", action="store_true", help="write the model itself")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    commands[options.command](options)
+
+
+if __name__ == "__main__":
+    main()

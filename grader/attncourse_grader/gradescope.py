@@ -1,0 +1,150 @@
+"""An autograder for Gradescope: a zip file to upload, and what runs in it.
+
+Gradescope unpacks the zip into ``/autograder/source`` and runs ``setup.sh`` once; for
+each submission it runs ``run_autograder``, which calls `main` here.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import zipfile
+from pathlib import Path
+
+import attncourse
+from attncourse_grader.grade.report import section
+from attncourse_grader.hand_in.archives import NOTEBOOKS
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.times import read_time
+from attncourse_grader.records.late import in_words, read_penalty
+from attncourse_grader.safe_text import number
+from attncourse_grader.workers import grade_apart, layers_missing, look
+
+# Ubuntu 22.04, which Gradescope takes, has an older Python by default.
+SETUP = """\
+#!/usr/bin/env bash
+set -eu
+apt-get update
+apt-get install -y python3.11 python3.11-venv
+python3.11 -m venv /autograder/venv
+cd /autograder/source
+/autograder/venv/bin/pip install --no-cache-dir {index}'.[chapters]' ./grader
+chmod -R go-rwx /autograder/source/solutions /autograder/source/settings.json
+"""
+RUN = """\
+#!/usr/bin/env bash
+export OMP_NUM_THREADS=1
+exec /autograder/venv/bin/python -m attncourse_grader.gradescope /autograder
+"""
+MARGIN = 60  # seconds of Gradescope's limit that are kept for what is around grading
+
+
+def build(solutions: Path, exercise: str, out: Path, index: str, settings: dict):
+    """Write the zip file for one exercise and return its path."""
+    root = Path(attncourse.__file__).parent.parent
+    grader = Path(__file__).parents[1]
+    solution = solutions / f"{exercise}.ipynb"
+    if not solution.is_file():
+        raise Refused(f"the solution {solution} is not there. Give --solutions.")
+    if not (root / "pyproject.toml").is_file() or root != grader.parent:
+        raise Refused(
+            "the autograder takes the course along. Call this in a clone of it, with "
+            "both parts installed from there: pip install -e . -e grader"
+        )
+    path = out / f"gradescope-{exercise}.zip"
+    out.mkdir(parents=True, exist_ok=True)
+    option = f"--extra-index-url {shlex.quote(index)} " if index else ""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (
+            ("setup.sh", SETUP.format(index=option)),
+            ("run_autograder", RUN),
+            ("settings.json", json.dumps({"exercise": exercise, **settings})),
+        ):
+            info = zipfile.ZipInfo(name)
+            info.external_attr = 0o100755 << 16
+            archive.writestr(info, text)
+        archive.write(solution, f"solutions/{exercise}.ipynb")
+        for name in ("pyproject.toml", "README.md", "LICENSE", "grader/pyproject.toml"):
+            archive.write(root / name, name)
+        for folder in (root / "attncourse", grader / "attncourse_grader"):
+            for file in sorted(folder.rglob("*")):
+                if file.is_file() and "__pycache__" not in file.parts:
+                    archive.write(file, file.relative_to(root))
+    return path
+
+
+def main(place: str) -> None:
+    """Grade what lies in a folder as Gradescope lays it out, and write the results."""
+    place = Path(place)
+    settings = json.loads((place / "source" / "settings.json").read_text("utf8"))
+    metadata = json.loads((place / "submission_metadata.json").read_text("utf8"))
+    try:
+        found = results(place, settings, metadata)
+    except Refused as refused:
+        found = {"score": 0, "output": str(refused)}
+    (place / "results").mkdir(exist_ok=True)
+    text = json.dumps({**found, "stdout_visibility": "hidden"}, indent=1)
+    (place / "results" / "results.json").write_text(text, encoding="utf8")
+
+
+def results(place: Path, settings: dict, metadata: dict) -> dict:
+    """Return what Gradescope shows about one submission: tasks as tests."""
+    for says in layers_missing():
+        print(says, file=sys.stderr)
+    exercise, refused, fitting = settings["exercise"], "", []
+    for path in sorted((place / "submission").rglob("*")):
+        if path.is_file() and path.name.lower().endswith(NOTEBOOKS):
+            said = look(path)
+            if said.get("exercise") == exercise:
+                fitting.append(path)
+            refused = refused or said.get("refused", "")
+    if len(fitting) != 1:
+        many = f"{len(fitting)} notebooks of this exercise were handed in, not one."
+        raise Refused(many if fitting else refused or "There is no notebook of it.")
+    outcome = grade_apart(
+        fitting[0],
+        place / "source" / "solutions",
+        settings["secret"],
+        "",
+        seconds=settings["minutes"] * 60 - MARGIN,
+    )
+    if "record" not in outcome:  # Gradescope keeps what was there before
+        raise SystemExit(outcome.get("broken") or outcome.get("failed") or "no grade")
+    record, tests = outcome["record"], []
+    for task in record["tasks"]:
+        tests.append(
+            {
+                "name": task["title"],
+                "number": task["task"],
+                "score": task["points"],
+                "max_score": task["of"],
+                "status": "passed" if task["points"] == task["of"] else "failed",
+                "output": section(task),
+                "output_format": "html",
+                "visibility": settings["visibility"],
+            }
+        )
+    notes = [*record["notes"]]
+    found = {"tests": tests, "extra_data": {"created_at": metadata["created_at"]}}
+    late = lateness(metadata)
+    if late > 0:
+        penalty = settings["penalty"] and read_penalty(settings["penalty"])
+        less = penalty.points(late, record["of"]) if penalty else 0.0
+        found["score"] = max(0.0, round(record["points"] - less, 4))
+        cost = f": {number(less)} points less" if less else ""
+        notes.append(f"Handed in {in_words(late)} after the deadline{cost}.")
+    return {**found, "output": "\n".join(notes)}
+
+
+def lateness(metadata: dict) -> float:
+    """Return by how many seconds a submission is late; a student's own date counts."""
+    due = metadata.get("assignment", {}).get("due_date")
+    own = [u.get("assignment", {}).get("due_date") for u in metadata.get("users", [])]
+    dates = [read_time(date) for date in own if date]
+    dates = dates or ([read_time(due)] if due else [])
+    return max(0.0, read_time(metadata["created_at"]) - max(dates)) if dates else 0.0
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

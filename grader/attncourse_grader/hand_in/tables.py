@@ -1,0 +1,91 @@
+"""Tables as CSV: read in any of the usual forms, written so that no cell is obeyed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.safe_text import one_line
+
+LARGEST = 50_000_000  # bytes
+# Headings of Moodle's grading worksheet in English, German and French.
+MOODLE = {
+    "identifier": ("identifier", "id", "identifiant"),
+    "name": ("full name", "vollständiger name", "nom complet"),
+    "email": ("email address", "e-mail-adresse", "adresse de courriel"),
+    "grade": ("grade", "bewertung", "note"),
+    "most": ("maximum grade", "bestwertung", "note maximale"),
+    "modified": (
+        "last modified (submission)",
+        "zuletzt geändert (abgabe)",
+        "dernière modification (travail remis)",
+    ),
+    "graded": (
+        "last modified (grade)",
+        "zuletzt geändert (bewertung)",
+        "dernière modification (note)",
+    ),
+    "comments": (
+        "feedback comments",
+        "feedback als kommentar",
+        "feedback par commentaires",
+    ),
+}
+# A sign with which a cell begins a formula, at its start or where another spreadsheet
+# would begin a cell; full-width forms too. Not before a plain number.
+FORMULA = re.compile(r"(^|[;,\t\r\n])(\s*)(?=[=+\-@\0\uff1d\uff0b\uff0d\uff20])")
+NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+
+
+def heading(text: str) -> str:
+    """Return what Moodle's heading means, itself where it is none of those."""
+    bare = text.strip().lower()
+    return next((kind for kind, words in MOODLE.items() if bare in words), bare)
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """Return the rows of a CSV file as they are, the headings first."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise Refused(f"{path.name} has more than {LARGEST / 1e6:.0f} MB.")
+        data = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise Refused(f"{path} cannot be read ({reason}).") from None
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    for encoding in ("utf-16",) if utf16 else ("utf-8-sig", "cp1252"):
+        try:
+            text = data.decode(encoding)
+            break
+        except UnicodeDecodeError:
+            continue
+    else:
+        raise Refused(f"{path.name} is no text. Save it as CSV in UTF-8.")
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)
+    try:
+        return [r for r in csv.reader(io.StringIO(text), delimiter=separator) if r]
+    except csv.Error as error:
+        raise Refused(f"{path.name} cannot be read as CSV ({error}).") from None
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Read a CSV file into rows by its headings, in lower case."""
+    head, *rows = read_rows(path) or [[]]
+    head = [one_line(name).lower() for name in head]
+    return [dict(zip(head, map(one_line, row), strict=False)) for row in rows]
+
+
+def cell(text) -> str:
+    """Return a text for a table that no spreadsheet reads as a formula."""
+    text = one_line(text, 1000)
+    return text if NUMBER.fullmatch(text) else FORMULA.sub(r"\1\2'", text)
+
+
+def csv_text(rows) -> str:
+    """Return rows as CSV, every cell in quotes."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
+    return out.getvalue()

@@ -1,0 +1,162 @@
+"""When something was handed in: from tables of learning platforms, and one's own."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from attncourse_grader.exercises import modules
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.tables import heading, read_table
+
+LONGEST = 10**8  # seconds late, three years
+UNITS = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+WHEN = ("handed_in", "submitted", "submitted_at", "created_at", "timestamp", "time")
+# How months begin in English, German and French.
+MONTHS = ("jan", "f[eé]", "m[aä]r", "a[pv]r", "ma[iy]", "jun|juin", "jul|juil", "a[uo]")
+MONTHS += ("s", "o", "n", "d")
+LONG_DATE = re.compile(
+    r"\w+,? +(\d{1,2})\.? +([^\W\d]+)\.? +(\d{4}),? +(\d{1,2}):(\d\d) ?([AP]M)?", re.I
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a table says about one hand-in."""
+
+    student: dict[str, str]  # name, number in Moodle or Canvas, id: what it has
+    exercise: str  # "" for all
+    handed_in: float | None = None  # seconds since 1970
+    late: float | None = None  # seconds after the deadline, where it says that instead
+
+
+def exercise_named(text: str) -> str:
+    """Return the notebook of an exercise given by number, name or file."""
+    bare = Path(text.strip()).name.removesuffix(".ipynb").lower()
+    for notebook, module in modules().items():
+        number, _, title = notebook.partition("_")
+        if bare in (number, notebook, title, module):
+            return notebook
+    raise Refused(
+        f"there is no exercise {text!r}. The exercises are: {', '.join(modules())}."
+    )
+
+
+def numbered(text: str) -> tuple[str, str]:
+    """Return the exercise and the rest of ``1=something``, "" without an exercise."""
+    which, sign, rest = str(text).partition("=")
+    return (exercise_named(which), rest) if sign else ("", str(text))
+
+
+def read_time(text: str) -> float:
+    """Return a time in seconds since 1970.
+
+    It is written as ``2026-12-01T23:59``, or as Moodle writes it in English, German or
+    French. Without a zone it is of this machine's.
+    """
+    text = text.strip()
+    try:
+        if match := LONG_DATE.fullmatch(text):
+            day, month, year, hour, minute, half = match.groups()
+            starts = [bool(re.match(m, month, re.I)) for m in MONTHS]
+            clock = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour)
+            parts = int(year), starts.index(True) + 1, int(day), clock, int(minute)
+            return datetime.datetime(*parts).timestamp()
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+            text += "T23:59:59"
+        return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise Refused(
+            f"the time {text!r} is not understood. Write it like 2026-12-01T23:59."
+        ) from None
+
+
+def read_deadlines(texts) -> dict[str, float | None]:
+    """Return the deadline of each exercise, None for one that is taken back."""
+    found = {}
+    for text in texts:
+        name, when = numbered(text)
+        time = None if when.strip().lower() == "none" else read_time(when)
+        for each in [name] if name else modules():
+            if name or each not in found:
+                found[each] = time
+    return found
+
+
+def read_times(text: str) -> list[Said]:
+    """Read when, or how late, things were handed in.
+
+    Parameters
+    ----------
+    text : str
+        A file, with ``N=`` before it where the file is of exercise N alone: Moodle's
+        grading worksheet, Canvas's submissions as JSON, or a CSV of one's own.
+    """
+    name, rest = numbered(text) if not Path(text).exists() else ("", text)
+    path = Path(rest)
+    if path.suffix.lower() == ".json":
+        return _from_canvas(path, name)
+    found = []
+    for place, row in enumerate(read_table(path), start=2):
+        where = f"{path.name}, line {place}"
+        known = {heading(k): v for k, v in row.items()}
+        if "identifier" in known and "modified" in known:
+            if not name:
+                raise Refused(
+                    f"{path.name} is a grading worksheet of Moodle. Say of which "
+                    f"exercise: --times 1={path.name}"
+                )
+            when = known["modified"].strip()
+            time = read_time(when) if when not in ("", "-") else None
+            found.append(Said({**known, **row}, name, time))
+            continue
+        if not any(row.get(k) for k in ("student", "name", "id", "email")):
+            raise Refused(f"{where}: no column says which student.")
+        which = row.get("exercise") or row.get("assignment") or ""
+        own = exercise_named(which) if which else name
+        handed_in, late = _own_time(where, row)
+        found.append(Said(row, own, handed_in, late))
+    return found
+
+
+def _own_time(where: str, row: dict[str, str]) -> tuple[float | None, float | None]:
+    for column in WHEN:
+        if row.get(column):
+            return read_time(row[column]), None
+    for unit, seconds in UNITS.items():
+        for column in (unit, f"{unit}_late", f"{unit} late"):
+            if row.get(column):
+                late = math.nan
+                with contextlib.suppress(ValueError):
+                    late = float(row[column].replace(",", ".")) * seconds
+                if abs(late) < LONGEST:
+                    return None, max(0.0, late)
+                raise Refused(
+                    f"{where}: {row[column]!r} is no number of {unit} that one can be "
+                    "late."
+                )
+    raise Refused(f"{where}: no column says when. Name it handed_in, days or hours.")
+
+
+def _from_canvas(path: Path, name: str) -> list[Said]:
+    """Read what Canvas's API lists under .../assignments/ID/submissions."""
+    if not name:
+        raise Refused(f"say of which exercise {path.name} is: --times 1={path.name}")
+    try:
+        listed = json.loads(path.read_bytes())
+        return [
+            Said({"canvas": str(one["user_id"])}, name, read_time(one["submitted_at"]))
+            for one in listed
+            if one.get("submitted_at")
+        ]
+    except OSError as error:
+        raise Refused(f"{path} cannot be read ({error.strerror}).") from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise Refused(
+            f"{path.name} is no list of submissions as Canvas's API gives it."
+        ) from None

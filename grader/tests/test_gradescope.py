@@ -1,0 +1,86 @@
+"""The autograder for Gradescope: what is in the zip file, and what it reports.
+
+The metadata has the form that gradescope/autograder_samples documents; the date of one
+student's own is what third-party autograders read.
+"""
+
+import json
+import os
+import zipfile
+
+import pytest
+
+from attncourse_grader import gradescope
+from attncourse_grader.cli import main
+from attncourse_grader.workers import grade_one, looked_at
+
+METADATA = {
+    "id": 123456,
+    "created_at": "2026-12-02T01:00:00.000000-08:00",
+    "assignment": {
+        "due_date": "2026-12-01T23:00:00.000000-08:00",
+        "group_size": 1,
+        "id": 25828,
+        "late_due_date": None,
+        "release_date": "2026-11-01T00:00:00.000000-08:00",
+        "total_points": "20.0",
+    },
+    "submission_method": "upload",
+    "users": [{"email": "ada@uni.example", "id": 1234, "name": "Ada Lovelace"}],
+    "previous_submissions": [],
+}
+
+
+@pytest.fixture
+def unpacked(tmp_path, solutions, calls, monkeypatch, capsys):
+    """Return what Gradescope would make of our zip file, with stand-ins for grading."""
+    words = ["gradescope", "1", "--out", str(tmp_path), "--solutions", str(solutions)]
+    assert main([*words, "--secret", "w", "--penalty", "10%/day"]) == 0
+    place = tmp_path / "autograder"
+    with zipfile.ZipFile(capsys.readouterr().out.strip()) as archive:
+        archive.extractall(place / "source")
+        modes = {i.filename: i.external_attr >> 16 for i in archive.infolist()}
+    assert modes["run_autograder"] & 0o111
+    (place / "submission").mkdir()
+    (place / "submission_metadata.json").write_text(json.dumps(METADATA))
+    monkeypatch.setattr(gradescope, "grade_apart", grade_one)
+    monkeypatch.setattr(gradescope, "look", looked_at)
+    monkeypatch.setattr(gradescope, "layers_missing", lambda: [])
+    return place
+
+
+def test_the_zip_holds_what_grading_needs_and_no_other_solution(unpacked):
+    names = [p.relative_to(unpacked) for p in unpacked.rglob("*")]
+    assert [p.name for p in names if p.match("solutions/*.ipynb")] == [
+        "1_attention_from_scratch.ipynb"
+    ]
+    for name in ("attncourse/cli.py", "grader/attncourse_grader/gradescope.py"):
+        assert (unpacked / "source" / name).is_file()
+    assert not any("__pycache__" in p.parts for p in names)
+    size = sum(p.stat().st_size for p in unpacked.rglob("*") if p.is_file())
+    assert size < 30e6
+    assert os.access(unpacked / "source" / "setup.sh", os.R_OK)
+
+
+def test_tasks_are_tests_and_the_time_is_that_of_handing_in(unpacked, notebook):
+    notebook(unpacked / "submission" / "a" / "x.ipynb", attention="right")
+    gradescope.main(str(unpacked))
+    found = json.loads((unpacked / "results" / "results.json").read_text())
+    scores = {test["number"]: test["score"] for test in found["tests"]}
+    assert (scores["1.1"], scores["1.2"], scores["1.3"]) == (0, 2, 2)
+    assert found["score"] == 2  # 4 points, of which a day costs 2 of 20
+    assert "2 hours after the deadline: 2 points less" in found["output"]
+    assert "Task 1.1: Scores" in found["tests"][0]["output"]
+    assert found["stdout_visibility"] == "hidden"
+    own = {"users": [{"assignment": {"due_date": "2026-12-03T00:00:00-08:00"}}]}
+    assert gradescope.lateness({**METADATA, **own}) == 0
+    assert gradescope.lateness({**METADATA, "assignment": {"due_date": None}}) == 0
+
+
+@pytest.mark.parametrize(("count", "says"), [(0, "no notebook"), (2, "2 notebooks")])
+def test_no_notebook_and_two_are_a_sentence(count, says, unpacked, notebook):
+    for place in range(count):
+        notebook(unpacked / "submission" / f"{place}.ipynb")
+    gradescope.main(str(unpacked))
+    found = json.loads((unpacked / "results" / "results.json").read_text())
+    assert (found["score"], says in found["output"]) == (0, True)

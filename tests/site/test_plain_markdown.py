@@ -1,0 +1,91 @@
+"""Plain Markdown of notebooks becomes boxes, citations and links to the glossary."""
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.core import publish_doctree
+from myst_parser.docutils_ import Parser
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path.stem for path in (ROOT / "chapters").glob("[0-9]*.ipynb"))
+
+
+def load(name):
+    path = ROOT / "book" / "_ext" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def boxes_of(text):
+    document = publish_doctree(text, parser=Parser())
+    load("course_questions").Boxes(document).apply()
+    return list(document.findall(nodes.admonition))
+
+
+def test_a_quote_with_a_bold_lead_becomes_a_box_with_that_title():
+    [box] = boxes_of("Before.\n\n> **Predict.** How large is x?\n>\n> And y?")
+    assert box["classes"] == ["prediction"]
+    assert [part.astext().strip() for part in box.children] == [
+        "Predict",
+        "How large is x?",
+        "And y?",
+    ]
+    assert boxes_of("> **Limits of it.** None.")[0]["classes"] == ["limits-of-it"]
+
+
+@pytest.mark.parametrize("quote", ["> To be, or not.", "> **bold** words"])
+def test_other_quotes_stay_quotes(quote):
+    assert boxes_of(quote) == []
+
+
+ANSWER = "<details><summary>Answer</summary>\n\nTwo.\n\n</details>"
+
+
+@pytest.mark.parametrize(
+    "answer", [ANSWER, "> " + ANSWER.replace("\n", "\n> ")], ids=["after", "inside"]
+)
+def test_a_covered_answer_is_part_of_its_box(answer):
+    gap = "\n>\n" if answer.startswith(">") else "\n\n"
+    [box] = boxes_of(f"> **Predict.** How many?{gap}{answer}\n\nAfter.")
+    assert "Two." in box.astext()
+    assert "After." not in box.astext()
+
+
+@pytest.fixture(params=CHAPTERS)
+def article(pages, request):
+    return BeautifulSoup(pages[f"chapters/{request.param}.html"], "lxml").article
+
+
+def test_citations_lead_to_entries_of_the_bibliography(article, pages):
+    bibliography = BeautifulSoup(pages["book/bibliography.html"], "lxml")
+    links = article.select("a.course-citation")
+    assert links
+    for link in links:
+        page, entry = link["href"].split("#")
+        assert page == "../book/bibliography.html"
+        assert bibliography.find(id=entry) is not None
+        assert link["title"]
+
+
+def test_a_term_leads_to_the_glossary_at_its_first_mention_only(article, pages):
+    glossary = BeautifulSoup(pages["book/glossary.html"], "lxml")
+    targets = Counter(
+        link["href"].split("#")[1] for link in article.select(".course-term")
+    )
+    assert targets
+    assert set(targets.values()) == {1}
+    assert all(glossary.find(id=target) for target in targets)
+
+
+def test_rows_of_evidence_are_tables_with_their_code_folded(article):
+    for table in article.select("table.course-evidence"):
+        verdict = table.select_one(".held, .did-not-hold, .not-settled")
+        assert verdict is not None
+        assert table.find_next_sibling("details").summary.text == "Code"
+    assert not [p for p in article.select("pre") if p.text.startswith("claim  ")]

@@ -1,0 +1,56 @@
+"""The first screen: a word is chosen, and what it attends to is seen and said."""
+
+import json
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+
+from attncourse.recorded import load_model
+
+PAGE = "book/index.html"
+
+
+@pytest.fixture(scope="module")
+def data(pages):
+    text = BeautifulSoup(pages[PAGE], "lxml").select_one("#hero-data").string
+    return json.loads(text)
+
+
+def test_the_weights_are_those_of_the_model_that_ships(data):
+    import torch
+
+    model, record = load_model("translation_french")
+    words = [word.lower() for word in data["words"][:-1]]
+    ids = torch.tensor([record["vocabularies"]["source"].encode(words, eos=True)])
+    with torch.no_grad():
+        layers = model.encode(ids, need_weights=True)[2]
+    for shown, layer in zip(data["trained"], layers, strict=True):
+        assert torch.allclose(torch.tensor(shown) / 100, layer[0], atol=0.0051)
+
+
+def test_without_scripts_one_word_is_shown_with_its_weights(pages, data):
+    page = BeautifulSoup(pages[PAGE], "lxml")
+    shown = [float(small.string) for small in page.select(".hero-words small")]
+    assert shown == [w / 100 for w in data["trained"][1][0][9]]
+    says = page.select_one(".hero-says").get_text()
+    assert re.search(r"“it” reads mostly from “garden”, with weight 0\.9", says)
+
+
+def test_a_word_is_chosen_by_mouse_by_touch_and_by_keyboard(browser, address):
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as window:
+        tab = window.new_page()
+        tab.goto(address + PAGE, wait_until="load")
+        tab.wait_for_selector(".hero-lives path")
+        says = tab.locator(".hero-says")
+        assert tab.locator(".hero").bounding_box()["y"] < 450
+        tab.locator(".hero-words button").nth(3).hover()
+        assert "“the”" in says.inner_text()
+        tab.mouse.move(5, 5)
+        assert "“it”" in says.inner_text()
+        tab.locator(".hero-words button").nth(1).focus()
+        tab.keyboard.press("Tab")
+        assert "“that”" in says.inner_text()
+        tab.locator(".hero-words button").nth(4).click()
+        tab.get_by_role("button", name="untrained").click()
+        assert "before training: “mother”" in says.inner_text()

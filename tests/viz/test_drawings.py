@@ -1,0 +1,50 @@
+"""The drawings: in step with what makes them, described, and legible on a phone."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from attncourse.viz import drawing
+from attncourse.viz.drawings import HERE
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = sorted(path.stem for path in HERE.glob("*.svg") if "." not in path.stem)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_files_are_what_the_scenes_give(monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    made = runpy.run_path(str(ROOT / "book/_drawings/__main__.py"))["files"]()
+    kept = {path.name: path.read_text(encoding="utf8") for path in HERE.glob("*.svg")}
+    assert kept == made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drawing_is_described_and_fits_a_phone(name):
+    for suffix, room in (("", 708), (".narrow", 352)):
+        root = ElementTree.parse(HERE / f"{name}{suffix}.svg").getroot()
+        assert root.get("role") == "img"
+        assert float(root.get("width")) <= room
+        assert root.find(f"{SVG}title").text
+        assert len(root.find(f"{SVG}desc").text) > 60
+
+
+def test_no_text_is_smaller_than_12_pixels():
+    style = (HERE / "drawings.css").read_text(encoding="utf8")
+    sizes = re.findall(r"font(?:-size)?: (?:\d+ )?([\d.]+)px", style)
+    assert min(map(float, sizes)) >= 12
+
+
+def test_a_notebook_gets_both_forms_and_a_name():
+    shown = drawing("scaled_dot_product_attention")
+    assert shown._repr_html_().count("<svg") == 2
+    assert repr(shown) == "drawing('scaled_dot_product_attention')"
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"must be one of .*scaled_dot_product"):
+        drawing("no_such")

@@ -1,0 +1,83 @@
+"""The GPT in the page computes what PyTorch computes, from the same 8 bits."""
+
+import base64
+
+import numpy as np
+import pytest
+import torch
+
+from attncourse import recorded
+from attncourse.data.bpe import BPETokenizer
+from attncourse.widgets import LanguageModel
+from attncourse.widgets._models import engine_text, weights_file, weights_script
+
+TEXTS = [
+    "It is a truth universally acknowledged, that",
+    '"Oh!" cried Emma; "in 1811 £5  naïve 🙂',
+    "\n\nCHAPTER 12\n x_y  \t",
+]
+RUN = """({coded, merges, heads, texts, off}) => {
+  const {GPT, Tokenizer, readTensors, fromBase64} = window.engine;
+  const tokenizer = new Tokenizer(merges);
+  const gpt = new GPT(readTensors(fromBase64(coded)), {heads});
+  return texts.map(text => {
+    const ids = tokenizer.encode(text), cache = gpt.start();
+    const steps = ids.map(id => gpt.step(id, cache, {off: new Set(off)}));
+    return {ids, text: tokenizer.decode(ids), logits: steps.map(s => [...s.logits]),
+            weights: steps.map(s => s.weights.map(w => [...w]))};
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def tab(chromium):
+    page = chromium.new_page()
+    engine = engine_text("gpt").replace("export default { render };", "")
+    names = "window.engine = {GPT, Tokenizer, readTensors, fromBase64};"
+    page.add_script_tag(content=engine + names, type="module")
+    page.wait_for_function("window.engine")
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("off", [[], ["blocks.0.1", "blocks.3.2"]])
+def test_tokens_logits_and_weights_equal_those_of_pytorch(tab, off):
+    model, record = recorded.load_model("gpt")
+    tokenizer = BPETokenizer(record["merges"])
+    given = {
+        "coded": base64.b64encode(weights_file("gpt")).decode(),
+        "merges": record["merges"],
+        "heads": model.num_heads,
+        "texts": TEXTS,
+        "off": off,
+    }
+    active = torch.ones(model.num_layers, model.num_heads, dtype=torch.bool)
+    for name in off:
+        _, layer, head = name.split(".")
+        active[int(layer), int(head)] = False
+    for text, found in zip(TEXTS, tab.evaluate(RUN, given), strict=True):
+        assert found["text"] == text
+        assert found["ids"] == tokenizer.encode(text)
+        with torch.no_grad():
+            logits, weights = model(
+                torch.tensor([found["ids"]]), active_heads=active, need_weights=True
+            )
+        assert np.abs(np.array(found["logits"]) - logits[0].numpy()).max() < 1e-3
+        for layer, head in np.argwhere(active.numpy()):
+            for i, step in enumerate(found["weights"]):
+                row = np.reshape(step[layer], (model.num_heads, i + 1))[head]
+                theirs = weights[layer][0, head, i, : i + 1].numpy()
+                assert np.abs(row - theirs).max() < 1e-4
+
+
+def test_the_weights_are_small_and_are_sent_when_they_are_asked_for():
+    assert len(weights_script("gpt")) < 2e6
+    widget, sent = LanguageModel(), []
+    widget.send = lambda content, buffers: sent.append((content, buffers))
+    widget._answer(widget, {"ask": "weights", "language": "french"}, [])
+    widget._answer(widget, {"ask": "weights", "language": "gpt"}, [])
+    assert sent == [({"weights": "gpt"}, [weights_file("gpt")])]
+
+
+def test_the_still_picture_shows_a_head():
+    assert "head 0 of layer 3" in LanguageModel("She was").still()
