@@ -354,7 +354,7 @@ HEADS = (
         "columns of query and key, and divide the scores by the root of that width.",
         _heads,
         _only_weights,
-        read="chapters/03_multi_head#split-attend-join-project",
+        read="chapters/03_multi_head#multi-head-attention-in-numpy",
     ),
     _both(
         "the heads' outputs are joined in their order, then projected",

@@ -102,7 +102,7 @@ def _of_modes(build, draw):
         draw,
         call,
         weight=2,
-        read=f"{IN_HEADS}the-layer-you-would-use",
+        read=f"{IN_HEADS}agreement-with-pytorchs-module",
     )
 
 
@@ -113,7 +113,7 @@ TRANSLATOR = (
         "The numbers are not the model's weights in this order of axes.",
         _sentences,
         _kinds,
-        read=f"{IN_HEADS}the-same-in-pytorch-shape-by-shape",
+        read=f"{IN_HEADS}multi-head-attention-in-pytorch-shape-by-shape",
     ),
     Probe(
         "rows of padded queries are zero, and all others as they were",
@@ -204,7 +204,7 @@ PICTURES = (
         "Read from the top left, the pictures do not show the weights.",
         _heads,
         _shown("data"),
-        read=f"{IN_HEADS}what-do-the-heads-of-a-trained-model-do",
+        read=f"{IN_HEADS}attention-heads-on-words",
     ),
     Probe(
         "a colour means the same weight everywhere, on a scale from 0 to 1",
@@ -299,7 +299,7 @@ SCORES = (
         "It is not the mean over the queries that have an earlier copy.",
         _pairs,
         _named(2),
-        read=f"{IN_HEADS}a-score-for-each-head",
+        read=f"{IN_HEADS}scores-for-heads",
     ),
     Probe(
         "several copies count together, and what followed may be the query itself",
@@ -430,7 +430,7 @@ ABLATION = (
         _to_ablate,
         _inside,
         weight=2,
-        read=f"{IN_HEADS}does-the-model-need-these-heads",
+        read=f"{IN_HEADS}ablation-of-heads",
     ),
     Probe(
         "after the block the model is as it was, also if it ends in an error",
@@ -482,7 +482,7 @@ MEASURES = (
         "It is not the mean over the queries of this sum over the keys.",
         _distances,
         nth(0),
-        read=f"{IN_HEADS}a-score-for-each-head",
+        read=f"{IN_HEADS}scores-for-heads",
     ),
     Probe(
         "padding is left out, and all queries of the batch count alike",
@@ -629,7 +629,7 @@ OWN_SCORE = (
         _of_amounts,
         measure=lambda values, _: np.diff(values["mixed"]).min(),
         between=(0.0199, 1),
-        read=f"{IN_HEADS}a-score-for-each-head",
+        read=f"{IN_HEADS}scores-for-heads",
     ),
     Probe(
         "a score changes with the head's own weights, and with nothing else",
