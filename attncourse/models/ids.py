@@ -7,8 +7,13 @@ from attncourse import _checks
 from attncourse.layers.core import check_device
 
 
-def check_ids(name, ids, vocab_size, device, *, rank=2, layout="(batch, tokens)"):
-    """Check that `ids` holds integers from 0 to vocab_size − 1 on `rank` axes."""
+def check_ids(
+    name, ids, vocab_size, device, *, layout="(batch, tokens)", max_len=None
+):
+    """Check that `ids` holds integers from 0 to vocab_size − 1 on the axes of `layout`.
+
+    With `max_len`, there may be no more than that many of them in a row.
+    """
     if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
         kind = ids.dtype if isinstance(ids, torch.Tensor) else type(ids).__name__
         raise TypeError(
@@ -16,7 +21,12 @@ def check_ids(name, ids, vocab_size, device, *, rank=2, layout="(batch, tokens)"
             "Convert it with torch.as_tensor(ids).long()."
         )
     check_device(name, ids, device)
-    _checks.exact_rank(name, ids, rank, layout=layout)
+    _checks.exact_rank(name, ids, 1 + layout.count(","), layout=layout)
+    if max_len is not None and ids.shape[1] > max_len:
+        raise ValueError(
+            f"{name} has {ids.shape[1]} positions, but this model was made for at most "
+            f"{max_len}. Cut the sequence, or make the model with a larger max_len."
+        )
     if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
         raise ValueError(
             f"{name} must hold ids from 0 to {vocab_size - 1}, but its ids reach from "
@@ -25,8 +35,11 @@ def check_ids(name, ids, vocab_size, device, *, rank=2, layout="(batch, tokens)"
         )
 
 
-def check_source(source, vocab_size, pad_idx, device):
-    """Check sources that are padded on the right; return their lengths ``(batch,)``."""
+def check_source(source, vocab_size, pad_idx, device, *, empty_rows=False):
+    """Check sources that are padded on the right; return their lengths ``(batch,)``.
+
+    With `empty_rows`, a row may hold nothing but padding.
+    """
     check_ids("source", source, vocab_size, device)
     present = source != pad_idx
     if (present[:, 1:] & ~present[:, :-1]).any():
@@ -35,7 +48,8 @@ def check_source(source, vocab_size, pad_idx, device):
             "before other ids in at least one row. Move the padding to the end."
         )
     lengths = present.sum(dim=1)
-    if len(source) and (source.shape[1] == 0 or lengths.min() == 0):
+    empty = source.shape[1] == 0 or (not empty_rows and (lengths == 0).any())
+    if len(source) and empty:
         raise ValueError(
             "source must have at least one id in each row, but row "
             f"{lengths.argmin().item()} is empty. Leave empty sentences out."

@@ -20,6 +20,7 @@ from attncourse.layers.rotary import (
 )
 from attncourse.models.checkpoint_names import NAMES, in_our_names
 from attncourse.models.feedforward import FeedForward, SwiGLU
+from attncourse.models.ids import check_ids
 from attncourse.models.transformer import TransformerLayer
 
 REPOSITORIES = {
@@ -138,19 +139,11 @@ class PretrainedTransformer(nn.Module):
 
         Raises
         ------
-        ValueError
-            If there are too many tokens, or one is not in the vocabulary.
+        TypeError, ValueError
+            If `tokens` holds other than ids of the vocabulary, or too many of them.
         """
-        if tokens.dim() != 2 or not 0 < tokens.shape[1] <= self.max_len:
-            raise ValueError(
-                f"tokens must be (batch, tokens) with 1 to {self.max_len} tokens, but "
-                f"their shape is {tuple(tokens.shape)}. Cut the text into pieces."
-            )
-        if not 0 <= tokens.min() <= tokens.max() < self.vocab_size:
-            raise ValueError(
-                f"tokens must lie between 0 and {self.vocab_size - 1}, but they reach "
-                f"from {tokens.min()} to {tokens.max()}. Use this model's tokenizer."
-            )
+        device = self.embedding.weight.device
+        check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
         if self.causal:
             causal = create_causal_mask(tokens.shape[1], device=tokens.device)
             mask = causal if mask is None else causal & mask

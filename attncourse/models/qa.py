@@ -183,7 +183,7 @@ class QATransformer(nn.Module):
         return start, end, {**weights, "layers": layer_weights}
 
     @torch.no_grad()
-    def predict_answer(self, question, context, *, max_answer=10, no_answer_bias=0.0):
+    def predict_answer(self, question, context, *, max_answer=10):
         """Return the best span of each context, found by a joint search.
 
         Parameters
@@ -192,9 +192,6 @@ class QATransformer(nn.Module):
             As for the model itself.
         max_answer : int, default 10
             The longest answer, in words.
-        no_answer_bias : float, default 0.0
-            Added to the score of "no answer": larger values make the model more
-            careful.
 
         Returns
         -------
@@ -211,7 +208,7 @@ class QATransformer(nn.Module):
         self.eval()
         start, end = self(question, context)
         spans, scores = best_spans(start[:, 1:], end[:, 1:], max_answer)
-        nothing = start[:, 0] + end[:, 0] + no_answer_bias
+        nothing = start[:, 0] + end[:, 0]
         return [
             None if none >= score else tuple(span)
             for span, score, none in zip(

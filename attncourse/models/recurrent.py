@@ -1,12 +1,11 @@
 """A recurrent encoder-decoder, with or without attention."""
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from attncourse import _checks
 from attncourse.layers.scores import AdditiveAttention, MultiplicativeAttention
-from attncourse.models.ids import check_ids
+from attncourse.models.ids import check_ids, check_source, shift_right
 
 ATTENTION = (None, "additive", "dot", "general", "concat")
 
@@ -33,13 +32,11 @@ class RecurrentSeq2Seq(nn.Module):
     src_vocab_size, tgt_vocab_size : int
         Numbers of source and of target ids.
     hidden_dim : int
-        Width of the states of both GRUs.
+        Width of the embeddings and of the states of both GRUs.
     attention : {None, "additive", "dot", "general", "concat"}, default None
         How a decoder state is compared with the encoder states. "additive" is
         `AdditiveAttention` with a hidden layer of width `hidden_dim`, the others are
         the methods of `MultiplicativeAttention`.
-    embed_dim : int, optional
-        Width of the embeddings; `hidden_dim` unless given.
     pad_idx : int, default 0
         The id that fills up short sources, on the right.
 
@@ -72,7 +69,6 @@ class RecurrentSeq2Seq(nn.Module):
         hidden_dim,
         *,
         attention=None,
-        embed_dim=None,
         pad_idx=0,
     ):
         super().__init__()
@@ -84,19 +80,17 @@ class RecurrentSeq2Seq(nn.Module):
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
         self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
         hidden_dim = _checks.positive_int("hidden_dim", hidden_dim)
-        embed_dim = hidden_dim if embed_dim is None else embed_dim
-        embed_dim = _checks.positive_int("embed_dim", embed_dim)
         self.pad_idx = _checks.positive_int("pad_idx", pad_idx, minimum=0)
         if pad_idx >= src_vocab_size:
             raise ValueError(
                 f"pad_idx must be one of the {src_vocab_size} source ids, 0 to "
                 f"{src_vocab_size - 1}, but got {pad_idx}."
             )
-        self.source_embedding = nn.Embedding(src_vocab_size, embed_dim)
-        self.target_embedding = nn.Embedding(tgt_vocab_size + 1, embed_dim)
+        self.source_embedding = nn.Embedding(src_vocab_size, hidden_dim)
+        self.target_embedding = nn.Embedding(tgt_vocab_size + 1, hidden_dim)
         self.start_idx = tgt_vocab_size
-        self.encoder = nn.GRU(embed_dim, hidden_dim, batch_first=True)
-        self.decoder = nn.GRU(embed_dim, hidden_dim, batch_first=True)
+        self.encoder = nn.GRU(hidden_dim, hidden_dim, batch_first=True)
+        self.decoder = nn.GRU(hidden_dim, hidden_dim, batch_first=True)
         self.combine = nn.Linear(2 * hidden_dim, hidden_dim)
         self.output = nn.Linear(hidden_dim, tgt_vocab_size)
         # Last, so that models with and without it start from the same weights.
@@ -124,29 +118,19 @@ class RecurrentSeq2Seq(nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If `source` does not hold integers from 0 to src_vocab_size − 1, is not
-            two-dimensional, has no columns, or has padding before an id.
+            If `source` does not hold ids of the vocabulary on two axes, has no columns,
+            or has padding before an id.
         """
-        check_ids("source", source, self.src_vocab_size, self.output.weight.device)
-        if source.shape[1] == 0:
-            raise ValueError(
-                "source must have at least one column, but its shape is "
-                f"{_checks.shape_text(source)}. An empty sequence is a row of padding."
-            )
-        mask = source != self.pad_idx
-        if (mask[:, 1:] & ~mask[:, :-1]).any():
-            raise ValueError(
-                f"source must be padded on the right, but id {self.pad_idx} (pad_idx) "
-                "stands before other ids in at least one row. Move the padding to the "
-                "end of the row."
-            )
+        device = self.output.weight.device
+        lengths = check_source(
+            source, self.src_vocab_size, self.pad_idx, device, empty_rows=True
+        )
         outputs, _ = self.encoder(self.source_embedding(source))
         # A GRU that reads from the left cannot be changed by padding on the right: it
         # is enough to take each state where its own sequence ends.
-        lengths = mask.sum(dim=1)
         rows = torch.arange(len(source), device=source.device)
         last = outputs[rows, (lengths - 1).clamp(min=0)]
-        return outputs, last * (lengths > 0)[:, None], mask
+        return outputs, last * (lengths > 0)[:, None], source != self.pad_idx
 
     def forward(self, source, target, *, need_weights=False):
         """Score each target id, given the source and the target ids before it.
@@ -182,16 +166,7 @@ class RecurrentSeq2Seq(nn.Module):
         self._check_weights(need_weights)
         check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
         outputs, last, mask = self.encode(source)
-        if len(source) != len(target):
-            raise ValueError(
-                "source and target must have the same batch size, but their shapes are "
-                f"{_checks.shape_text(source)} and {_checks.shape_text(target)}."
-            )
-        if target.shape[1] == 0:
-            logits = last.new_zeros(len(target), 0, self.tgt_vocab_size)
-            weights = last.new_zeros(len(target), 0, source.shape[1])
-            return (logits, weights) if need_weights else logits
-        shifted = F.pad(target[:, :-1], (1, 0), value=self.start_idx)
+        shifted = shift_right(target, source, self.start_idx)
         logits, weights, _ = self._decode(shifted, last[None], outputs, last, mask)
         return (logits, weights) if need_weights else logits
 

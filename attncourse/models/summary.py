@@ -110,7 +110,6 @@ class SelfAttentionSummarizer(nn.Module):
             texts,
             self.vocab_size,
             self.score.weight.device,
-            rank=3,
             layout="(batch, sentences, words)",
         )
         words = texts != self.pad_idx

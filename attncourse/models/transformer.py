@@ -12,6 +12,7 @@ from attncourse.layers.positions import (
     SinusoidalPositionalEncoding,
 )
 from attncourse.models.feedforward import FeedForward
+from attncourse.models.ids import check_ids
 
 POSITIONS = ("sinusoidal", "learned", "rotary", None)
 
@@ -289,7 +290,8 @@ class Transformer(nn.Module):
             If `tokens` is not a matrix of integers from the vocabulary, is longer than
             max_len, or a mask does not fit.
         """
-        self._check_tokens(tokens)
+        device = self.embedding.weight.device
+        check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
         mask = self._combine(mask, tokens)
         if active_heads is None:
             active_heads = [None] * self.num_layers
@@ -318,32 +320,6 @@ class Transformer(nn.Module):
             return mask
         causal = create_causal_mask(length, device=tokens.device)
         return causal if mask is None else causal & mask
-
-    def _check_tokens(self, tokens):
-        if not isinstance(tokens, torch.Tensor):
-            raise TypeError(
-                f"tokens must be a torch.Tensor, but got {type(tokens).__name__}. "
-                "Convert lists with torch.tensor(tokens)."
-            )
-        if tokens.dtype not in (torch.int64, torch.int32):
-            raise TypeError(
-                "tokens must be integers (int64 or int32), but their dtype is "
-                f"{tokens.dtype}. Token ids can be converted with .long()."
-            )
-        check_device("tokens", tokens, self.embedding.weight.device)
-        _checks.exact_rank("tokens", tokens, 2, layout="(batch, tokens)")
-        if tokens.shape[1] > self.max_len:
-            raise ValueError(
-                f"tokens has {tokens.shape[1]} positions, but this model was made for "
-                f"at most {self.max_len}. Cut the sequence, or make the model with a "
-                "larger max_len."
-            )
-        if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < self.vocab_size:
-            raise ValueError(
-                f"tokens must lie between 0 and {self.vocab_size - 1}, but they reach "
-                f"from {tokens.min()} to {tokens.max()}. Make the model with a larger "
-                "vocab_size, or look for ids that stand for nothing."
-            )
 
 
 def _check_active(name, active, shape, like):

@@ -196,11 +196,9 @@ def test_another_file_than_expected_is_refused(tmp_path):
 def test_bad_tokens_are_refused(tmp_path):
     saved(CASES["gpt2"], tmp_path)
     model = load_checkpoint(tmp_path)
-    with pytest.raises(ValueError, match=r"1 to 61 tokens.*\(1, 62\)"):
+    with pytest.raises(ValueError, match="62 positions.*at most 61"):
         model(torch.zeros(1, 62, dtype=torch.long))
-    with pytest.raises(
-        ValueError, match="between 0 and 46, but they reach from 3 to 47"
-    ):
+    with pytest.raises(ValueError, match="ids from 0 to 46.*reach from 3 to 47"):
         model(torch.tensor([[3, 47]]))
 
 

@@ -110,8 +110,10 @@ def test_an_answer_is_a_span_or_nothing(rng):
     model = make()
     question, context = example(rng)
     start, end = model(question, context)
-    assert model.predict_answer(question, context, no_answer_bias=1e6) == [None, None]
-    spans = model.predict_answer(question, context, no_answer_bias=-1e6)
+    model.nothing.bias.data.fill_(1e6)
+    assert model.predict_answer(question, context) == [None, None]
+    model.nothing.bias.data.fill_(-1e6)
+    spans = model.predict_answer(question, context)
     expected, _ = best_spans(start[:, 1:], end[:, 1:], 10)
     assert spans == [tuple(s) for s in expected.tolist()]
     assert all(0 <= i <= j for i, j in spans)

@@ -256,12 +256,12 @@ TOKENS_OK = torch.ones(BATCH, TOKENS, dtype=torch.int64)
 @pytest.mark.parametrize(
     ("tokens", "options", "error", "message"),
     [
-        ([[1, 2]], {}, TypeError, "torch.tensor"),
-        (TOKENS_OK.float(), {}, TypeError, "must be integers"),
+        ([[1, 2]], {}, TypeError, "got list"),
+        (TOKENS_OK.float(), {}, TypeError, "integer ids"),
         (TOKENS_OK[0], {}, ValueError, "must have 2 axes"),
         (TOKENS_OK.repeat(1, 2), {}, ValueError, "larger max_len"),
-        (TOKENS_OK * VOCAB, {}, ValueError, "must lie between 0 and 12"),
-        (-TOKENS_OK, {}, ValueError, "must lie between 0 and 12"),
+        (TOKENS_OK * VOCAB, {}, ValueError, "must hold ids from 0 to 12"),
+        (-TOKENS_OK, {}, ValueError, "must hold ids from 0 to 12"),
         (TOKENS_OK, {"mask": torch.ones(TOKENS, TOKENS)}, TypeError, "boolean"),
         (
             TOKENS_OK,
