@@ -267,8 +267,8 @@ def _day(seconds: float) -> str:
 
 def run_doctor(arguments) -> int:
     """Say what is missing on this machine."""
-    from attncourse_grader.doctor import examine, text_of
+    from attncourse_grader.doctor import MISSING, examine, text_of
 
     found = examine(Path(arguments.grades))
     print(text_of(found))
-    return 1 if any(f.state == "missing" for f in found) else 0
+    return 1 if any(state == MISSING for state, _ in found.values()) else 0

@@ -159,9 +159,9 @@ def outcome_of(done) -> dict:
 def layers_missing() -> list[str]:
     """Return a sentence for each layer of isolation that this machine lacks."""
     return [
-        f"Answers run without this layer of isolation: {layer.name} ({layer.why_not})."
-        for layer in forking.layers()
-        if not layer.works
+        f"Answers run without this layer of isolation: {name} ({why})."
+        for name, why in forking.layers().items()
+        if why
     ]
 
 

@@ -7,17 +7,12 @@ from types import SimpleNamespace
 
 from attncourse_grader import doctor
 from attncourse_grader.cli import main
-from attncourse_grader.isolate.sandbox import Layer
-
-
-def states(folder):
-    return {found.name: found for found in doctor.examine(folder)}
 
 
 def test_a_machine_that_has_all_is_told_so(tmp_path, capsys):
-    found = states(tmp_path)
-    for name in ("Python", "torch", "nbval", "room for grades", "SQLite"):
-        assert found[name].state == "good", found[name]
+    found = doctor.examine(tmp_path)
+    for name in ("Python", "torch", "nbval", "room for grades"):
+        assert found[name][0] == "good", found[name]
     assert main(["doctor", "--grades", str(tmp_path)]) == 0
     assert "Grading cannot begin" not in capsys.readouterr().out
 
@@ -41,16 +36,16 @@ def test_a_missing_package_is_named_with_the_remedy(tmp_path, monkeypatch, capsy
 
 def test_a_torch_that_does_not_load_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert states(tmp_path)["torch"].state == "missing"
+    assert doctor.examine(tmp_path)["torch"][0] == doctor.MISSING
 
 
 def test_little_room_and_memory_are_said(tmp_path, monkeypatch):
     usage = SimpleNamespace(free=1e8)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     monkeypatch.setattr(doctor, "memory_free", lambda: 5e8)
-    found = states(tmp_path / "not" / "there")
-    assert found["room for grades"].state == "lacking"
-    assert "--jobs 1" in found["memory"].says
+    found = doctor.examine(tmp_path / "not" / "there")
+    assert found["room for grades"][0] == "lacking"
+    assert "--jobs 1" in found["memory"][1]
 
 
 def test_a_folder_that_cannot_be_written_is_missing(tmp_path, monkeypatch):
@@ -58,23 +53,23 @@ def test_a_folder_that_cannot_be_written_is_missing(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refusing)
-    assert states(tmp_path)["room for grades"].state == "missing"
+    assert doctor.examine(tmp_path)["room for grades"][0] == doctor.MISSING
 
 
 def test_layers_that_do_not_work_are_named_with_a_way_out(tmp_path, monkeypatch):
-    layers = [Layer("network", False, "not permitted"), Layer("memory", True)]
+    layers = {"network": "not permitted", "memory": ""}
     monkeypatch.setattr(doctor.forking, "layers", lambda: layers)
-    found = states(tmp_path)
-    assert found["isolation: memory"].state == "good"
-    assert found["isolation: network"].state == "lacking"
-    assert "container" in found["isolation: network"].says
-    assert "not permitted" in found["isolation: network"].says
+    found = doctor.examine(tmp_path)
+    assert found["isolation: memory"][0] == "good"
+    assert found["isolation: network"][0] == "lacking"
+    assert "container" in found["isolation: network"][1]
+    assert "not permitted" in found["isolation: network"][1]
 
 
 def test_where_there_is_no_linux_that_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor.sandbox, "linux", False)
-    assert states(tmp_path)["Linux"].state == "missing"
-    assert "WSL" in states(tmp_path)["Linux"].says
+    assert doctor.examine(tmp_path)["Linux"][0] == doctor.MISSING
+    assert "WSL" in doctor.examine(tmp_path)["Linux"][1]
 
 
 def test_memory_is_a_plausible_number():

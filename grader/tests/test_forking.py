@@ -122,28 +122,6 @@ def test_two_threads_share_the_forking_process():
     assert forking.forker().alive
 
 
-def test_optimisers_do_without_the_compiler_and_it_is_there_when_asked_for():
-    code = """
-        import sys
-        from attncourse_grader.isolate import fork_server
-        fork_server.prepare()
-        import torch
-        layer = torch.nn.Linear(3, 2)
-        for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
-            optimiser = kind(layer.parameters(), lr=0.1)
-            layer(torch.ones(5, 3)).sum().backward()
-            optimiser.step()
-            optimiser.zero_grad()
-        assert "torch._dynamo.config" not in sys.modules
-        import torch._dynamo
-        assert torch._dynamo.is_compiling() is False
-        assert "torch._dynamo.config" in sys.modules
-        double = torch.compile(lambda x: 2 * x, backend="eager")
-        assert double(torch.ones(3)).sum() == 6
-        """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
-
-
 def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
     for number in range(3 * cache.MOST):
         cache.put(f"of student {number}", number)

@@ -22,7 +22,7 @@ from importlib import import_module
 from attncourse_grader import cache
 from attncourse_grader.exercises import modules
 from attncourse_grader.isolate import forking
-from attncourse_grader.isolate.channel import Reader, send
+from attncourse_grader.isolate.channel import receive, send
 from attncourse_grader.isolate.spawn import end_after, end_children, spawn
 
 COMPARING = "attncourse_grader.grade.comparing"
@@ -68,9 +68,6 @@ def prepare() -> None:
     """Import what both kinds of forks need; of the exercises nothing."""
     import torch
 
-    from attncourse_grader.isolate.without_compiler import spare_compiler
-
-    spare_compiler()
     torch.set_num_threads(1)
     for kind in (torch.half, torch.bfloat16):  # reads what kind of processor it is
         torch.ones(8, 8, dtype=kind) @ torch.ones(8, 8, dtype=kind)
@@ -87,6 +84,7 @@ def serve_students(asked) -> None:
     """Hand requests on to a process for each exercise, forked when first needed."""
     from attncourse_grader.isolate import student_process
 
+    import_module("torch._dynamo")  # every optimiser does, and that takes seconds
     student_process.settle()
     gc.freeze()
     servers: dict[str, socket.socket] = {}
@@ -146,7 +144,7 @@ def answer(number, asks, sends) -> None:
     """Call the function that a socket names, and send what it returns."""
     sock = socket.socket(fileno=number)
     deadline = time.monotonic() + forking.GRACE
-    request = Reader(sock, longest=forking.LONGEST).read(deadline)
+    request = receive(sock, deadline, forking.LONGEST)
     signal.alarm(int(request["seconds"]) + forking.GRACE)
     forking.here = forking.Here(asks, request["folder"])
     cache.sends = sends

@@ -23,8 +23,7 @@ import time
 from importlib import import_module
 
 from attncourse_grader.isolate import sandbox
-from attncourse_grader.isolate.channel import Broken, Late, Reader, send
-from attncourse_grader.isolate.sandbox import Layer, read_layers
+from attncourse_grader.isolate.channel import receive, send
 from attncourse_grader.isolate.student import Spawner
 
 TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
@@ -32,7 +31,6 @@ GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
 PASSED_ON += ("ATTNCOURSE_BOOK",)  # where links of the feedback lead
-
 
 NOT_LINUX = (
     "Grading needs Linux: answers run in isolated processes that other systems do not "
@@ -126,9 +124,9 @@ class Forker:
                 socket.send_fds(self._control, [b"f"], [there.fileno()])
             send(here, {**request, "folder": folder, "seconds": seconds})
             deadline = time.monotonic() + seconds + 2 * GRACE
-            said = Reader(here, longest=LONGEST).read(deadline)
-        except (Broken, Late, OSError) as error:
-            why = str(error) or "it took too long"
+            said = receive(here, deadline, LONGEST)
+        except OSError as error:
+            why = "it took too long" if isinstance(error, TimeoutError) else error
             raise Ended(f"the process that does the work has ended: {why}") from None
         finally:
             here.close()
@@ -149,8 +147,6 @@ class Forker:
 
 _forker: Forker | None = None
 _lock = threading.Lock()
-
-
 here: Here | None = None  # set in a process that was forked for a call
 
 
@@ -198,14 +194,14 @@ def _environment() -> dict[str, str]:
 
 
 @functools.cache
-def layers() -> list[Layer]:
-    """Return which layers of isolation answers have on this machine, by trying."""
-    if not sandbox.linux:
-        return read_layers(dict.fromkeys(sandbox.LAYERS.values(), "this is not Linux"))
+def layers() -> dict[str, str]:
+    """Try the layers of isolation; return why each does not work, "" where it does."""
+    said = {}
     command = [sys.executable, "-m", "attncourse_grader.isolate.spawn"]
     with contextlib.suppress(subprocess.SubprocessError, ValueError, OSError):
         done = subprocess.run(
             command, env=_environment(), capture_output=True, timeout=60, check=False
         )
-        return read_layers(json.loads(done.stdout))
-    return read_layers({})
+        said = json.loads(done.stdout)
+    untried = "not tried, since an earlier one does not work"
+    return {name: said.get(key, untried) for key, name in sandbox.LAYERS.items()}

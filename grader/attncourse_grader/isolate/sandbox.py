@@ -12,7 +12,6 @@ import ctypes
 import os
 import signal
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from attncourse_grader.isolate import landlock
@@ -39,15 +38,6 @@ with contextlib.suppress(ImportError):  # not on Windows
 
 linux = sys.platform.startswith("linux")
 libc = ctypes.CDLL(None, use_errno=True) if linux else None
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One layer of isolation."""
-
-    name: str  # what it keeps the answer from
-    works: bool  # whether this machine has it
-    why_not: str = ""  # what the system said where it does not work, "" where it does
 
 
 def _done(result: int) -> int:
@@ -227,37 +217,28 @@ def only_files(readable: list[Path], hidden: list[Path], writable: Path) -> None
 
 
 LAYERS = {
-    "own processes, network and messages": "namespaces",
-    "own files of limited size": "files",
-    "no rights": "rights",
-    "limits to memory, processes and time": "limits",
-    "Landlock": "landlock",
-    "no signals to other processes": "signals",
-    "ended first where memory runs out": "memory",
+    "namespaces": "own processes, network and messages",
+    "files": "own files of limited size",
+    "rights": "no rights",
+    "limits": "limits to memory, processes and time",
+    "landlock": "Landlock",
+    "signals": "no signals to other processes",
+    "memory": "ended first where memory runs out",
 }
 
 
-def read_layers(said: dict[str, str]) -> list[Layer]:
-    """Return the layers from what an isolated process has said."""
-    found = []
-    for name, short in LAYERS.items():
-        why = said.get(short, "not tried, since an earlier one does not work")
-        found.append(Layer(name, not why, why))
-    return found
-
-
-def try_layer(name: str, function, *arguments, **options) -> Layer:
-    """Put a layer in place and say whether it works."""
+def why_not(layer, *arguments, **options) -> str:
+    """Put a layer in place; return why that does not work, "" if it does."""
     try:
-        function(*arguments, **options)
+        layer(*arguments, **options)
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        return Layer(name, False, str(error) or type(error).__name__)
-    return Layer(name, True)
+        return str(error) or type(error).__name__
+    return ""
 
 
-def signals_stay_inside(layers: list[Layer], *, own_user: bool) -> None:
+def signals_stay_inside(layers: dict[str, str], *, own_user: bool) -> None:
     """Raise `OSError` if an answer could end processes that are not its own."""
-    works = {layer.name for layer in layers if layer.works}
+    works = {name for name, why in layers.items() if not why}
     scoped = "landlock" in works and landlock.version() >= landlock.SCOPED
     if not ("namespaces" in works or scoped or own_user):
         raise OSError("needs namespaces, or Linux 6.12 with Landlock")

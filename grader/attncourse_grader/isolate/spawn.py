@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from attncourse_grader.isolate import sandbox
-from attncourse_grader.isolate.sandbox import try_layer
+from attncourse_grader.isolate.sandbox import why_not
 
 
 def end_after(function, *arguments, closing=()) -> None:
@@ -89,14 +89,13 @@ def _isolated(sock, write, place, request, then) -> None:
     there, number = sandbox.address_space(), os.getpid() % 50_000
     readable, hidden = sandbox.visible()
     hidden += [Path(path) for path in request.get("hidden", ())]
-    layers = [
-        try_layer("memory", sandbox.first_to_go),
-        try_layer("namespaces", sandbox.own_namespaces),
-    ]
-    own_files = False
-    if layers[-1].works:
-        layers.append(try_layer("files", sandbox.own_files, place, readable, hidden))
-        own_files = layers[-1].works
+    layers = {
+        "memory": why_not(sandbox.first_to_go),
+        "namespaces": why_not(sandbox.own_namespaces),
+    }
+    if not layers["namespaces"]:
+        layers["files"] = why_not(sandbox.own_files, place, readable, hidden)
+    own_files = layers.get("files") == ""
     child = os.fork()
     if child:
         sock.close()
@@ -113,15 +112,15 @@ def _isolated(sock, write, place, request, then) -> None:
         scratch = Path(".").absolute()
         with contextlib.suppress(OSError):
             keep or os.chown(scratch, *[sandbox.UNPRIVILEGED_UID + number] * 2)
-    layers.append(try_layer("limits", sandbox.limits, request["seconds"], there))
-    layers.append(try_layer("rights", sandbox.no_rights, number, keep_user=keep))
-    layers.append(try_layer("landlock", sandbox.only_files, readable, hidden, scratch))
+    layers["limits"] = why_not(sandbox.limits, request["seconds"], there)
+    layers["rights"] = why_not(sandbox.no_rights, number, keep_user=keep)
+    layers["landlock"] = why_not(sandbox.only_files, readable, hidden, scratch)
     own = os.geteuid() >= sandbox.UNPRIVILEGED_UID
-    inside = try_layer("signals", sandbox.signals_stay_inside, layers, own_user=own)
-    layers.append(inside)
+    inside = why_not(sandbox.signals_stay_inside, layers, own_user=own)
+    layers["signals"] = inside
     with contextlib.suppress(OSError):
         sandbox.die_with_parent()  # a change of user has undone that
-    os.write(write, json.dumps({w.name: w.why_not for w in layers}).encode()[: 1 << 14])
+    os.write(write, json.dumps(layers).encode()[: 1 << 14])
     sock = socket.socket(fileno=os.dup(sock.fileno()))
     sandbox.bare_process(sock.fileno())
     _forget(scratch)

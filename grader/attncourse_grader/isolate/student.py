@@ -12,7 +12,7 @@ import math
 import socket
 import time
 
-from attncourse_grader.isolate.channel import Broken, Late, Reader, send
+from attncourse_grader.isolate.channel import receive, send
 
 SECONDS_TO_START = 60
 REPLAY_SECONDS = 240  # for the cells before, in a fresh process
@@ -56,7 +56,7 @@ class Student:
 
     def __init__(self, spawner: Spawner, until: float = math.inf):
         self.spawner, self.until = spawner, until
-        self._sock = self._reader = None
+        self._sock = None
         self._cells: list[str] = []  # that a fresh process has to run first
         self._count = 0
 
@@ -101,7 +101,6 @@ class Student:
 
     def _begin(self) -> None:
         self._sock = self.spawner.new()
-        self._reader = Reader(self._sock)
         for code in self._cells:
             deadline = min(time.monotonic() + REPLAY_SECONDS, self.until)
             with contextlib.suppress(AnswerError):
@@ -111,8 +110,8 @@ class Student:
         self._count += 1
         try:
             send(self._sock, {**request, "id": self._count})
-            reply = self._reader.read(deadline)
-        except (OSError, Broken, Late):
+            reply = receive(self._sock, deadline)
+        except OSError:
             self._ended()
         if not isinstance(reply, dict) or reply.get("id") != self._count:
             self._ended()
@@ -129,5 +128,5 @@ class Student:
         """End the process; the next request gets a fresh one."""
         if self._sock is not None:
             self._sock.close()
-            self._sock = self._reader = None
+            self._sock = None
             self.spawner.end()

@@ -15,18 +15,17 @@ import types
 import torch
 import tqdm
 
-from attncourse_grader.isolate.channel import Broken, Reader, send
+from attncourse_grader.isolate.channel import receive, send
 
 
 def serve(sock, exercise, run) -> None:
     """Run cells and probes until the socket closes; `run` calls answers."""
     gc.enable()
     namespace = _namespace()
-    reader = Reader(sock)
     while True:
         try:
-            request = reader.read()
-        except Broken:
+            request = receive(sock)
+        except OSError:
             return
         settle()
         reply = {"id": request["id"], "error": "", "came": []}
