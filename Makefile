@@ -133,7 +133,7 @@ drawings: setup ## write the drawings of the architectures into the package
 record: setup ## make the recorded results again that chapters show; about 30 minutes
 	$(PY) experiments/translation.py --again
 	$(PY) experiments/applications.py --again
-	$(PY) experiments/digits.py
+	$(PY) experiments/digits.py --again
 	$(PY) experiments/gpt.py live
 	$(PY) experiments/transformer.py --again
 	$(PY) experiments/longer.py --again
@@ -141,7 +141,7 @@ record: setup ## make the recorded results again that chapters show; about 30 mi
 
 .PHONY: checkpoints
 checkpoints: setup ## train the models again that the course ships; about 10 minutes
-	$(PY) experiments/checkpoints.py --again
+	$(PY) experiments/checkpoints.py
 	$(PY) experiments/applications.py --models
 	$(PY) experiments/gpt.py live --seeds 0 --ship
 

@@ -1,28 +1,27 @@
 """Classify the digits of scikit-learn with attention, convolution and neither.
 
-    python experiments/digits.py              seeds 0 to 2
-    python experiments/digits.py --seeds 0    one seed only
+    python experiments/digits.py              what is not yet there, seeds 0 to 2
+    python experiments/digits.py --again      everything
 
 A small Vision Transformer, with and without positions, a small convolutional network,
 and logistic regression, trained on 100, 300 and 1,000 images. Learning rates (and the
-penalty of the regression) are chosen on 297 images for validation, with the first seed
-and 1,000 images; the accuracy is that on 500 others. The results are written to
+penalty of the regression) are chosen on 297 images for validation, with seed 0 and
+1,000 images; the accuracy is that on 500 others. The results are written to
 attncourse/recorded/digits.json; all runs take some five minutes on one core.
 """
 
-import argparse
-import time
+from functools import partial
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from recording import Recorder, parser_of
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from attncourse import seed_everything
 from attncourse.models.vision import VisionTransformer
-from attncourse.recorded.writing import provenance, save
 from attncourse.training import train
 
 NAME, STEPS, BATCH = "digits", 400, 64
@@ -86,55 +85,55 @@ def accuracy(model, pixels, labels):
     return (model(pixels).argmax(-1) == labels).float().mean().item()
 
 
-def regression(pixels, labels, check):
-    """Return logistic regression with the penalty that is best in validation."""
+def sweep_run(name, rate, train_part, check):
+    """Return the accuracy in validation at one learning rate."""
+    model = fit(MODELS[name], *train_part, seed=0, rate=rate)
+    return {"validation": round(accuracy(model, *check), 4)}
+
+
+def run(name, images, seed, rate, train_part, test):
+    """Return the accuracy of a network after some of the images."""
+    pixels, labels = train_part
+    model = fit(MODELS[name], pixels[:images], labels[:images], seed, rate)
+    return {"rate": rate, "accuracy": round(accuracy(model, *test), 4)}
+
+
+def regression(images, train_part, check, test):
+    """Return the accuracy with the penalty that is best in validation."""
+    pixels, labels = (part[:images] for part in train_part)
     tried = [
         LogisticRegression(C=c, max_iter=5000).fit(pixels.flatten(1), labels)
         for c in PENALTIES
     ]
-    return max(tried, key=lambda m: m.score(check[0].flatten(1), check[1]))
+    best = max(tried, key=lambda m: m.score(check[0].flatten(1), check[1]))
+    return {"C": best.C, "accuracy": round(best.score(test[0].flatten(1), test[1]), 4)}
 
 
 def main():
     """Tune at the largest size, then train at each size with each seed."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    options = parser.parse_args()
+    options = parser_of(__doc__).parse_args()
     torch.set_num_threads(1)
-    (pixels, labels), check, test = splits()
-    runs, sweep, begin = [], [], time.process_time()
-    for name, make in MODELS.items():
-        tried = {}
-        for rate in RATES:
-            model = fit(make, pixels, labels, options.seeds[0], rate)
-            tried[rate] = round(accuracy(model, *check), 4)
-            sweep.append({"name": name, "rate": rate, "validation": tried[rate]})
-            print(sweep[-1], flush=True)
-        rate = max(tried, key=tried.get)
-        for size in SIZES:
-            for seed in options.seeds:
-                model = fit(make, pixels[:size], labels[:size], seed, rate)
-                result = {"name": name, "images": size, "seed": seed, "rate": rate}
-                runs.append(result | {"accuracy": round(accuracy(model, *test), 4)})
-                print(runs[-1], flush=True)
-    for size in SIZES:
-        model = regression(pixels[:size], labels[:size], check)
-        score = model.score(test[0].flatten(1), test[1])
-        result = {"name": "logistic regression", "images": size, "C": model.C}
-        runs.append(result | {"accuracy": round(score, 4)})
-        print(runs[-1], flush=True)
+    train_part, check, test = splits()
     sizes = {
         n: sum(w.numel() for w in make().parameters()) for n, make in MODELS.items()
     }
-    made = provenance(
-        options.seeds,
-        packages=("torch", "numpy", "scikit-learn"),
-        steps=STEPS,
-        batch=BATCH,
-        parameters=sizes,
-        cpu_seconds=round(time.process_time() - begin),
-    )
-    save(NAME, {"made": made, "sweep": sweep, "runs": runs})
+    packages = ("torch", "numpy", "scikit-learn")
+    made = {"packages": packages, "steps": STEPS, "batch": BATCH, "parameters": sizes}
+    rows = Recorder(NAME, options.again, **made)
+    for name in MODELS:
+        tried = {}
+        for rate in RATES:
+            measure = partial(sweep_run, name, rate, train_part, check)
+            found = rows.row("sweep", measure, name=name, rate=rate)
+            tried[rate] = found["validation"]
+        rate = max(tried, key=tried.get)
+        for size in SIZES:
+            for seed in options.seeds:
+                measure = partial(run, name, size, seed, rate, train_part, test)
+                rows.row("runs", measure, name=name, images=size, seed=seed)
+    for size in SIZES:
+        measure = partial(regression, size, train_part, check, test)
+        rows.row("runs", measure, name="logistic regression", images=size)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,12 @@ The results are written to attncourse/recorded/efficient.json after each run; ru
 are there already are kept, unless --again is given.
 """
 
-import argparse
 import math
-import time
-from contextlib import suppress
 from functools import partial
 
 import torch
 import torch.nn.functional as F
+from recording import Recorder, parser_of
 from torch import nn
 
 from attncourse import (
@@ -35,8 +33,6 @@ from attncourse.data.novels import load_novels, split_texts
 from attncourse.data.symbols import associative_recall_batch
 from attncourse.layers.core import fused_attention
 from attncourse.layers.latent import LatentAttention
-from attncourse.recorded import load
-from attncourse.recorded.writing import provenance, save
 
 NAME = "efficient"
 WIDTH, HEADS, LAYERS, CONTEXT = 96, 6, 2, 64
@@ -53,6 +49,11 @@ ATTENTION = {
     "latent, 64": partial(latent, latent_dim=56),
     "latent, 32": partial(latent, latent_dim=24),
     "none": nn.Identity,
+}
+CONTESTANTS = {  # of the recall, with the widths of queries and keys
+    "softmax, width 16": (fused_attention, 16),
+    "linear, width 16": (linear_attention, 16),
+    "linear, width 64": (linear_attention, 64),
 }
 
 
@@ -190,53 +191,24 @@ def recalled(attend, width, rate, seed):
 
 def main():
     """Measure what is not recorded yet, and save after each row."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--again", action="store_true")
-    options = parser.parse_args()
+    options = parser_of(__doc__).parse_args()
     torch.set_num_threads(1)
-    record = {"made": {"cpu_seconds": 0}, "cache": [], "pairs": PAIRS, "recall": []}
-    if not options.again:
-        with suppress(FileNotFoundError):
-            record = load(NAME)
     parts = split_texts(load_novels())
     text = [
         torch.frombuffer(bytearray(part.encode()), dtype=torch.uint8).long()
         for part in (parts.train, parts.test)
     ]
-    contestants = {
-        "softmax, width 16": (fused_attention, 16),
-        "linear, width 16": (linear_attention, 16),
-        "linear, width 64": (linear_attention, 64),
-    }
-    jobs = []  # (part of the record, what names the row, how it is measured)
+    settings = {"steps": STEPS, "batch": BATCH, "learning_rate": RATE}
+    settings |= {"context": CONTEXT, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
+    rows = Recorder(NAME, options.again, fields={"pairs": PAIRS}, **settings)
     for seed in options.seeds:
-        for name, how in contestants.items():
+        for name, how in CONTESTANTS.items():
             for rate in RECALL_RATES:
-                row = {"name": name, "rate": rate, "seed": seed}
-                jobs.append(("recall", row, partial(recalled, *how, rate, seed)))
+                measure = partial(recalled, *how, rate, seed)
+                rows.row("recall", measure, name=name, rate=rate, seed=seed)
         for name in ATTENTION:
-            row = {"attention": name, "seed": seed}
-            jobs.append(("cache", row, partial(bits_per_byte, name, seed, text)))
-    for part, row, measure in jobs:
-        if any(all(old[k] == v for k, v in row.items()) for old in record[part]):
-            continue
-        begin = time.process_time()
-        record[part].append({**row, **measure()})
-        print(record[part][-1], flush=True)
-        spent = time.process_time() - begin
-        record["made"] = provenance(
-            sorted({row["seed"] for row in record["cache"]}),
-            steps=STEPS,
-            batch=BATCH,
-            learning_rate=RATE,
-            context=CONTEXT,
-            width=WIDTH,
-            heads=HEADS,
-            layers=LAYERS,
-            cpu_seconds=round(record["made"]["cpu_seconds"] + spent),
-        )
-        save(NAME, record)
+            measure = partial(bits_per_byte, name, seed, text)
+            rows.row("cache", measure, attention=name, seed=seed)
 
 
 if __name__ == "__main__":

@@ -14,19 +14,17 @@ texts of 32 tokens of the Markov language with recall. Three parts are recorded:
 
 Losses are in nats above the entropy of the language, on the last 31 tokens of each text
 ("all") and on the answers among them ("answers"). The results are written to
-attncourse/recorded/longer.json after each seed; seeds that are there already are kept,
+attncourse/recorded/longer.json after each row; rows that are there already are kept,
 unless --again is given.
 """
 
-import argparse
 import math
-import time
-from contextlib import suppress
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
+from recording import Recorder, parser_of
 
 from attncourse import Transformer, alibi_bias, apply_rotary, seed_everything, train
 from attncourse.data.markov import RECALL, markov_recall_batch, markov_recall_losses
@@ -37,8 +35,6 @@ from attncourse.layers.rotary import (
     rotary_frequencies,
     yarn_frequencies,
 )
-from attncourse.recorded import load
-from attncourse.recorded.writing import provenance, save
 
 NAME = "longer"
 TRAINED, LENGTHS = 32, (32, 64, 128, 256)
@@ -47,7 +43,7 @@ STEPS, BATCH, RATE = 300, 32, 5e-3
 RATES = (2.5e-3, 5e-3, 1e-2)
 SCHEMES = ("none", "sinusoidal", "learned", "rotary", "ALiBi", "T5 bias")
 FACTOR, FAST, RAMPS = 8, 4.0, (1.5, 2.0, 4.0, 8.0, 32.0)
-TUNING_STEPS, TUNING_BATCH, TUNING_RATE = (10, 30, 100), 8, 1e-3
+TUNING_STEPS, TUNING_BATCH, TUNING_RATE = (0, 10, 30, 100), 8, 1e-3
 LANGUAGE = {"num_symbols": 16, "noise": 0.1, "event_rate": 0.25}
 draw = partial(markov_recall_batch, **LANGUAGE)
 
@@ -70,6 +66,7 @@ def loss_of(model, tokens):
     return F.cross_entropy(model(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:])
 
 
+@cache
 def trained(scheme, seed, rate=RATE):
     """Return a model trained on short texts."""
     texts = draw(STEPS * BATCH, TRAINED, seed=100 + seed)[0].split(BATCH)
@@ -80,28 +77,44 @@ def trained(scheme, seed, rate=RATE):
     return model
 
 
+def yarn(fast):
+    """Return how YaRN rotates queries and keys for 8 times the length."""
+    frequencies = yarn_frequencies(WIDTH // HEADS, FACTOR, TRAINED, fast=fast)
+    scale = 0.1 * math.log(FACTOR) + 1
+    return partial(apply_rotary, frequencies=frequencies, scale=scale)
+
+
 def rotations():
     """Return, by name, how queries and keys are rotated for 8 times the length."""
     width = WIDTH // HEADS
-    scaled = {
+    plain = {
         "rotary": rotary_frequencies(width),
         "interpolated": interpolated_frequencies(width, FACTOR),
         "NTK-aware": ntk_frequencies(width, FACTOR),
-        "YaRN": yarn_frequencies(width, FACTOR, TRAINED, fast=FAST),
     }
-    scale = {"YaRN": 0.1 * math.log(FACTOR) + 1}
-    return {
-        name: partial(apply_rotary, frequencies=f, scale=scale.get(name, 1.0))
-        for name, f in scaled.items()
-    }
+    found = {name: partial(apply_rotary, frequencies=f) for name, f in plain.items()}
+    return found | {"YaRN": yarn(FAST), "ALiBi": None}
 
 
-def rotate_by(model, rotation):
-    """Return a copy of a model whose layers rotate in another way."""
-    model = deepcopy(model)
-    for layer in model.layers:
-        layer.attention.rotary = rotation
-    return model
+def excess_at(scheme, rate):
+    """Train at one rate and measure."""
+    return excess(trained(scheme, 0, rate))
+
+
+def stretched_excess(seed, rotation, steps=0, *, test_seed=7):
+    """Rescale for 8 times the length, fine-tune on long texts and measure."""
+    model = deepcopy(trained("rotary" if rotation else "ALiBi", seed))
+    if rotation:
+        for layer in model.layers:
+            layer.attention.rotary = rotation
+    texts = draw(max(TUNING_STEPS) * TUNING_BATCH, max(LENGTHS), seed=200 + seed)[0]
+    optimiser = torch.optim.Adam(model.parameters(), lr=TUNING_RATE)
+    for batch in texts.split(TUNING_BATCH)[:steps]:
+        optimiser.zero_grad()
+        loss_of(model, batch).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    return excess(model, test_seed)
 
 
 @torch.no_grad()
@@ -119,76 +132,26 @@ def excess(model, seed=7):
     return found
 
 
-def fine_tuned(model, seed):
-    """Train on long texts; yield the steps so far, 0 at first, and the model."""
-    texts = draw(max(TUNING_STEPS) * TUNING_BATCH, max(LENGTHS), seed=200 + seed)[0]
-    optimiser = torch.optim.Adam(model.parameters(), lr=TUNING_RATE)
-    yield 0, model
-    for step, batch in enumerate(texts.split(TUNING_BATCH), 1):
-        optimiser.zero_grad()
-        loss_of(model, batch).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        if step in TUNING_STEPS:
-            yield step, model
-
-
-def measures_of(seed):
-    """Train, stretch, fine-tune and measure with one seed; return rows by part."""
-    found = {"rates": [], "stretched": [], "ramps": []}
-
-    def keep(part, model, test_seed=7, **row):
-        found[part].append({**row, "seed": seed, **excess(model, test_seed)})
-        print(part, found[part][-1], flush=True)
-
-    if seed == 0:
-        for scheme in SCHEMES:
-            for rate in RATES:
-                keep("rates", trained(scheme, seed, rate), scheme=scheme, rate=rate)
-    models = {scheme: trained(scheme, seed) for scheme in ("rotary", "ALiBi")}
-    starts = {n: rotate_by(models["rotary"], r) for n, r in rotations().items()}
-    starts |= {"ALiBi": models["ALiBi"]}
-    for name, model in starts.items():
-        for steps, tuned in fine_tuned(model, seed):
-            keep("stretched", tuned, scheme=name, steps=steps)
-    for fast in RAMPS:
-        f = yarn_frequencies(WIDTH // HEADS, FACTOR, TRAINED, fast=fast)
-        scale = 0.1 * math.log(FACTOR) + 1
-        rotation = partial(apply_rotary, frequencies=f, scale=scale)
-        keep("ramps", rotate_by(models["rotary"], rotation), 8, fast=fast)
-    return found
-
-
 def main():
-    """Measure with every seed that is not recorded yet."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--again", action="store_true")
-    options = parser.parse_args()
+    """Train, stretch, fine-tune and measure what is not recorded yet."""
+    options = parser_of(__doc__).parse_args()
     torch.set_num_threads(1)
-    record = {"made": {"seeds": [], "cpu_seconds": 0}, "lengths": LENGTHS}
-    if not options.again:
-        with suppress(FileNotFoundError):
-            record = load(NAME)
+    settings = {"steps": STEPS, "batch": BATCH, "learning_rate": RATE}
+    settings |= {"fine_tuning_batch": TUNING_BATCH, "fine_tuning_rate": TUNING_RATE}
+    settings |= {"factor": FACTOR, "fast": FAST}
+    rows = Recorder(NAME, options.again, fields={"lengths": LENGTHS}, **settings)
+    for scheme in SCHEMES:
+        for rate in RATES:
+            measure = partial(excess_at, scheme, rate)
+            rows.row("rates", measure, scheme=scheme, rate=rate, seed=0)
     for seed in options.seeds:
-        if seed in record["made"]["seeds"]:
-            continue
-        begin = time.process_time()
-        for part, rows in measures_of(seed).items():
-            record[part] = record.get(part, []) + rows
-        spent = time.process_time() - begin
-        record["made"] = provenance(
-            [*record["made"]["seeds"], seed],
-            steps=STEPS,
-            batch=BATCH,
-            learning_rate=RATE,
-            fine_tuning_batch=TUNING_BATCH,
-            fine_tuning_rate=TUNING_RATE,
-            factor=FACTOR,
-            fast=FAST,
-            cpu_seconds=round(record["made"]["cpu_seconds"] + spent),
-        )
-        save(NAME, record)
+        for scheme, how in rotations().items():
+            for steps in TUNING_STEPS:
+                measure = partial(stretched_excess, seed, how, steps)
+                rows.row("stretched", measure, scheme=scheme, steps=steps, seed=seed)
+        for fast in RAMPS:
+            measure = partial(stretched_excess, seed, yarn(fast), test_seed=8)
+            rows.row("ramps", measure, fast=fast, seed=seed)
 
 
 if __name__ == "__main__":

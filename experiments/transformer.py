@@ -13,15 +13,14 @@ written to attncourse/recorded/transformer.json when it has ended, and a command
 was killed goes on where it stopped. All runs together take some 20 minutes on one core.
 """
 
-import argparse
 import math
-import time
 from contextlib import suppress
 from functools import partial
 from statistics import fmean
 
 import torch
 import torch.nn.functional as F
+from recording import Recorder, add_only_option, parser_of
 from torch import nn
 
 from attncourse import Transformer, train
@@ -30,14 +29,11 @@ from attncourse.data.batching import length_batches
 from attncourse.data.text import BOS
 from attncourse.models.feedforward import FeedForward, SwiGLU
 from attncourse.models.transformer import TransformerLayer
-from attncourse.recorded import load
-from attncourse.recorded.writing import FOLDER, provenance, save
 
 NAME = "transformer"
 WIDTH, HEADS, LAYERS = 32, 4, 4
 STEPS, BATCH, MAX_WORDS = 300, 64, 8
 RATES = (2.5e-4, 1e-3, 4e-3, 1.6e-2, 6.4e-2)
-SEEDS = (0, 1, 2)
 
 
 class WithoutResidual(TransformerLayer):
@@ -141,15 +137,14 @@ def run(options, rate, seed, data, vocab_size):
     warmup = options.pop("warmup", 0.1)
     torch.manual_seed(seed)
     model = make_model(vocab_size, **options)
-    begin = time.process_time()
     batch_of = batches(data["train"], seed=seed)
     how = {"steps": STEPS, "learning_rate": rate, "warmup": warmup}
     # A loss that is no longer finite ends the run; what is left is measured.
     with suppress(ValueError):
         train(model, batch_of, loss_of, device="cpu", progress=False, **how)
     return {
+        "layers": len(model.layers),
         "parameters": sum(p.numel() for p in model.parameters()),
-        "cpu_seconds": round(time.process_time() - begin, 1),
         "validation": measures_of(model, data["validation"]),
         "test": measures_of(model, data["test"]),
     }
@@ -157,12 +152,9 @@ def run(options, rate, seed, data, vocab_size):
 
 def main():
     """Make the runs that are missing."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--only", nargs="+", default=[""], help="starts of names")
-    parser.add_argument("--again", action="store_true", help="runs that exist too")
+    parser = parser_of(__doc__)
+    add_only_option(parser)
     options = parser.parse_args()
-    if options.again and (FOLDER / f"{NAME}.json").exists():
-        (FOLDER / f"{NAME}.json").unlink()
     torch.set_num_threads(1)
     pairs = splits("french", max_len=MAX_WORDS)
     words = Vocabulary.build(
@@ -174,17 +166,23 @@ def main():
     counts = translation_only(pad_sequences(data["train"])[0]).flatten().bincount()[1:]
     frequency = counts[counts > 0] / counts.sum()
     chance = round(-(frequency * frequency.log()).sum().item(), 3)
-    given = data, len(words), chance
+    runs = Recorder(NAME, options.again, steps=STEPS, word_frequencies=chance)
+
+    def loss_at(name, variant, rate, seed=0):
+        measure = partial(run, variant, rate, seed, data, len(words))
+        key = {"name": name, "learning_rate": rate, "seed": seed}
+        return runs.row("runs", measure, **key)["validation"]["loss"]
+
     for name, variant in variants().items():
-        if not name.startswith(tuple(options.only)):
+        if not name.startswith(options.only):
             continue
-        make = partial(_make, name, variant, *given)
-        found, mean = _sweep(make), math.inf
+        loss = partial(loss_at, name, variant)
+        found, mean = _sweep(loss), math.inf
         for rate in sorted(found, key=found.get):
             if found[rate] > mean:
                 break
             # One seed may be lucky at the edge of what works: so all are asked.
-            mean = min(mean, fmean(make(rate, seed) for seed in SEEDS))
+            mean = min(mean, fmean(loss(rate, seed) for seed in options.seeds))
 
 
 def _sweep(loss_at):
@@ -198,33 +196,6 @@ def _sweep(loss_at):
         if not near:
             return found
         found[near[0]] = loss_at(near[0])
-
-
-def _make(name, variant, data, vocab_size, chance, rate, seed=0):
-    """Make a run unless it is there; return its loss on the validation pairs."""
-    key = (name, rate, seed)
-    for r in _recorded():
-        if (r["name"], r["learning_rate"], r["seed"]) == key:
-            return r["validation"]["loss"]
-    measured = run(variant, rate, seed, data, vocab_size)
-    print(*key, measured["test"], measured["cpu_seconds"], flush=True)
-    layers = variant.get("num_layers", LAYERS)
-    entry = {"name": name, "layers": layers, "learning_rate": rate, "seed": seed}
-    done = [*_recorded(), entry | measured]
-    seconds = round(sum(r["cpu_seconds"] for r in done))
-    made = provenance(
-        SEEDS, packages=("torch", "numpy"), steps=STEPS, cpu_seconds=seconds
-    )
-    made["command"] = "python experiments/transformer.py"
-    save(NAME, {"made": made | {"word_frequencies": chance}, "runs": done})
-    return measured["validation"]["loss"]
-
-
-def _recorded():
-    try:
-        return load(NAME)["runs"]
-    except FileNotFoundError:
-        return []
 
 
 if __name__ == "__main__":

@@ -7,21 +7,19 @@
 
 Each run is written to attncourse/recorded/translation.json when it has ended, and runs
 that the file holds are not made again: a killed command goes on where it stopped. All
-runs together take some 20 minutes on two cores.
+runs together take some 20 minutes.
 """
 
-import argparse
 import statistics
-import time
+from functools import partial
 
 import numpy as np
 import torch
+from recording import Recorder, add_only_option, parser_of
 
 from attncourse import AttentionSeq2Seq, RecurrentSeq2Seq, TranslationTransformer, train
 from attncourse.data import Vocabulary, splits
 from attncourse.models.seq2seq import sequence_loss
-from attncourse.recorded import load
-from attncourse.recorded.writing import provenance, save
 from attncourse.training.metrics import alignment_error_rate, bleu
 from attncourse.training.translation import (
     cross_attention_of,
@@ -44,16 +42,15 @@ TRANSFORMER = {
         "positions": "rotary",
     },
 }
-FEWER_SEEDS = {  # how many of the seeds; the last two are shipped, see checkpoints.py
-    "long/patient": 1,
-    "words/german": 0,
-    "words/japanese": 0,
-}
+ONCE = "long/patient"  # with seed 0 only
 SHORT, MIDDLE, LONG = (4, 12), (4, 16), (4, 40)
 
 
 def runs():
-    """Return every run by its name without the seed."""
+    """Return every run by its name without the seed.
+
+    Those whose names begin with "words" are for checkpoints.py, and are not recorded.
+    """
     found = {}
     for group, lengths, steps in (("short", SHORT, 2400), ("long", LONG, 1800)):
         for kind, attention in (("with", "additive"), ("without", None)):
@@ -87,11 +84,10 @@ def data_of(run):
     return data, source, target
 
 
-def train_translator(run, seed, data, source, target, *, progress=True):
-    """Return a trained model, its losses and the seconds that it took."""
+def train_translator(run, seed, data, source, target):
+    """Return a trained model and its losses."""
     torch.manual_seed(seed)
     model = CLASSES[run["model"]](len(source), len(target), **run["arguments"])
-    start = time.perf_counter()
     losses = train(
         model,
         translation_batches(
@@ -107,9 +103,8 @@ def train_translator(run, seed, data, source, target, *, progress=True):
             }
         ],
         device="cpu",
-        progress=progress,
     )
-    return model, losses, time.perf_counter() - start
+    return model, losses
 
 
 def measures_of(model, data, source, target, *, limit=None):
@@ -163,62 +158,30 @@ def buckets(pairs, written, width=4):
     return found
 
 
+def measured(run, seed):
+    """Train one model and return what was measured, with how it was made."""
+    data, source, target = data_of(run)
+    model, losses = train_translator(run, seed, data, source, target)
+    return {
+        **run,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "loss": round(statistics.fmean(losses[-20:]), 4),
+        **measures_of(model, data, source, target),
+    }
+
+
 def main():
     """Make the runs that are missing."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument(
-        "--only", nargs="+", default=[""], help="the beginnings of names of runs"
-    )
-    parser.add_argument("--threads", type=int, default=2, help="of PyTorch")
-    parser.add_argument("--again", action="store_true", help="runs that exist too")
+    parser = parser_of(__doc__)
+    add_only_option(parser)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    there = set() if options.again else {(r["name"], r["seed"]) for r in _recorded()}
-    due = [
-        (name, seed, run)
-        for seed in options.seeds
-        for name, run in runs().items()
-        if name.startswith(tuple(options.only))
-        and seed < FEWER_SEEDS.get(name, seed + 1)
-        and (name, seed) not in there
-    ]
-    for number, (name, seed, run) in enumerate(due, start=1):
-        print(f"{number} of {len(due)}: {name}, seed {seed}", flush=True)
-        data, source, target = data_of(run)
-        model, losses, seconds = train_translator(run, seed, data, source, target)
-        result = {
-            "name": name,
-            "seed": seed,
-            **run,
-            "parameters": sum(p.numel() for p in model.parameters()),
-            "seconds": round(seconds, 1),
-            "threads": options.threads,
-            "loss": round(statistics.fmean(losses[-20:]), 4),
-            **measures_of(model, data, source, target),
-        }
-        print("  BLEU", result["test"]["bleu"], "in", round(seconds), "s")
-        others = [  # read again: another command may have added a run
-            r for r in _recorded() if (r["name"], r["seed"]) != (name, seed)
-        ]
-        _write([*others, result])
-
-
-def _recorded():
-    try:
-        return load(NAME)["runs"]
-    except FileNotFoundError:
-        return []
-
-
-def _write(done):
-    done.sort(key=lambda result: (result["name"], result["seed"]))
-    made = provenance(
-        sorted({result["seed"] for result in done}),
-        seconds=round(sum(result["seconds"] for result in done)),
-    )
-    made["command"] = "python experiments/translation.py"
-    save(NAME, {"made": made, "runs": done})
+    torch.set_num_threads(1)
+    made = Recorder(NAME, options.again)
+    for seed in options.seeds:
+        for name, run in runs().items():
+            recorded = not name.startswith("words") and (name != ONCE or seed == 0)
+            if recorded and name.startswith(options.only):
+                made.row("runs", partial(measured, run, seed), name=name, seed=seed)
 
 
 if __name__ == "__main__":

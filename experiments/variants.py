@@ -1,16 +1,16 @@
 """Compare five scores in one translator, for exercise 3.
 
     python experiments/variants.py              five scores, seeds 0 to 4
-    python experiments/variants.py --seeds 0    one seed only
+    python experiments/variants.py --again      runs that exist too
 
 The scores are the course's own layers. The results are written to
 attncourse/recorded/variants.json; all runs together take some minutes on one core.
 """
 
-import argparse
-import time
+from functools import partial
 
 import torch
+from recording import Recorder, parser_of
 from torch import nn
 
 from attncourse import AdditiveAttention, MultiplicativeAttention
@@ -21,7 +21,6 @@ from attncourse.exercises.provided.attention_variants import (
     fit,
     small_corpus,
 )
-from attncourse.recorded.writing import provenance, save
 from attncourse.training.metrics import alignment_error_rate, bleu
 from attncourse.training.translation import cross_attention_of, translate
 
@@ -49,8 +48,12 @@ VARIANTS = {
 }
 
 
-def measures_of(model, corpus):
-    """Return BLEU and alignment error on the test pairs."""
+def run(make_attention, corpus, seed):
+    """Train a model; return BLEU and alignment error on the test pairs."""
+    torch.manual_seed(seed)
+    sizes = len(corpus.source), len(corpus.target)
+    model = Translator(*sizes, WIDTH, make_attention)
+    fit(model, corpus.train, corpus, seed=seed, device="cpu")
     words = corpus.source, corpus.target
     pairs = corpus.test
     written = translate(model, [pair.source for pair in pairs], *words)
@@ -67,28 +70,14 @@ def measures_of(model, corpus):
 
 def main():
     """Train and measure every variant with every seed."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    options = parser.parse_args()
+    options = parser_of(__doc__, seeds=(0, 1, 2, 3, 4)).parse_args()
     torch.set_num_threads(1)
     corpus = small_corpus()
-    sizes = len(corpus.source), len(corpus.target)
-    runs, begin = [], time.process_time()
+    runs = Recorder(NAME, options.again, steps=STEPS, width=WIDTH)
     for seed in options.seeds:
         for name, make_attention in VARIANTS.items():
-            torch.manual_seed(seed)
-            model = Translator(*sizes, WIDTH, make_attention)
-            fit(model, corpus.train, corpus, seed=seed, device="cpu")
-            result = {"name": name, "seed": seed, **measures_of(model, corpus)}
-            print(f"{name:10} seed {seed}", result["bleu"], result["alignment_error"])
-            runs.append(result)
-    made = provenance(
-        options.seeds,
-        steps=STEPS,
-        width=WIDTH,
-        cpu_seconds=round(time.process_time() - begin),
-    )
-    save(NAME, {"made": made, "runs": runs})
+            measure = partial(run, make_attention, corpus, seed)
+            runs.row("runs", measure, name=name, seed=seed)
 
 
 if __name__ == "__main__":

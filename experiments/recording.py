@@ -1,0 +1,90 @@
+"""What the experiments share: their options, and rows that are saved one by one."""
+
+import argparse
+import time
+from contextlib import suppress
+
+from attncourse.recorded import load
+from attncourse.recorded.writing import provenance, save
+
+
+def parser_of(description, seeds=(0, 1, 2)):
+    """Return a parser of ``--seeds`` and ``--again``."""
+    parser = argparse.ArgumentParser(description=description.split("\n\n")[0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=seeds)
+    parser.add_argument("--again", action="store_true", help="rows that exist too")
+    return parser
+
+
+def add_only_option(parser):
+    """Add ``--only`` to a parser: what names may begin with."""
+    parser.add_argument("--only", default="", help="the beginning of names")
+
+
+class Recorder:
+    """The rows of a recorded file; a command that was killed goes on where it stopped.
+
+    Parameters
+    ----------
+    name : str
+        Of the file and of the script.
+    again : bool
+        Whether rows that this process has not made are made again.
+    fields : dict, optional
+        What the file has beside its rows.
+    **made
+        What `provenance` is given.
+    """
+
+    def __init__(self, name, again, *, fields=(), **made):
+        self.name, self.again = name, again
+        self.fields, self.made = dict(fields), made
+        self.done = []
+
+    def row(self, part, measure, **key):
+        """Return a row, by what it is named by; make and save it if it is missing.
+
+        Parameters
+        ----------
+        part : str
+            The list that the row is in.
+        measure : callable
+            ``measure()`` returns the rest of the row, a dict.
+        **key
+            The entries that name the row; its seed, if it has one, among them.
+        """
+        for row in self._read().get(part, []):
+            if key.items() <= row.items() and (key in self.done or not self.again):
+                return row
+        print(f"{part}: {key}", flush=True)
+        begin = time.process_time()
+        new = key | measure()
+        new["cpu_seconds"] = round(time.process_time() - begin, 1)
+        print("  ", new, flush=True)
+        self.done.append(key)
+        self._add(part, key, new)
+        return new
+
+    def _read(self):
+        with suppress(FileNotFoundError):
+            return load(self.name)
+        return {}
+
+    def _add(self, part, key, new):
+        record = self._read()  # once more: another command may have added a row
+        rows = [r for r in record.get(part, []) if not key.items() <= r.items()]
+        record[part] = sorted([*rows, new], key=lambda row: row.get("seed", 0))
+        rows = list(_rows_of(record))
+        made = provenance(
+            sorted({row["seed"] for row in rows if "seed" in row}),
+            cpu_seconds=round(sum(row.get("cpu_seconds", 0) for row in rows)),
+            **self.made,
+        )
+        made["command"] = f"python experiments/{self.name}.py"
+        save(self.name, {"made": made} | self.fields | record | {"made": made})
+
+
+def _rows_of(record):
+    for value in record.values():
+        if isinstance(value, list):
+            yield from (row for row in value if isinstance(row, dict))
