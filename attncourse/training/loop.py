@@ -105,7 +105,10 @@ def train(
     parts = {"model": model, "optimiser": optimiser, "schedule": schedule}
     if checkpoint is not None and Path(checkpoint).exists():
         run = _load(checkpoint, parts, device, steps)
-    losses = list(run["losses"])  # tensors on the device: no waiting at each step
+    # On the device: no waiting at each step. All at once: a small tensor kept from each
+    # step would lie between the large ones that are freed, and memory would grow.
+    losses = torch.empty(steps, device=device)
+    losses[: run["step"]] = torch.tensor(run["losses"])
     bar = progress
     if not hasattr(progress, "update"):
         bar = tqdm(
@@ -124,7 +127,7 @@ def train(
         nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
         optimiser.step()
         schedule.step()
-        losses.append(loss.detach())
+        losses[step] = loss.detach()
         run["step"] = step + 1
         bar.update()
         if step % 50 == 0 or step + 1 == steps:
@@ -133,13 +136,13 @@ def train(
         if validate is not None and _due(run["step"], validate_every, steps):
             _validate(model, validate, run)
         if checkpoint is not None and _due(run["step"], checkpoint_every, steps):
-            run["losses"] = [float(loss) for loss in losses]
+            run["losses"] = losses[: run["step"]].tolist()
             _save(checkpoint, run, parts, device, steps)
     bar.close()
     if run["weights"] is not None:
         model.load_state_dict(run["weights"])
     model.eval()
-    return [float(loss) for loss in losses]
+    return losses[: run["step"]].tolist()
 
 
 def decay_groups(model, learning_rate, weight_decay, betas=(0.9, 0.98)):
