@@ -15,7 +15,7 @@ _NAMES = {
     "alignment": ["Alignment"],
     "heads": ["Heads"],
     "seq2seq": ["StepByStep"],
-    "gpt": ["LanguageModel"],
+    "gpt": ["ForwardPass", "LanguageModel"],
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

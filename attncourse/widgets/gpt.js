@@ -1,90 +1,7 @@
-// A language model in the page: its next token, its temperature, its heads. The names of
-// the weights and the order of the computation are those of attncourse.models.gpt.
+// A language model in the page: its next token, its temperature, its heads.
 
-const PIECES = / ?[\p{L}\p{Nl}\p{No}]+| ?\p{Nd}{1,3}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 const PAUSE = 60; // milliseconds between two tokens
 const SHOWN = 10; // tokens of the distribution
-
-/** Byte-pair encoding: the merges as in attncourse.data.bpe. */
-class Tokenizer {
-  constructor(merges) {
-    const printable = [[33, 127], [161, 173], [174, 256]]
-      .flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i));
-    const bytes = [...new Set([...printable, ...Array(256).keys()])];
-    this.ids = new Map(bytes.map((byte, id) => [byte, id]));
-    this.tokens = bytes.map((byte) => [byte]);
-    this.ranks = new Map();
-    for (const [left, right] of merges) {
-      this.ranks.set(`${left} ${right}`, this.tokens.length);
-      this.tokens.push([...this.tokens[left], ...this.tokens[right]]);
-    }
-  }
-
-  encode(text) {
-    return (text.match(PIECES) ?? []).flatMap((piece) => {
-      const word = [...new TextEncoder().encode(piece)].map((byte) => this.ids.get(byte));
-      for (;;) {
-        const pairs = word.slice(1).map((right, i) =>
-          this.ranks.get(`${word[i]} ${right}`) ?? Infinity);
-        const first = Math.min(...pairs);
-        if (first === Infinity) return word;
-        for (let i = 0; i < word.length - 1; i++) {
-          if (this.ranks.get(`${word[i]} ${word[i + 1]}`) === first) word.splice(i, 2, first);
-        }
-      }
-    });
-  }
-
-  decode(ids) {
-    return new TextDecoder().decode(Uint8Array.from(ids.flatMap((id) => this.tokens[id])));
-  }
-}
-
-/** The decoder-only `GPT`, one token at a time; what it has read is in the cache. */
-class GPT {
-  constructor(tensors, { heads }) {
-    this.tensors = tensors;
-    this.heads = heads;
-    this.width = tensors["embedding.weight"].shape[1];
-    this.layers = layersOf(tensors, "blocks");
-  }
-
-  start() {
-    const empty = () => ({ keys: new Float32Array(0), values: new Float32Array(0) });
-    return Array.from({ length: this.layers }, empty);
-  }
-
-  /** Return the logits after a token, and each layer's weights; the cache grows. */
-  step(token, cache, how = {}) {
-    const { tensors, width, heads } = this;
-    const weights = [];
-    let x = embed([token], tensors, "embedding");
-    for (let i = 0; i < this.layers; i++) {
-      const name = `blocks.${i}`;
-      const options = { width, heads, rotary: true, start: cache[i].keys.length / width };
-      const normed = this.norm(x, `${name}.attention_norm`);
-      const now = project(normed, tensors, `${name}.attention`, options);
-      cache[i] = {
-        keys: joined(cache[i].keys, now.keys), values: joined(cache[i].values, now.values),
-      };
-      const read = attend(normed, cache[i], tensors, `${name}.attention`, name, how, options);
-      x = add(x, read.output);
-      const inner = this.norm(x, `${name}.feedforward_norm`);
-      const gate = linear(inner, tensors, `${name}.feedforward.gate_proj`);
-      const up = linear(inner, tensors, `${name}.feedforward.up_proj`);
-      const gated = gate.map((value, j) => (value / (1 + Math.exp(-value))) * up[j]);
-      x = add(x, linear(gated, tensors, `${name}.feedforward.down_proj`));
-      weights.push(read.weights);
-    }
-    return { logits: linear(this.norm(x, "final_norm"), tensors, "embedding"), weights };
-  }
-
-  norm(x, name) {
-    const { data } = this.tensors[`${name}.weight`];
-    const scale = 1 / Math.sqrt(x.reduce((sum, value) => sum + value ** 2, 0) / x.length + 1e-6);
-    return x.map((value, i) => value * scale * data[i]);
-  }
-}
 
 function render({ model, el: place }) {
   const root = frame(place, {
@@ -143,7 +60,7 @@ function render({ model, el: place }) {
   root.append(el("label", { for: fieldId }, "Text"), field,
     el("div", { class: "attn-buttons" }, write, one, again), say.root, results);
 
-  const shown = (id) => tokenizer.decode([id]).replaceAll(" ", "␣").replaceAll("\n", "⏎");
+  const shown = (id) => visible(tokenizer, id);
   const chances = (logits, t) => {
     const list = Array.from(logits);
     if (t > 0) return softmax(list.map((x) => x / t));
@@ -247,18 +164,10 @@ function render({ model, el: place }) {
   const load = () => {
     root.dataset.state = "loading";
     say.say("Loading the weights …");
-    loading.gpt ??= fetchWeights(model, "gpt", "gpt").then((buffer) =>
-      new GPT(readTensors(buffer), { heads: model.get("heads") }));
-    loading.gpt.then((loaded) => { gpt = loaded; update(); }).catch((error) => {
-      delete loading.gpt;
-      say.say(error.message);
-    });
+    loadGPT(model)
+      .then((loaded) => { gpt = loaded; update(); })
+      .catch((error) => say.say(error.message));
   };
-  const sight = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    sight.disconnect();
-    load();
-  });
 
   const stops = [
     watch(model, ["text"], update),
@@ -273,12 +182,11 @@ function render({ model, el: place }) {
       if (read.length) draw();
     }),
     onTheme(() => tiles.forEach((tile) => tile.redraw())),
+    whenSeen(root, load),
   ];
   update();
-  sight.observe(root);
   return () => {
     stop();
-    sight.disconnect();
     stops.forEach((end) => end());
   };
 }

@@ -1,4 +1,4 @@
-"""The trained GPT in the page: it writes, and its heads can be seen and ablated."""
+"""The trained GPT in the page: how it reads a text, and how it writes on."""
 
 import traitlets
 
@@ -15,7 +15,45 @@ EXAMPLES = [
 ]
 
 
-class LanguageModel(CourseWidget):
+class _OfGPT(CourseWidget):
+    """What both widgets know of the recorded model."""
+
+    merges = traitlets.List().tag(sync=True)
+    heads = traitlets.Int().tag(sync=True)
+    layers = traitlets.Int().tag(sync=True)
+    context = traitlets.Int().tag(sync=True)
+
+    def __init__(self, **traits):
+        record = recorded.load("gpt")
+        sizes = record["arguments"]
+        super().__init__(
+            merges=record["merges"],
+            heads=sizes["num_heads"],
+            layers=sizes["num_layers"],
+            context=sizes["context"],
+            **traits,
+        )
+        self.on_msg(self._answer)
+
+    def _answer(self, widget, content, buffers):
+        if content.get("ask") == "weights" and content.get("language") == "gpt":
+            self.send({"weights": "gpt"}, [weights_file("gpt")])
+
+    def _read(self):
+        """Return the names of the text's tokens, and the weights of all layers."""
+        import torch
+
+        from attncourse.data.bpe import BPETokenizer
+
+        model, record = recorded.load_model("gpt")
+        tokenizer = BPETokenizer(record["merges"])
+        ids = tokenizer.encode(self.text)
+        with torch.no_grad():
+            _, weights = model(torch.tensor([ids]), need_weights=True)
+        return [tokenizer.decode([i]) for i in ids], [w[0] for w in weights]
+
+
+class LanguageModel(_OfGPT):
     """Let the trained `GPT` write: its next token, its temperature, its heads.
 
     Parameters
@@ -32,35 +70,17 @@ class LanguageModel(CourseWidget):
     them.
     """
 
-    _esm = engine_text("tiles", "loading", "gpt")
+    _esm = engine_text("tiles", "loading", "gpt_model", "gpt")
     _css = style_text("tiles", "heads")
 
     text = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
     temperature = traitlets.Float(0.8, min=0.0, max=2.0).tag(sync=True)
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
     head = traitlets.Unicode("blocks.3.0").tag(sync=True)
-    merges = traitlets.List().tag(sync=True)
     examples = traitlets.List(EXAMPLES).tag(sync=True)
-    heads = traitlets.Int().tag(sync=True)
-    layers = traitlets.Int().tag(sync=True)
-    context = traitlets.Int().tag(sync=True)
 
     def __init__(self, text=EXAMPLES[0], **traits):
-        record = recorded.load("gpt")
-        sizes = record["arguments"]
-        super().__init__(
-            text=text,
-            merges=record["merges"],
-            heads=sizes["num_heads"],
-            layers=sizes["num_layers"],
-            context=sizes["context"],
-            **traits,
-        )
-        self.on_msg(self._answer)
-
-    def _answer(self, widget, content, buffers):
-        if content.get("ask") == "weights" and content.get("language") == "gpt":
-            self.send({"weights": "gpt"}, [weights_file("gpt")])
+        super().__init__(text=text, **traits)
 
     def still(self):
         """Return the weights of the chosen head over the text, as a heat map.
@@ -70,18 +90,58 @@ class LanguageModel(CourseWidget):
         str
             An SVG image.
         """
-        import torch
-
-        from attncourse.data.bpe import BPETokenizer
-
-        model, record = recorded.load_model("gpt")
-        tokenizer = BPETokenizer(record["merges"])
-        ids = tokenizer.encode(self.text)
-        with torch.no_grad():
-            _, weights = model(torch.tensor([ids]), need_weights=True)
+        names, weights = self._read()
         _, layer, head = self.head.split(".")
-        rows = weights[int(layer)][0, int(head)].tolist()
-        names = [tokenizer.decode([i]) for i in ids]
+        rows = weights[int(layer)][int(head)].tolist()
         parts, width, height = _drawing.heat_map(rows, names, names)
         title = f"Where head {head} of layer {layer} looks in “{self.text}”."
+        return _drawing.picture(width, height, parts, title)
+
+
+class ForwardPass(_OfGPT):
+    """Follow a text through the trained `GPT`, one sub-layer at a time.
+
+    At each stage: the vector of every token, the weights by which the chosen token
+    reads the others, and the token that would be predicted if the model ended there,
+    which is read off with the final norm and the output matrix (the "logit lens").
+
+    Parameters
+    ----------
+    text : str, optional
+        At most 16 tokens.
+    **traits
+        `stage`, 0 for the embedding, then two for each layer: attention, feed-forward
+        network; `token`, the one that is chosen, counted from 0; `head`, "0" and so on,
+        or "all" for the mean.
+
+    Notes
+    -----
+    The weights are loaded when the widget comes into sight; in Jupyter the kernel sends
+    them. Where the reader asks for less motion, nothing moves by itself.
+    """
+
+    _esm = engine_text("tiles", "loading", "gpt_model", "forward_pass")
+    _css = style_text("tiles", "heads", "gpt")
+
+    text = traitlets.Unicode().tag(sync=True)
+    stage = traitlets.Int(0, min=0).tag(sync=True)
+    token = traitlets.Int(99, min=0).tag(sync=True)
+    head = traitlets.Unicode("all").tag(sync=True)
+
+    def __init__(self, text="She was not at all", **traits):
+        super().__init__(text=text, **traits)
+
+    def still(self):
+        """Return the mean weights of the heads of the layer that is shown.
+
+        Returns
+        -------
+        str
+            An SVG image.
+        """
+        names, weights = self._read()
+        layer = max(0, (self.stage - 1) // 2)
+        rows = weights[layer].mean(0).tolist()
+        parts, width, height = _drawing.heat_map(rows, names, names)
+        title = f"Where layer {layer} looks in “{self.text}”, the mean of its heads."
         return _drawing.picture(width, height, parts, title)

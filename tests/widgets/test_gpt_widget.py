@@ -8,7 +8,7 @@ import torch
 
 from attncourse import recorded
 from attncourse.data.bpe import BPETokenizer
-from attncourse.widgets import LanguageModel
+from attncourse.widgets import ForwardPass, LanguageModel
 from attncourse.widgets._models import engine_text, weights_file, weights_script
 
 TEXTS = [
@@ -24,7 +24,8 @@ RUN = """({coded, merges, heads, texts, off}) => {
     const ids = tokenizer.encode(text), cache = gpt.start();
     const steps = ids.map(id => gpt.step(id, cache, {off: new Set(off)}));
     return {ids, text: tokenizer.decode(ids), logits: steps.map(s => [...s.logits]),
-            weights: steps.map(s => s.weights.map(w => [...w]))};
+            weights: steps.map(s => s.weights.map(w => [...w])),
+            stream: steps.map(s => s.stream.map(x => [...x]))};
   });
 }"""
 
@@ -32,7 +33,7 @@ RUN = """({coded, merges, heads, texts, off}) => {
 @pytest.fixture(scope="module")
 def tab(chromium):
     page = chromium.new_page()
-    engine = engine_text("gpt").replace("export default { render };", "")
+    engine = engine_text("loading", "gpt_model")
     names = "window.engine = {GPT, Tokenizer, readTensors, fromBase64};"
     page.add_script_tag(content=engine + names, type="module")
     page.wait_for_function("window.engine")
@@ -41,8 +42,13 @@ def tab(chromium):
 
 
 @pytest.mark.parametrize("off", [[], ["blocks.0.1", "blocks.3.2"]])
-def test_tokens_logits_and_weights_equal_those_of_pytorch(tab, off):
+def test_tokens_logits_weights_and_vectors_equal_those_of_pytorch(tab, off):
     model, record = recorded.load_model("gpt")
+    stream = []  # the embedding, then what each sub-layer makes of it
+    for block in model.blocks:
+        for part in [block.attention_norm, block.feedforward_norm]:
+            part.register_forward_pre_hook(lambda _, given: stream.append(given[0]))
+    model.final_norm.register_forward_pre_hook(lambda _, given: stream.append(given[0]))
     tokenizer = BPETokenizer(record["merges"])
     given = {
         "coded": base64.b64encode(weights_file("gpt")).decode(),
@@ -58,11 +64,15 @@ def test_tokens_logits_and_weights_equal_those_of_pytorch(tab, off):
     for text, found in zip(TEXTS, tab.evaluate(RUN, given), strict=True):
         assert found["text"] == text
         assert found["ids"] == tokenizer.encode(text)
+        stream.clear()
         with torch.no_grad():
             logits, weights = model(
                 torch.tensor([found["ids"]]), active_heads=active, need_weights=True
             )
         assert np.abs(np.array(found["logits"]) - logits[0].numpy()).max() < 1e-3
+        vectors = torch.cat(stream).transpose(0, 1).numpy()
+        assert vectors.shape[1] == 1 + 2 * model.num_layers
+        assert np.abs(np.array(found["stream"]) - vectors).max() < 1e-3
         for layer, head in np.argwhere(active.numpy()):
             for i, step in enumerate(found["weights"]):
                 row = np.reshape(step[layer], (model.num_heads, i + 1))[head]
@@ -79,5 +89,6 @@ def test_the_weights_are_small_and_are_sent_when_they_are_asked_for():
     assert sent == [({"weights": "gpt"}, [weights_file("gpt")])]
 
 
-def test_the_still_picture_shows_a_head():
+def test_the_still_pictures_name_what_they_show():
     assert "head 0 of layer 3" in LanguageModel("She was").still()
+    assert "layer 1 looks" in ForwardPass("She was", stage=3).still()

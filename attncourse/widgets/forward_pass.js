@@ -1,0 +1,244 @@
+// One text on its way through the trained GPT, sub-layer by sub-layer: the vector of each
+// token, what it reads from others, and what would be predicted if the model ended there.
+
+const ROW = 40; // pixels of a row, and of the arcs beside it
+const LONGEST = 16; // tokens
+const GLIDE = 450; // milliseconds from one vector to the next
+const REST = 1900; // milliseconds at each stage
+const FIRST = 8; // components in the table of numbers
+const ALL = "all";
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "forward-pass", question: "How does a text become a prediction, layer by layer?",
+  });
+  const tokenizer = new Tokenizer(model.get("merges"));
+  const layers = model.get("layers");
+  const last = 2 * layers; // stage 0 is the embedding
+  let gpt = null;
+  let ids = [];
+  let steps = []; // for each token: weights and the residual stream
+  let rows = [];
+  let shownVectors = []; // what the strips show now, between two stages too
+  let timer = null;
+  let motion = null;
+
+  const say = report();
+  const fieldId = uniqueId("text");
+  const field = el("input", { id: fieldId, type: "text", spellcheck: "false",
+    autocomplete: "off", class: "attn-line",
+    oninput: () => { stop(); save(model, { text: field.value }); } });
+  const stage = slider({
+    label: "Stage", min: 0, max: last, step: 1, value: model.get("stage"), write: nameOf,
+    oninput: (x) => { stop(); save(model, { stage: x }); },
+  });
+  const move = (by) => {
+    const to = Math.min(last, Math.max(0, model.get("stage") + by));
+    save(model, { stage: to });
+  };
+  const back = el("button", { type: "button", onclick: () => { stop(); move(-1); } }, "Back");
+  const next = el("button", { type: "button", class: "attn-main",
+    onclick: () => { stop(); move(1); } }, "Next");
+  const play = calm() ? null : el("button", { type: "button", onclick: () => {
+    if (timer) return stop();
+    play.textContent = "Stop";
+    if (model.get("stage") === last) save(model, { stage: 0 });
+    timer = setInterval(() => (model.get("stage") < last ? move(1) : stop()), REST);
+  } }, "Play");
+  const head = choice({
+    legend: "Weights of", value: model.get("head"),
+    options: [[ALL, "all heads, on average"],
+      ...Array.from({ length: model.get("heads") }, (_, h) => [`${h}`, `head ${h}`])],
+    onchange: (name) => save(model, { head: name }),
+  });
+  const arcs = svg("svg", { width: 64, "aria-hidden": "true" });
+  const body = el("tbody", {});
+  const table = el("table", { class: "attn-flow" },
+    el("thead", {}, el("tr", {}, el("td", {}),
+      ["Token", "It reads", "Its vector", "Length", "Next, if the model ended here"]
+        .map((name) => el("th", { scope: "col" }, name)))), body);
+  const numbers = dataTable({
+    summary: "The vector of the chosen token in numbers", caption: "" });
+  const results = el("div", { hidden: true }, stage.root,
+    el("div", { class: "attn-buttons" }, back, next, play), say.root,
+    el("div", { class: "attn-scroll", tabindex: "0", role: "region",
+      "aria-label": "The tokens at this stage" }, table), head.root, numbers.root);
+  const waiting = report();
+  root.append(el("label", { for: fieldId }, `Text, at most ${LONGEST} tokens`), field,
+    waiting.root, results);
+
+  function nameOf(k) {
+    if (k === 0) return "embedding";
+    return `layer ${Math.ceil(k / 2) - 1}, ${k % 2 ? "attention" : "feed-forward network"}`;
+  }
+
+  /** Weights of the chosen token at this stage, or null where nothing is read. */
+  const weightsNow = () => {
+    const k = model.get("stage");
+    if (k % 2 === 0) return null;
+    const query = chosen();
+    const all = steps[query].weights[(k - 1) / 2];
+    const ofHead = (h) => Array.from(all.subarray(h * (query + 1), (h + 1) * (query + 1)));
+    if (model.get("head") !== ALL) return ofHead(Number(model.get("head")));
+    const heads = Array.from({ length: model.get("heads") }, (_, h) => ofHead(h));
+    return heads[0].map((_, j) => heads.reduce((sum, row) => sum + row[j], 0) / heads.length);
+  };
+  const chosen = () => Math.min(model.get("token"), ids.length - 1);
+
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    if (play) play.textContent = "Play";
+  };
+
+  /** One row: a token to choose, its weight, its vector as a strip, what is predicted. */
+  const makeRows = () => {
+    const side = el("td", { rowspan: ids.length, class: "attn-arcs" }, arcs);
+    rows = ids.map((id, i) => {
+      const pick = el("button", { type: "button", class: "attn-word",
+        onclick: () => save(model, { token: i }) }, visible(tokenizer, id));
+      const strip = el("canvas", { width: gpt.width, height: 1, "aria-hidden": "true" });
+      const [weight, length, guess] = [el("td", {}), el("td", {}), el("td", {})];
+      const line = el("tr", {}, i ? null : side, el("th", { scope: "row" }, pick), weight,
+        el("td", {}, strip), length, guess);
+      return { line, pick, strip, weight, length, guess };
+    });
+    body.replaceChildren(...rows.map(({ line }) => line));
+    arcs.setAttribute("height", ids.length * ROW);
+    arcs.setAttribute("viewBox", `0 0 64 ${ids.length * ROW}`);
+    arcs.setAttribute("preserveAspectRatio", "none");
+    shownVectors = [];
+  };
+
+  /** Paint vectors: positive components in one colour, negative ones in another. */
+  const paintStrips = (vectors) => {
+    shownVectors = vectors;
+    const style = getComputedStyle(root);
+    const colours = ["--attn-query", "--attn-key"].map((n) => style.getPropertyValue(n).trim());
+    vectors.forEach((x, i) => {
+      const pen = rows[i].strip.getContext("2d");
+      pen.clearRect(0, 0, x.length, 1);
+      const most = Math.max(...x.map(Math.abs));
+      x.forEach((value, j) => {
+        pen.fillStyle = colours[value < 0 ? 1 : 0];
+        pen.globalAlpha = Math.abs(value) / most;
+        pen.fillRect(j, 0, 1, 1);
+      });
+    });
+  };
+  const glide = (to) => {
+    cancelAnimationFrame(motion);
+    const from = shownVectors;
+    if (calm() || from.length !== to.length) return paintStrips(to);
+    const begin = performance.now();
+    const draw = (now) => {
+      const t = Math.min(1, Math.max(0, (now - begin) / GLIDE));
+      paintStrips(to.map((x, i) => x.map((value, j) => from[i][j] + t * (value - from[i][j]))));
+      if (t < 1) motion = requestAnimationFrame(draw);
+    };
+    motion = requestAnimationFrame(draw);
+    return null;
+  };
+
+  const drawArcs = (weights, query) => {
+    const middle = (i) => (i + 0.5) * ROW;
+    arcs.replaceChildren(...(weights ?? []).map((weight, key) => {
+      const bow = 58 - Math.min(52, 12 * (query - key));
+      const d = key === query ? `M60 ${middle(key) - 9}C40 ${middle(key) - 9} 40 ${
+        middle(key) + 9} 60 ${middle(key) + 9}` : `M60 ${middle(query)}C${bow} ${
+        middle(query)} ${bow} ${middle(key)} 60 ${middle(key)}`;
+      return svg("path", { d, class: "attn-arc", "stroke-width": 0.5 + 9 * weight,
+        "stroke-opacity": 0.15 + 0.85 * Math.sqrt(weight) });
+    }));
+  };
+
+  const draw = () => {
+    const k = model.get("stage");
+    const query = chosen();
+    const weights = weightsNow();
+    stage.set(k);
+    head.set(model.get("head"));
+    back.disabled = k === 0;
+    next.disabled = k === last;
+    head.root.hidden = weights === null;
+    const vectors = steps.map(({ stream }) => stream[k]);
+    const guesses = vectors.map((x) => {
+      const share = softmax(Array.from(gpt.read(x)));
+      const best = share.indexOf(Math.max(...share));
+      return [visible(tokenizer, best), share[best]];
+    });
+    rows.forEach((row, i) => {
+      row.pick.setAttribute("aria-pressed", String(i === query));
+      const read = weights?.[i];
+      row.weight.textContent = read === undefined ? "" : `${number(100 * read, 0)} %`;
+      row.length.textContent = number(Math.hypot(...vectors[i]), 1);
+      row.guess.textContent = `${guesses[i][0]}  ${number(100 * guesses[i][1], 0)} %`;
+    });
+    drawArcs(weights, query);
+    glide(vectors.map((x) => Array.from(x)));
+    const before = k ? steps[query].stream[k - 1] : null;
+    const components = (x) => Array.from(x.slice(0, FIRST), (value) => number(value, 3));
+    numbers.update(
+      ["", ...Array.from({ length: FIRST }, (_, j) => `component ${j}`)],
+      [...(before ? [
+        [`before: after the ${nameOf(k - 1)}`, ...components(before)],
+        ["what is added", ...components(vectors[query].map((x, j) => x - before[j]))],
+      ] : []), [`after the ${nameOf(k)}`, ...components(vectors[query])]],
+      `The first ${FIRST} of ${gpt.width} components for “${visible(tokenizer, ids[query])}”`);
+    root.dataset.state = "done";
+    const token = visible(tokenizer, ids[query]);
+    say.say([
+      k === 0 ? "Each token begins as its row of the embedding. The output matrix is the same "
+        + "matrix, so each token would predict itself or a token like it."
+        : weights ? `“${token}” reads what the tokens up to it have to offer, most from “${
+          visible(tokenizer, ids[weights.indexOf(Math.max(...weights))])}”, and adds it to its `
+          + "own vector." : `The network changes the vector of “${token}” without looking at `
+          + "any other token.",
+      `Next, if the model ended here: “${guesses[query][0]}”.`,
+      k === last ? "This was the last layer: that is the model's prediction." : "",
+    ].join(" ").trim());
+  };
+
+  const update = () => {
+    const text = model.get("text");
+    if (field.value !== text) field.value = text;
+    if (!gpt) return;
+    const found = tokenizer.encode(text);
+    const refused = !found.length || found.length > LONGEST;
+    results.hidden = refused;
+    waiting.root.hidden = !refused;
+    if (refused) {
+      root.dataset.state = "refused";
+      waiting.say(found.length ? `The text has ${found.length} tokens; ${LONGEST} is the most.`
+        : "Type the beginning of a sentence.");
+      return;
+    }
+    ids = found;
+    const cache = gpt.start();
+    steps = ids.map((id) => gpt.step(id, cache));
+    makeRows();
+    draw();
+  };
+
+  const load = () => {
+    waiting.say("Loading the weights …");
+    loadGPT(model)
+      .then((loaded) => { gpt = loaded; update(); })
+      .catch((error) => waiting.say(error.message));
+  };
+  const redraw = () => steps.length && draw();
+  const stops = [
+    watch(model, ["text"], update),
+    watch(model, ["stage", "token", "head"], redraw),
+    onTheme(() => steps.length && paintStrips(shownVectors)),
+    whenSeen(root, load),
+  ];
+  update();
+  return () => {
+    stop();
+    cancelAnimationFrame(motion);
+    stops.forEach((end) => end());
+  };
+}
+
+export default { render };
