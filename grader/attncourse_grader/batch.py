@@ -8,9 +8,12 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
+
+from tqdm import tqdm
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import (
@@ -20,7 +23,7 @@ from attncourse_grader.hand_in.class_list import (
     number_in,
     read_class_list,
 )
-from attncourse_grader.hand_in.collect import Found, collect
+from attncourse_grader.hand_in.collect import collect
 from attncourse_grader.hand_in.manifest import (
     doubts_about,
     fingerprint,
@@ -55,7 +58,6 @@ from attncourse_grader.workers import (
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
-ALIKE = 600  # seconds: files that were all written within that were copied
 STUDENT = tuple(field.name for field in fields(Student))
 WHO = ("student", "name", "id", "email")  # columns, the likeliest first
 
@@ -72,14 +74,13 @@ class Course:
     jobs: int = 1  # notebooks that are graded at a time
     students: Path | None = None  # the class list
     # ``2026-12-01T23:59``, or ``1=2026-12-01T23:59`` for one exercise.
-    deadlines: tuple[str, ...] = ()
+    deadline: Sequence[str] = ()
     penalty: str = ""  # ``10%/day``, or ``none``
-    times: tuple[str, ...] = ()  # tables of when things were handed in
-    file_times: bool = False  # whether files were changed when they were handed in
+    times: Sequence[str] = ()  # tables of when things were handed in
     scheduler: str = ""  # the address of a Dask scheduler
     alike: bool = False  # whether the page about the class names alike answers
     again: bool = False  # whether to grade what was graded before
-    seconds: float = TOTAL_SECONDS  # that all cells of one submission together may take
+    limit: float = TOTAL_SECONDS  # seconds that all cells of one submission may take
 
 
 def grade_course(places, course: Course, *, grade=grade_apart) -> int:
@@ -125,8 +126,8 @@ class _Run:
 
     def __init__(self, course: Course, book: Gradebook, grade):
         self.course, self.book, self.grade = course, book, grade
-        if course.seconds != TOTAL_SECONDS:
-            self.grade = functools.partial(grade, seconds=course.seconds)
+        if course.limit != TOTAL_SECONDS:
+            self.grade = functools.partial(grade, seconds=course.limit)
         self.secret = course.secret or DEFAULT_SECRET
         self.keys = Keys(course.solutions)
         self.left_out = 0
@@ -136,7 +137,7 @@ class _Run:
         # A fault in what the instructor gives is said before anything is kept.
         students = read_class_list(course.students) if course.students else None
         manifest = read_manifest(course.solutions)
-        deadlines = read_deadlines(course.deadlines)
+        deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         if course.penalty not in ("", "none"):
             read_penalty(course.penalty)
@@ -167,10 +168,9 @@ class _Run:
                 f"{scratch} cannot be written ({error.strerror}). Make room, or "
                 "remove what is there; nothing is lost, and the same command goes on."
             ) from None
-        files = self._with_times(found.files)
         with book.together():
             jobs, known, problems = plan(
-                files,
+                found.files,
                 students,
                 book=book,
                 keys=self.keys,
@@ -232,19 +232,6 @@ class _Run:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
         return found
 
-    def _with_times(self, files) -> list[Found]:
-        """Take the times of files for those of handing in, if that is wished."""
-        if not self.course.file_times:
-            return files
-        times = sorted(f.file_time for f in files)
-        if len(set(times)) < max(2, len(times) / 2) or times[-1] - times[0] < ALIKE:
-            self._leave_out(
-                "--file-times: the files have nearly all the same time, which is that "
-                "of a download or a copy. Nobody is taken to be late by it."
-            )
-            return files
-        return [replace(f, time=f.file_time) if f.time is None else f for f in files]
-
     def _sound(self, jobs: list[Job]) -> list[Job]:
         """Return the jobs that can be graded: first the instructor's part, alone.
 
@@ -278,25 +265,15 @@ class _Run:
         return found
 
     def _grade(self, jobs: list[Job], known: int) -> int:
-        from tqdm import tqdm
-
         graded = 0
         total = known + sum(len(job.handins) for job in jobs)
-        results = self._results(jobs)
         with (
-            contextlib.closing(results),
-            tqdm(total=total, initial=known, unit="notebook", file=sys.stderr) as bar,
+            contextlib.closing(self._results(jobs)) as results,
+            tqdm(total=total, initial=known, unit="notebook") as bar,
         ):
-            self.write = bar.write
-            try:
-                for job, outcome in results:
-                    graded += self._keep(job, outcome)
-                    bar.update(len(job.handins))
-            except BaseException:
-                bar.close()
-                raise
-            finally:
-                self.write = _print
+            for job, outcome in results:
+                graded += self._keep(job, outcome)
+                bar.update(len(job.handins))
         return graded
 
     def _note_times(self, times) -> None:
@@ -366,16 +343,14 @@ class _Run:
                 line = f"{student}, {record['title'].lower()}: {points}"
                 if self.course.out is None:
                     line = f"{file.source}\n{outcome['text']}\n"
-                self.write(line, file=sys.stdout)
+                tqdm.write(line)
             elif "refused" in outcome or "failed" in outcome:
                 said = outcome.get("refused") or outcome["failed"]
                 self._leave_out(f"{file.source}: not graded. {said}")
         return len(job.handins) if record is not None else 0
 
-    write = staticmethod(lambda text, file: _print(text, file=file))
-
     def _say(self, says: str) -> None:
-        self.write(one_line(says, 600), file=sys.stderr)
+        tqdm.write(one_line(says, 600), file=sys.stderr)
 
     def _leave_out(self, says: str) -> None:
         self.left_out += 1
@@ -385,12 +360,10 @@ class _Run:
     def _keep_references(self) -> None:
         """Keep what the solutions look like, for comparing answers."""
         for row in self.book.rows("SELECT DISTINCT exercise FROM results"):
-            name = row["exercise"]
-            path = self.course.solutions / f"{name}.ipynb"
-            state = self.keys.of_exercise(name) if path.is_file() else ""
-            if state and self.book.setting(f"reference of {name}") != state:
-                self.book.set(f"reference {name}", apart(answers_in, path, name))
-                self.book.set(f"reference of {name}", state)
+            path = self.course.solutions / f"{row['exercise']}.ipynb"
+            if self.course.alike and path.is_file():
+                found = apart(answers_in, path, row["exercise"])
+                self.book.set(f"reference {row['exercise']}", found)
 
     def _sum_up(self, graded: int, known: int) -> None:
         parts = [f"{graded} graded"]
@@ -400,7 +373,3 @@ class _Run:
             parts.append(f"{self.left_out} left out or in doubt, named above")
         where = f" The grades are in {self.course.out}." if self.course.out else ""
         self._say(f"{', '.join(parts)}.{where}")
-
-
-def _print(text, file) -> None:
-    print(text, file=file, flush=True)

@@ -7,9 +7,11 @@ import os
 import sys
 from pathlib import Path
 
-DONE, FAULTS, INTERRUPTED = 0, 1, 130
+from attncourse_grader.isolate.forking import TOTAL_SECONDS
+from attncourse_grader.workers import cores
+
+FAULTS, INTERRUPTED = 1, 130
 GRADES = Path("grades")
-LIMIT = 600  # seconds, as `attncourse_grader.grade.run` has it
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -42,7 +44,7 @@ def _grade(parser) -> None:
     add("--out", type=Path, metavar="GRADES", help="folder of the gradebook and pages")
     _add_solutions(parser)
     _add_secret(parser)
-    add("--jobs", type=int, default=0, help="notebooks at a time (default: all cores)")
+    add("--jobs", type=int, default=cores(), help="notebooks at a time (all cores)")
     add("--students", type=Path, metavar="CSV", help="the class list")
     add(
         "--deadline",
@@ -65,18 +67,13 @@ def _grade(parser) -> None:
         help="when things were handed in: Moodle's grading worksheet of exercise N, "
         "Canvas's submissions (JSON), or a CSV; may be repeated",
     )
-    add(
-        "--file-times",
-        action="store_true",
-        help="take the time of a file for that of handing in; downloads have others",
-    )
     add("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster")
     add(
         "--limit",
         type=int,
-        default=LIMIT,
+        default=TOTAL_SECONDS,
         metavar="SECONDS",
-        help=f"what the cells of one submission may take together (default: {LIMIT})",
+        help="what the cells of one submission may take together (%(default)s)",
     )
     add("--alike", action="store_true", help="look for answers that are alike, too")
     add("--again", action="store_true", help="grade what was graded before, too")
@@ -205,7 +202,7 @@ def _add_solutions(parser) -> None:
 def _add_secret(parser) -> None:
     parser.add_argument(
         "--secret",
-        default="",
+        default=os.environ.get("ATTNCOURSE_SECRET", ""),
         metavar="WORD",
         help="what hidden inputs are drawn from; the same word, the same inputs "
         "(default: the environment variable ATTNCOURSE_SECRET)",

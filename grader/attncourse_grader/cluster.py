@@ -11,7 +11,6 @@ import contextlib
 import logging
 import tempfile
 import time
-import zlib
 from concurrent.futures import CancelledError
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from attncourse_grader.hand_in.submission import LARGEST_FILE, Refused
 from attncourse_grader.plan import hash_of_checks
 from attncourse_grader.records.database import Stopped
 from attncourse_grader.safe_text import file_name, one_line
-from attncourse_grader.workers import outcome_of
+from attncourse_grader.workers import failure
 
 CONNECTING = 15  # seconds to reach the scheduler
 PATIENCE = 90  # seconds to wait for a worker where there is none
@@ -49,88 +48,50 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade):
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
         said = one_line(error, 100) or type(error).__name__
         raise Refused(f"no scheduler answers at {address} ({said}).") from None
+    # They travel with each task: what workers share is lost with a worker.
+    paths = [solutions / f"{name}.ipynb" for name in modules()]
+    contents = {path.name: path.read_bytes() for path in paths if path.is_file()}
     try:
         _wait_for_workers(client, address)
         _compare_versions(client)
-        yield from _Tasks(client, address, solutions, grade).results(jobs)
+        yield from _results(client, jobs, contents, grade)
+    except (OSError, TimeoutError, RuntimeError, CancelledError) as error:
+        raise Stopped(
+            f"the cluster at {address} cannot be used any longer ({one_line(error)}). "
+            "What was graded is kept; the same command goes on, without --scheduler on "
+            "this machine."
+        ) from None
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)
 
 
-class _Tasks:
-    """The tasks of one run on a cluster."""
+def _results(client, jobs, solutions, grade):
+    """Yield each job with its outcome; a task that was lost is given again."""
+    import distributed
 
-    def __init__(self, client, address, solutions, grade):
-        self.client, self.address, self.grade = client, address, grade
-        # They travel with each task: what workers share is lost with a worker.
-        self.solutions = {
-            f"{name}.ipynb": zlib.compress((solutions / f"{name}.ipynb").read_bytes())
-            for name in modules()
-            if (solutions / f"{name}.ipynb").is_file()
-        }
-        self.seen = time.monotonic()
-
-    def results(self, jobs):
-        waiting, running = list(reversed(jobs)), {}
-        try:
-            while waiting or running:
-                with self._care():
-                    most = AHEAD * max(1, self._threads())
-                    while waiting and len(running) < most:
-                        job = waiting.pop()
-                        running[self._submit(job)] = job
-                    done = self._done(running)
-                for future in done:
-                    job = running.pop(future)
-                    if (outcome := _end_of(future)) is None:
-                        waiting.append(job)
-                    else:
-                        yield job, outcome
-        finally:
-            with contextlib.suppress(Exception):
-                self.client.cancel(list(running))
-
-    @contextlib.contextmanager
-    def _care(self):
-        """Turn the loss of the cluster into a sentence."""
-        why = ""
-        try:
-            yield
-            if self._threads():
-                self.seen = time.monotonic()
-            elif time.monotonic() - self.seen > PATIENCE:
-                why = f"the cluster at {self.address} has no worker left"
-        except (OSError, TimeoutError, RuntimeError, CancelledError):
-            why = f"the scheduler at {self.address} does not answer"
-        if why or self.client.status != "running":
-            raise Stopped(
-                f"{why or f'the scheduler at {self.address} went away'}. What was "
-                "graded is kept; the same command goes on, without --scheduler on this "
-                "machine."
-            )
-
-    def _done(self, running) -> list:
-        import distributed
-
+    waiting, running, seen = list(reversed(jobs)), {}, time.monotonic()
+    while waiting or running:
+        threads = sum(client.nthreads().values())
+        seen = time.monotonic() if threads else seen
+        if time.monotonic() - seen > PATIENCE:
+            raise RuntimeError("it has no worker left")
+        if client.status != "running":
+            raise RuntimeError("its scheduler went away")
+        while waiting and len(running) < AHEAD * max(1, threads):
+            job = waiting.pop()
+            name = file_name(job.path.name)
+            content = _content(job.path)
+            words = grade, content, name, solutions, job.secret, job.student
+            running[client.submit(grade_content, *words, pure=False)] = job
         with contextlib.suppress(TimeoutError):
-            distributed.wait(list(running), timeout=LOOK, return_when="FIRST_COMPLETED")
-        return [future for future in running if future.done()]
-
-    def _submit(self, job):
-        return self.client.submit(
-            grade_content,
-            self.grade,
-            _content(job.path),
-            file_name(job.path.name),
-            self.solutions,
-            job.secret,
-            job.student,
-            pure=False,
-        )
-
-    def _threads(self) -> int:
-        return sum(self.client.nthreads().values())
+            distributed.wait([*running], timeout=LOOK, return_when="FIRST_COMPLETED")
+        for future in [future for future in running if future.done()]:
+            job = running.pop(future)
+            if (outcome := _end_of(future)) is None:
+                waiting.append(job)
+            else:
+                yield job, outcome
 
 
 def _content(path: Path) -> bytes:
@@ -150,8 +111,8 @@ def _end_of(future) -> dict | None:
         return {"failed": f"{said} Grade it without --scheduler."}
     except (OSError, TimeoutError, CancelledError):
         return None
-    except Exception:
-        return outcome_of(future)
+    except Exception as error:
+        return failure(error)
 
 
 def grade_content(grade, content: bytes, name: str, solutions, secret, student):
@@ -160,7 +121,7 @@ def grade_content(grade, content: bytes, name: str, solutions, secret, student):
         place = Path(folder)
         (place / "solutions").mkdir()
         for file, data in solutions.items():
-            (place / "solutions" / file).write_bytes(zlib.decompress(data))
+            (place / "solutions" / file).write_bytes(data)
         (place / "handed_in").mkdir()
         path = place / "handed_in" / name
         path.write_bytes(content)

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from attncourse_grader.batch import BOOK, Course, grade_course
@@ -18,11 +19,6 @@ from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.outputs import write_outputs
 from attncourse_grader.safe_text import file_name, number, one_line
-
-
-def secret_in(arguments) -> str:
-    """Return the secret: of the command, else of the environment."""
-    return arguments.secret or os.environ.get("ATTNCOURSE_SECRET", "")
 
 
 def book_of_fork() -> str:
@@ -38,28 +34,12 @@ def book_of_fork() -> str:
 
 def run_grade(arguments) -> int:
     """Grade what was handed in."""
-    from attncourse_grader.workers import cores
-
     if book := book_of_fork():
         os.environ.setdefault("ATTNCOURSE_BOOK", book)
-    course = Course(
-        solutions=arguments.solutions,
-        out=arguments.out,
-        secret=secret_in(arguments),
-        jobs=arguments.jobs or cores(),
-        students=arguments.students,
-        deadlines=tuple(arguments.deadline),
-        penalty=arguments.penalty,
-        times=tuple(arguments.times),
-        file_times=arguments.file_times,
-        scheduler=arguments.scheduler,
-        again=arguments.again,
-        alike=arguments.alike,
-        seconds=arguments.limit,
-    )
-    if not 1 <= course.seconds <= 86_400:
+    course = Course(**{f.name: getattr(arguments, f.name) for f in fields(Course)})
+    if not 1 <= course.limit <= 86_400:
         raise Refused("--limit takes seconds, from 1 to those of a day.")
-    if course.out is None and (course.deadlines or course.penalty or course.times):
+    if course.out is None and (course.deadline or course.penalty or course.times):
         raise Refused("lateness is kept in a gradebook. Give its folder with --out.")
     return grade_course(arguments.submissions, course)
 
@@ -72,7 +52,7 @@ def run_gradescope(arguments) -> int:
     if arguments.penalty:
         read_penalty(arguments.penalty)
     settings = {
-        "secret": secret_in(arguments) or DEFAULT_SECRET,
+        "secret": arguments.secret or DEFAULT_SECRET,
         "penalty": arguments.penalty,
         "minutes": arguments.minutes,
         "visibility": arguments.visibility,
@@ -90,7 +70,7 @@ def run_release(arguments) -> int:
     from attncourse_grader.hand_in.release import release
 
     names = [exercise_named(name) for name in arguments.names] or list(modules())
-    secret = secret_in(arguments)
+    secret = arguments.secret
     variants = arguments.variant_per_student
     if arguments.format == "nbgrader":
         from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader

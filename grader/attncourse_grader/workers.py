@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -14,8 +13,6 @@ from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line
 
 BESIDE = 1800  # seconds for what is not the submission's: right answers, once
-
-
 LOOKING = 5  # seconds of a processor that finding out what a file is may take
 MEMORY = 2 << 30  # bytes that it may take beside what was there
 
@@ -39,8 +36,7 @@ def grade_one(
     except SolutionBroken as broken:
         return {"broken": one_line(broken, 400)}
     except Exception as error:  # a fault of ours must not cost the others their grades
-        said = one_line(f"{type(error).__name__}: {error}", 200)
-        return {"failed": f"The grader failed on this file ({said}). Report it."}
+        return failure(error)
     answers, variant = fingerprints(path, grade.exercise)
     return {"record": record, "text": text, "answers": answers, "variant": variant}
 
@@ -53,14 +49,19 @@ def grade_apart(
     return apart(grade_one, *arguments, seconds=seconds + BESIDE)
 
 
+def failure(error: Exception) -> dict:
+    """Return what came of a file on which the grader failed."""
+    said = one_line(f"{type(error).__name__}: {error}", 200)
+    return {"failed": f"The grader failed on this file ({said}). Report it."}
+
+
 def look(path: Path) -> dict:
     """Find out, within limits, which exercise a file answers, or why none."""
     try:
         return apart(looked_at, path, seconds=2 * LOOKING)
     except RuntimeError as error:
         if not isinstance(error, forking.Ended) and "MemoryError" not in str(error):
-            said = one_line(error, 200)
-            return {"failed": f"The grader failed on this file ({said}). Report it."}
+            return failure(error)
     says = f"{one_line(path.name)} takes too much time or memory to be read."
     return {"refused": f"{says} Is it a notebook that was written by hand?"}
 
@@ -140,20 +141,12 @@ def local_results(jobs, *, solutions, grade, at: int):
                 work = {f: job for f, job in work.items() if not f.cancel()}
                 continue
             for done in finished:
-                yield work.pop(done), outcome_of(done)
+                job, error = work.pop(done), done.exception()
+                yield job, failure(error) if error else done.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     if stopping:
         raise KeyboardInterrupt
-
-
-def outcome_of(done) -> dict:
-    """Return what a grader returned, or what it raised as a sentence."""
-    try:
-        return done.result()
-    except Exception as error:
-        said = one_line(f"{type(error).__name__}: {error}", 200)
-        return {"failed": f"The grader failed on this file ({said}). Report it."}
 
 
 def layers_missing() -> list[str]:
@@ -167,6 +160,6 @@ def layers_missing() -> list[str]:
 
 def cores() -> int:
     """Return how many cores this process may use."""
-    with contextlib.suppress(AttributeError, OSError):
+    if hasattr(os, "sched_getaffinity"):  # not on Windows
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -10,10 +10,9 @@ import nbformat
 import pytest
 
 from attncourse_grader.batch import BOOK
-from attncourse_grader.cli import LIMIT, main
+from attncourse_grader.cli import main
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.manifest import fingerprint, mark_of
-from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
 
@@ -300,10 +299,6 @@ def test_the_command_itself_imports_no_torch(tmp_path, notebook):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-2:] == ["0", "[]"], done.stderr
     assert "Exercise 1" in (tmp_path / "grades" / "class.html").read_text("utf8")
-
-
-def test_the_limit_of_the_command_is_that_of_the_grader():
-    assert LIMIT == TOTAL_SECONDS
 
 
 def test_a_limit_that_is_no_time_is_refused(tmp_path, notebook, capsys):

@@ -211,15 +211,6 @@ def test_a_file_has_no_time_of_handing_in(tmp_path, notebook, grade, capsys):
     grade(*options)
     assert standing(tmp_path).total == 4
     assert "When 1 of 1 were handed in is not known" in capsys.readouterr().err
-    grade(*options, "--file-times")  # one time tells nothing
-    assert standing(tmp_path).total == 4
-    assert "the same time" in capsys.readouterr().err
-    for place in range(3):
-        path = notebook(tmp_path / "in" / f"s{place}.ipynb", weights=f"{place}")
-        os.utime(path, (1e9 + place * 9000, 1e9 + place * 9000))
-    grade(*options, "--file-times")
-    assert standing(tmp_path).penalty == 10
-    assert standing(tmp_path, "s1").late == 0
 
 
 def test_one_student_has_more_time_and_only_that_one(

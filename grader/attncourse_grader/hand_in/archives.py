@@ -8,7 +8,6 @@ counted while unpacking, not believed.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import stat
 import zipfile
 import zlib
@@ -35,7 +34,6 @@ class Entry(NamedTuple):
 
     parts: tuple[str, ...]  # its name there, by folders
     path: Path  # where it lies now
-    time: float  # when it was last changed, or packed; seconds since 1970
 
 
 def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
@@ -106,7 +104,7 @@ def _take(opened, members, folder: Path, label: str, whose):
             problems.append(f"{shown} cannot be unpacked ({reason}).")
             continue
         total, own[owner] = total + size, own[owner] + size
-        found.append(Entry(parts, path, _time_of(member)))
+        found.append(Entry(parts, path))
     return found, problems
 
 
@@ -150,10 +148,3 @@ def _write(opened, member, path: Path) -> int:
                 raise ValueError(f"it unpacks to {LARGEST_RATIO} times its size")
             target.write(part)
     return size
-
-
-def _time_of(member) -> float:
-    try:
-        return datetime.datetime(*member.date_time).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0

@@ -61,12 +61,12 @@ class Found:
     source: str
     name: str  # who handed it in, as the platform or the instructor writes it
     time: float | None = None  # when it was handed in, if the platform's name says so
-    file_time: float = 0.0  # when the file was changed or packed
     moodle: str = ""  # the number of the submission in Moodle
     canvas: str = ""  # the number of the student in Canvas
     doubt: str = ""  # another number of a student that the name may hold
     order: int = 0  # the number of the file in Canvas, which counts up
     marked_late: bool = False  # whether Canvas has marked it as late
+    of_platform: bool = False  # whether the name is as a platform writes it
     place: int = 0  # which of the places that were given it comes from
 
 
@@ -94,25 +94,24 @@ def collect(places, scratch: Path, students=None) -> Collected:
     places = list(map(Path, places))
     folders = [p for p in places if p.is_dir() or p.name.lower().endswith(".zip")]
     for number, place in enumerate(places):
-        before = len(found.files)
         try:
             if not (place.is_dir() or place.is_file()):
                 says = f"{one_line(place)}: there is no such file or folder."
                 found.problems.append(says)
                 continue
-            reader = _Place(place, scratch / str(number), students, found)
+            reader = _Place(number, place, scratch / str(number), students, found)
             reader.read(alone=len(folders) < 2)
         except OSError as error:
             found.problems.append(_unreadable(place, error))
-        found.files[before:] = [replace(f, place=number) for f in found.files[before:]]
     return found
 
 
 class _Place:
     """A folder, an archive or a file that the instructor has named."""
 
-    def __init__(self, root: Path, scratch: Path, students, found: Collected):
-        self.root, self.scratch, self.students = root, scratch, students
+    def __init__(self, number: int, root, scratch, students, found: Collected):
+        self.number, self.root = number, root
+        self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own = Counter()  # notebooks by who handed them in
 
@@ -127,30 +126,26 @@ class _Place:
             whole = without_exercise(Path(one_line(label)).stem)
             entries = self._unpacked(self.root, _whose)
         else:
-            entries = [Entry((label,), self.root, self.root.stat().st_mtime)]
+            entries = [Entry((label,), self.root)]
             whole, label = without_exercise(one_line(root.parent.name)), ""
         known = self.students is not None and self.students.knows(whole)
         names = [_named(entry.parts) for entry in entries]
-        if len(names) > 1 and self.students is None:
-            # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
-            bare = Counter(
-                (COPIES.sub("", stem_of(e.parts[-1])), e.path.parent)
-                for e, owner in zip(entries, names, strict=True)
-                if owner is None and e.parts[-1].lower().endswith(NOTEBOOKS)
-            )
-        else:
-            bare = Counter()
+        # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
+        bare = Counter(
+            _without_copy(entry)
+            for entry, owner in zip(entries, names, strict=True)
+            if owner is None and entry.parts[-1].lower().endswith(NOTEBOOKS)
+        )
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
             if known:
-                owner = _Owner(whole)
+                owner = _of(whole)
             elif owner is None:
-                copies = COPIES.sub("", stem_of(entry.parts[-1])), entry.path.parent
-                if bare[copies] > 1:
+                if self.students is None and bare[_without_copy(entry)] > 1:
                     self._ask(source, "it may be another student's than its namesakes")
                     continue
                 own = stem_of(one_line(entry.parts[-1]))
-                owner = _Owner(whole or own)
+                owner = _of(whole or own)
             elif not (alone or self.students):
                 why = f"it may be of {whole!r} or of {owner.name!r}"
                 self._ask(source, why)
@@ -163,10 +158,10 @@ class _Place:
             "with --students, or a folder with one folder for each student."
         )
 
-    def _entry(self, entry: Entry, owner: _Owner, source: str, *, known: bool) -> None:
+    def _entry(self, entry: Entry, owner: Found, source: str, *, known: bool) -> None:
         name = entry.parts[-1].lower()
         if name.endswith(NOTEBOOKS):
-            self._keep(entry.path, owner, source, entry.time)
+            self._keep(entry.path, owner, source)
         elif not name.endswith(".zip"):
             says = f"{one_line(entry.path)} is no notebook and is left out."
             self.problems.append(says)
@@ -178,11 +173,9 @@ class _Place:
     def _zip_of(self, entry, owner, source, members=None) -> None:
         members = self._unpacked(entry.path, None) if members is None else members
         for member in members:
-            inside = "/".join((source, *member.parts))
-            # What is in a student's own archive may claim any time.
-            self._keep(member.path, owner, inside, entry.time)
+            self._keep(member.path, owner, "/".join((source, *member.parts)))
 
-    def _zip_beside_others(self, entry: Entry, owner: _Owner, source: str) -> None:
+    def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
         names = self.students
         if names is not None and names.knows(owner.name):
@@ -214,17 +207,15 @@ class _Place:
             self.problems.append(says)
         return entries
 
-    def _keep(self, path: Path, owner: _Owner, source: str, time: float) -> None:
-        source = one_line(source, LONGEST_PART)
-        self.own[owner.name, owner.facts.get("moodle")] += 1
-        if self.own[owner.name, owner.facts.get("moodle")] > MOST_FILES:
-            if self.own[owner.name, owner.facts.get("moodle")] == MOST_FILES + 1:
+    def _keep(self, path: Path, owner: Found, source: str) -> None:
+        source, whose = one_line(source, LONGEST_PART), (owner.name, owner.moodle)
+        self.own[whose] += 1
+        if self.own[whose] > MOST_FILES:
+            if self.own[whose] == MOST_FILES + 1:
                 says = f"{source} and what follows of {owner.name} are left out: at "
                 self.problems.append(f"{says}most {MOST_FILES} notebooks are read.")
             return
-        self.files.append(
-            Found(path, source, owner.name, file_time=time, **owner.facts)
-        )
+        self.files.append(replace(owner, path=path, source=source, place=self.number))
 
     def _walk(self, root: Path):
         def unreadable(error):
@@ -265,7 +256,7 @@ class _Place:
                 else:
                     clone = owners.get(parts[0])
                     parts = (clone, *parts) if clone else parts
-                    yield Entry(parts, path, found.st_mtime)
+                    yield Entry(parts, path)
 
     def _dropped(self, top: Path, parts):
         """Return the parts of a path in a folder that everybody may write to.
@@ -300,40 +291,35 @@ class _Place:
         return known.pop() if len(known) == 1 else ""
 
 
-@dataclass(frozen=True)
-class _Owner:
-    """Who handed something in, and what the platform says beside the name."""
-
-    name: str
-    facts: dict = field(default_factory=dict, hash=False)
-    of_platform: bool = False
+def _of(name: str, **facts) -> Found:
+    """Return who handed something in, and what the platform says beside the name."""
+    return Found(Path(), "", name, of_platform=bool(facts), **facts)
 
 
-def _named(parts) -> _Owner | None:
+def _named(parts) -> Found | None:
     """Return who handed in what has these parts in its path, None if none says so."""
     for place, part in enumerate(parts, start=1):
         text = one_line(part, LONGEST_PART)
         if match := MOODLE.fullmatch(text):
-            return _Owner(match["name"], {"moodle": match["id"] or ""}, True)
+            return _of(match["name"], moodle=match["id"] or "")
         if match := EXCHANGE.fullmatch(text):
             time = read_time(match["time"].replace(" ", "T") + "+00:00")
-            return _Owner(match["name"], {"time": time}, True)
+            return _of(match["name"], time=time)
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
                 more = MORE_NUMBERS.match(match["rest"])
-                facts = {
-                    "canvas": match["id"],
-                    "doubt": more[1] if more else "",
-                    "order": int(match["file"]),
-                    "marked_late": bool(match["late"] or match["early"]),
-                }
                 anonymous = match["name"] == "anon"
-                name = f"anon {match['id']}" if anonymous else match["name"]
-                return _Owner(name, facts, True)
+                return _of(
+                    f"anon {match['id']}" if anonymous else match["name"],
+                    canvas=match["id"],
+                    doubt=more[1] if more else "",
+                    order=int(match["file"]),
+                    marked_late=bool(match["late"] or match["early"]),
+                )
             text = stem_of(text)
             text = text[:-4] if text.lower().endswith(".zip") else text
         if text := without_exercise(text):
-            return _Owner(one_line(text))
+            return _of(one_line(text))
     return None
 
 
@@ -348,6 +334,10 @@ def stem_of(name: str) -> str:
         if name.lower().endswith(ending):
             return name[: -len(ending)]
     return name
+
+
+def _without_copy(entry: Entry) -> tuple[str, Path]:
+    return COPIES.sub("", stem_of(entry.parts[-1])), entry.path.parent
 
 
 def without_exercise(name: str) -> str:
