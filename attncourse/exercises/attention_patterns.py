@@ -344,7 +344,7 @@ ALIGNMENT = (
         "There is one sentence, and each target word has one link.",
         "It is not the proportion of target words whose largest weight lies there.",
         lambda g: _linked(g, source=one_of(g, 4, 7)),
-        read=f"{IN_SEQ2SEQ}which-heads-align",
+        read=f"{IN_SEQ2SEQ}alignment-error-of-each-attention-head",
     ),
     Probe(
         "a word with several links counts once, and one hit is enough",

@@ -420,7 +420,7 @@ ALIGNMENT = (
         "has no weight.",
         why="The rate is not 1 minus the share of the target words whose link is gold.",
         draw=lambda g: _maps(g, 1, one_each=True),
-        read=f"{SEQ2SEQ}#where-does-the-translator-look",
+        read=f"{SEQ2SEQ}#alignment-the-cross-attention-of-a-trained-translator",
     ),
     Probe(
         claim="both numbers of links are below the line",
@@ -635,7 +635,7 @@ INTERVAL = (
         why="What is returned is not these three.",
         draw=partial(_four, count=5, mean=0),
         call=_intervals,
-        read=f"{SEQ2SEQ}#does-it-get-worse-with-length",
+        read=f"{SEQ2SEQ}#translation-quality-against-source-length",
     ),
     Probe(
         claim="so it is for 2 to 9 runs, and for any mean",
