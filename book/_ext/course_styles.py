@@ -10,52 +10,16 @@ for good.
 import re
 from pathlib import Path
 
-TOKEN = re.compile(
-    r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|url\([^"')]*\)|[{};]|[^{};"'/u]+|.""",
-    re.DOTALL,
-)
+RULE = re.compile(r"([^{}@;]+)\{([^{}]*)\}")  # those within @media too
 COMMENT = re.compile(r"/\*(?!!).*?\*/", re.DOTALL)
-NOTICES = re.compile(r"(?:\s*/\*!.*?\*/)+", re.DOTALL)
+NOTICE = re.compile(r"/\*!.*?\*/", re.DOTALL)
+COMMA = re.compile(r",(?![^()\[\]]*[)\]])")  # not one within brackets
+NOTHING = re.compile(r"@(?:media|supports|layer|container)[^{}]*\{\s*\}")
 BRACKETS = re.compile(r"\[[^\]]*\]|\([^()]*\)")
 NAME = re.compile(r"[.#]((?:\\.|[\w-])+)")
 WORD = re.compile(r"[\w-]+")
-NESTED = ("@media", "@supports", "@layer", "@container")
 MADE_BY_SCRIPT = ("bs-",)  # put together from parts
 OURS = ("custom.css", "icons.css", "widgets.css")
-
-
-def blocks_of(text):
-    """Yield (what stands before a block, its content); content None: a statement."""
-    before, inside, depth = [], [], 0
-    for token in TOKEN.findall(text):
-        if token == "}":
-            depth -= 1
-            if depth == 0:
-                yield "".join(before), "".join(inside)
-                before, inside = [], []
-                continue
-        elif token == ";" and depth == 0:
-            yield "".join(before), None
-            before = []
-            continue
-        if depth:
-            inside.append(token)
-        elif token != "{":
-            before.append(token)
-        if token == "{":
-            depth += 1
-
-
-def selectors_of(text):
-    """Split a list of selectors at its commas, but not within brackets."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def is_used(selector, words):
@@ -72,25 +36,14 @@ def is_used(selector, words):
 
 def without_unused(text, words):
     """Return a style sheet without the rules for classes and ids that are not words."""
-    kept = []
-    for before, inside in blocks_of(COMMENT.sub("", text)):
-        notices = NOTICES.match(before)
-        if notices:
-            kept.append(notices[0].strip())
-            before = before[notices.end() :]
-        before = before.strip()
-        if inside is None:
-            kept.append(f"{before};")
-        elif before.startswith(NESTED):
-            if rules := without_unused(inside, words):
-                kept.append(f"{before}{{{rules}}}")
-        elif before.startswith("@"):
-            kept.append(f"{before}{{{inside}}}")
-        else:
-            used = [s for s in selectors_of(before) if is_used(s, words)]
-            if used:
-                kept.append(f"{','.join(used)}{{{inside}}}")
-    return "".join(kept)
+
+    def used(rule):
+        kept = [s.strip() for s in COMMA.split(rule[1]) if is_used(s, words)]
+        return f"{','.join(kept)}{{{rule[2]}}}" if kept else ""
+
+    notices = "".join(NOTICE.findall(text))
+    text = RULE.sub(used, COMMENT.sub("", NOTICE.sub("", text)))
+    return notices + NOTHING.sub("", text)
 
 
 def words_of(site):

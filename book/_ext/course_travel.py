@@ -1,4 +1,4 @@
-"""Let pages be found and passed on: titles, canonical links, cards, map, a 404 page.
+"""Let pages be found and passed on: titles, canonical links, map, a 404 page.
 
 Links must be absolute here: all but titles, the 404 page and the list for language
 models is left out where the site's address is not known; see course_repository.
@@ -6,7 +6,6 @@ models is left out where the site's address is not known; see course_repository.
 
 import html
 import re
-import textwrap
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ NAME = "Attention, measured"
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 DESCRIPTION = re.compile(r"<meta[^>]*name=\"description\"[^>]*>")
 CONTENT = re.compile(r"content=\"([^\"]*)\"")
-CARDS = "_static/cards"
+PICTURE = "_static/page.png"  # what a link to a page is shown with
 LOST = """<!DOCTYPE html>
 <html lang="en">
   <head>
@@ -52,26 +51,7 @@ def short_title(text):
     return " — ".join(dict.fromkeys(parts))
 
 
-def draw_card(path, title):
-    """Draw what a link to a page is shown as: its title, 1200 by 630 pixels."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 6.3), dpi=100, facecolor="#fdfcfa")
-    lines = textwrap.fill(title, 26)
-    style = {"family": "DejaVu Serif", "color": "#22262b", "va": "top"}
-    figure.text(0.07, 0.86, lines, size=52, weight="bold", linespacing=1.25, **style)
-    figure.text(0.07, 0.13, NAME, size=28, **style)
-    colours = ("#0072b2", "#d55e00", "#009e73", "#8a3478")
-    for i, colour in enumerate(colours):
-        box = figure.add_axes([0.07 + 0.09 * i, 0.2, 0.09, 0.012])
-        box.set_facecolor(colour)
-        box.set(xticks=[], yticks=[])
-        box.spines[:].set_visible(False)
-    FigureCanvasAgg(figure).print_png(path)
-
-
-def with_head(text, page, base, out):
+def with_head(text, page, base):
     """Return a page with a title said once, and with what a shared link shows."""
     title = short_title(html.unescape(TITLE.search(text)[1].strip()))
     text = TITLE.sub(lambda _: f"<title>{html.escape(title)}</title>", text, count=1)
@@ -79,13 +59,6 @@ def with_head(text, page, base, out):
         return title, text
     found = DESCRIPTION.search(text)
     description = CONTENT.search(found[0])[1] if found else ""
-    card = "course" if page.count("/") != 1 else Path(page).stem
-    if not page.startswith("chapters/"):
-        card = "course"
-    path = out / CARDS / f"{card}.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        draw_card(path, NAME if card == "course" else title.split(" — ")[0])
     tags = f'<link rel="canonical" href="{base}{page}" />\n'
     for key, value in (
         ("og:type", "article"),
@@ -93,7 +66,7 @@ def with_head(text, page, base, out):
         ("og:title", html.escape(title)),
         ("og:description", description),
         ("og:url", f"{base}{page}"),
-        ("og:image", f"{base}{CARDS}/{card}.png"),
+        ("og:image", f"{base}{PICTURE}"),
     ):
         tags += f'<meta property="{key}" content="{value}" />\n'
     tags += '<meta name="twitter:card" content="summary_large_image" />\n'
@@ -108,7 +81,7 @@ def write_all(app, exception):
     for name in [*pages, "search"]:
         path = out / f"{name}.html"
         text = path.read_text(encoding="utf8")
-        titles[name], text = with_head(text, f"{name}.html", base, out)
+        titles[name], text = with_head(text, f"{name}.html", base)
         path.write_text(text, encoding="utf8")
     root = urlsplit(base).path or "/"
     (out / "404.html").write_text(LOST.format(base=root, name=NAME), encoding="utf8")

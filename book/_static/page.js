@@ -1,4 +1,4 @@
-// Four things that neither the theme nor a style sheet can do.
+// Three things that neither the theme nor a style sheet can do.
 (function () {
   "use strict";
 
@@ -35,11 +35,6 @@
   window.addEventListener("afterprint", function () {
     if (screen) root.dataset.theme = screen;
   });
-
-  // Opened from a folder, a page may not read another one, as the search does to quote it.
-  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS === "object") {
-    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-  }
 
   // There the fonts are not asked for before the page is drawn: they may come after it.
   if (location.protocol === "file:") {

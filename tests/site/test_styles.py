@@ -48,10 +48,6 @@ class Everything(set):
         ("@media print{.gone{b:c}.seen{b:c}}", "@media print{.seen{b:c}}"),
         ("@keyframes gone{0%{b:c}to{b:d}}", "@keyframes gone{0%{b:c}to{b:d}}"),
         ("@charset 'utf8';.gone{b:c}", "@charset 'utf8';"),
-        (
-            '.seen:after{content:"}.gone{;"}i{b:c}',
-            '.seen:after{content:"}.gone{;"}i{b:c}',
-        ),
         ("/*! a, notice {} */.gone{b:c}i{b:c}", "/*! a, notice {} */i{b:c}"),
         ("/* .seen{} */.gone{b:url(x;y)}i{b:url(x;y)}", "i{b:url(x;y)}"),
     ],
