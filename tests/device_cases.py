@@ -44,19 +44,25 @@ NOT_HERE = {
     "band_rule",
     "check_attention_inputs",
     "check_bias",
+    "check_boolean",
     "check_device",
     "check_floating",
     "check_ids",
     "check_mask",
+    "check_same_tokens",
     "check_source",
+    "choose",
     "flex_local_attention",
+    "in_full",
     "in_our_names",
     "interpolated_frequencies",
+    "join_heads",
     "load_checkpoint",  # onto the CPU; a model is moved by whoever uses it
     "load_pretrained",
     "ntk_frequencies",
     "refuse_second_derivative",
     "sinusoidal_encoding",
+    "split_heads",
     "suits_flex",
 }
 
@@ -274,7 +280,7 @@ def translation(device):
     outputs = []
     for model in translators(device):
         logits, weights = model(source, target, need_weights=True)
-        loss = seq2seq.sequence_loss(logits, target, label_smoothing=0.1)
+        loss = seq2seq.sequence_loss(logits, target)
         outputs += with_gradients([loss, weights], model)
         outputs.append(decoding.greedy_search(model, source, max_len=9))
         outputs += decoding.beam_search(model, source, beam_size=3, max_len=9)

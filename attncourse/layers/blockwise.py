@@ -5,7 +5,7 @@ import math
 import torch
 
 from attncourse import _checks
-from attncourse.layers.core import check_attention_inputs, check_mask
+from attncourse.layers.core import check_attention_inputs, check_mask, in_full
 
 
 def blockwise_attention(query, key, value, mask=None, *, block_size=128):
@@ -63,13 +63,8 @@ def blockwise_attention(query, key, value, mask=None, *, block_size=128):
     if mask is not None:
         check_mask(mask, shape, query.device)
         mask = mask.expand(shape)
-    half = query.dtype in (torch.float16, torch.bfloat16)
-    compute = torch.float32 if half else query.dtype
-    query_, key_, value_ = (
-        tensor.expand(*shape[:-2], *tensor.shape[-2:]).to(compute)
-        for tensor in (query, key, value)
-    )
-    output = _Blockwise.apply(query_, key_, value_, mask, block_size)
+    tensors = in_full(shape[:-2], query, key, value)
+    output = _Blockwise.apply(*tensors, mask, block_size)
     return output.to(query.dtype)
 
 

@@ -170,6 +170,33 @@ def check_attention_inputs(query, key, value):
     return (*batch, query.shape[-2], key.shape[-2])
 
 
+def split_heads(x, num_heads):
+    """(batch, tokens, heads * width) -> (batch, heads, tokens, width)."""
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def join_heads(x):
+    """(batch, heads, tokens, width) -> (batch, tokens, heads * width)."""
+    return x.transpose(1, 2).flatten(2)
+
+
+def in_full(batch, *tensors):
+    """Return tensors with the leading axes `batch`; half precision becomes float32."""
+    half = tensors[0].dtype in (torch.float16, torch.bfloat16)
+    dtype = torch.float32 if half else tensors[0].dtype
+    return [tensor.expand(*batch, *tensor.shape[-2:]).to(dtype) for tensor in tensors]
+
+
+def check_same_tokens(queries, keys, what="causal attention"):
+    """Check that there are as many queries as keys, which `what` needs."""
+    if queries != keys:
+        raise ValueError(
+            f"{what} needs as many queries as keys, since their positions are "
+            f"compared, but there are {queries} queries and {keys} keys. For "
+            "cross-attention, use scaled_dot_product_attention with a mask."
+        )
+
+
 def check_floating(name, tensor, like):
     """Check that `tensor` is floating point, with the dtype and device of `like`."""
     if not isinstance(tensor, torch.Tensor):
@@ -205,15 +232,21 @@ def check_device(name, tensor, device):
 
 def check_mask(mask, shape, device):
     """Check that `mask` is boolean, on `device`, and broadcasts to `shape`."""
+    check_boolean("mask", mask, device)
+    _checks.broadcasts_to("mask", mask, shape, layout="(..., queries, keys)")
+
+
+def check_boolean(name, mask, device=None):
+    """Check that `mask` is boolean, and on `device` if one is given."""
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
         kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
         raise TypeError(
-            f"mask must be a boolean tensor, True = may attend, but got {kind}. "
+            f"{name} must be a boolean tensor, True = may attend, but got {kind}. "
             "Convert a 0/1 mask with mask == 1, an additive 0/-inf mask with "
             "mask == 0, and a mask in which True means hidden with ~mask."
         )
-    check_device("mask", mask, device)
-    _checks.broadcasts_to("mask", mask, shape, layout="(..., queries, keys)")
+    if device is not None:
+        check_device(name, mask, device)
 
 
 def check_bias(bias, shape, like):

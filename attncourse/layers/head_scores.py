@@ -41,7 +41,7 @@ def offset_score(weights, offset):
         If `weights` has another layout, or no query has a key at this offset.
     """
     n = _check_weights(weights)
-    _whole_number("offset", offset)
+    _checks.positive_int("offset", abs(offset), minimum=0)
     if abs(offset) >= n:
         raise ValueError(
             f"offset must be smaller than the sequence, but got {offset} for {n} "
@@ -63,22 +63,8 @@ def first_token_score(weights):
         \frac{1}{n - 1} \sum_{i=1}^{n-1} w_{i,0}, \qquad
         \text{averaged over the batch}
 
-    The first query is left out: in a causal model it can look nowhere else.
-
-    Parameters
-    ----------
-    weights : torch.Tensor
-        Floating point, ``(batch, heads, tokens, tokens)``.
-
-    Returns
-    -------
-    torch.Tensor
-        ``(heads,)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `weights` has another layout, or there is only one token.
+    The first query is left out: in a causal model it can look nowhere else. `weights`
+    and the result are as for `offset_score`, with at least 2 tokens.
     """
     if _check_weights(weights) < 2:
         raise ValueError(
@@ -128,24 +114,8 @@ def induction_score(weights, tokens):
         \text{averaged over the queries } i \text{ with at least one such } j
 
     In "A B … A" the second A has such a key: B. A head with a high score finds what to
-    copy if the sequence goes on as it did before.
-
-    Parameters
-    ----------
-    weights : torch.Tensor
-        Floating point, ``(batch, heads, tokens, tokens)``.
-    tokens : torch.Tensor
-        The sequences that gave the weights: integers, ``(batch, tokens)``.
-
-    Returns
-    -------
-    torch.Tensor
-        ``(heads,)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If shapes do not fit together, or no token occurs twice.
+    copy if the sequence goes on as it did before. Arguments, result and errors are
+    those of `duplicate_token_score`.
 
     References
     ----------
@@ -166,21 +136,8 @@ def attention_entropy(weights):
         -\sum_j w_{ij} \ln w_{ij}, \qquad \text{averaged over batch and queries}
 
     0 means one key at a time; the exponential of the entropy reads as a number of keys.
-
-    Parameters
-    ----------
-    weights : torch.Tensor
-        Floating point, ``(batch, heads, tokens, tokens)``.
-
-    Returns
-    -------
-    torch.Tensor
-        ``(heads,)``, between 0 and ln(tokens). Rows of zeros count as 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `weights` has another layout.
+    It is at most ln(tokens); rows of zeros count as 0. The weights and the shape of the
+    result are as for `offset_score`.
     """
     _check_weights(weights)
     return torch.special.entr(weights).sum(dim=-1).mean(dim=(0, -1))
@@ -189,23 +146,8 @@ def attention_entropy(weights):
 def head_scores(weights, tokens):
     """Return every score of this module for every head.
 
-    Parameters
-    ----------
-    weights : torch.Tensor
-        Floating point, ``(batch, heads, tokens, tokens)``.
-    tokens : torch.Tensor
-        The sequences that gave the weights: integers, ``(batch, tokens)``.
-
-    Returns
-    -------
-    dict of str to torch.Tensor
-        Keys "own", "previous", "first", "duplicate", "induction" and "entropy"; each
-        value is ``(heads,)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for the single scores.
+    Arguments and errors are those of `duplicate_token_score`. The result is a dict:
+    "own", "previous", "first", "duplicate", "induction", "entropy", each ``(heads,)``.
     """
     return {
         "own": offset_score(weights, 0),
@@ -252,8 +194,3 @@ def _check_tokens(tokens, weights):
             f"tokens must be (batch, tokens) = {expected} to fit the weights, but "
             f"their shape is {_checks.shape_text(tokens)}."
         )
-
-
-def _whole_number(name, value):
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be a whole number, but got {value!r}.")

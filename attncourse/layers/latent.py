@@ -7,7 +7,12 @@ import torch
 from torch import nn
 
 from attncourse import _checks
-from attncourse.layers.core import check_floating, scaled_dot_product_attention
+from attncourse.layers.core import (
+    check_floating,
+    join_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from attncourse.layers.rotary import apply_rotary
 
 
@@ -129,7 +134,7 @@ class LatentAttention(nn.Module):
         output, weights : torch.Tensor
             As from the whole layer, whether `absorbed` or not.
         """
-        query = self._split(self.query_proj(x))
+        query = split_heads(self.query_proj(x), self.num_heads)
         query, query_r = query.split([self.d_head, self.rotary_dim], dim=-1)
         query_r = self._rotate(query_r, start)
         latent, key_r = cache[:, None].split([self.latent_dim, self.rotary_dim], -1)
@@ -141,7 +146,8 @@ class LatentAttention(nn.Module):
             query, key, value = query @ key_up, latent, latent
         else:
             key, value = (
-                self._split(up(latent[:, 0])) for up in (self.key_up, self.value_up)
+                split_heads(up(latent[:, 0]), self.num_heads)
+                for up in (self.key_up, self.value_up)
             )
             key_r = key_r.expand(-1, self.num_heads, -1, -1)
         key = torch.cat([key, key_r], dim=-1)
@@ -151,14 +157,9 @@ class LatentAttention(nn.Module):
         heads, weights = scaled_dot_product_attention(query * wanted, key, value, mask)
         if absorbed:
             heads = heads @ value_up.transpose(-2, -1)
-        # (batch, heads, queries, d_head) -> (batch, queries, heads * d_head)
-        return self.output_proj(heads.transpose(1, 2).flatten(2)), weights
+        return self.output_proj(join_heads(heads)), weights
 
     @staticmethod
     def _rotate(x, start):
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
         return apply_rotary(x, positions)
-
-    def _split(self, projected):
-        # (batch, tokens, heads * features) -> (batch, heads, tokens, features)
-        return projected.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)

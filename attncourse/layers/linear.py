@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from attncourse.layers.core import check_attention_inputs
+from attncourse.layers.core import check_attention_inputs, check_same_tokens, in_full
 
 # A chunk as long as a usual head is wide: the scores within a chunk and the states
 # between chunks then cost about the same.
@@ -51,18 +51,9 @@ def linear_attention(query, key, value, *, causal=False):
     transformers with linear attention", equations 5 to 9.
     """
     *batch, queries, keys = check_attention_inputs(query, key, value)
-    if causal and queries != keys:
-        raise ValueError(
-            "causal attention needs as many queries as keys, since order is compared "
-            f"between positions, but there are {queries} queries and {keys} keys. Use "
-            "causal=False for cross-attention."
-        )
-    half = query.dtype in (torch.float16, torch.bfloat16)
-    compute = torch.float32 if half else query.dtype
-    query_, key_, value_ = (
-        tensor.expand(*batch, *tensor.shape[-2:]).to(compute)
-        for tensor in (query, key, value)
-    )
+    if causal:
+        check_same_tokens(queries, keys)
+    query_, key_, value_ = in_full(batch, query, key, value)
     query_, key_ = elu_features(query_), elu_features(key_)
     # A value of 1 beside the others sums the weights: the last column of the output
     # is the denominator.
@@ -73,7 +64,7 @@ def linear_attention(query, key, value, *, causal=False):
         sums = query_ @ (key_.transpose(-2, -1) @ value_)
     output, total = sums[..., :-1], sums[..., -1:]
     # Without keys, or where all features vanish, 0 / 0 becomes 0 / 1.
-    smallest = torch.finfo(compute).tiny / torch.finfo(compute).eps
+    smallest = torch.finfo(total.dtype).tiny / torch.finfo(total.dtype).eps
     output = output / total.masked_fill(total < smallest, 1.0)
     return output.to(query.dtype)
 

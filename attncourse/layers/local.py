@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
-from attncourse.layers.core import check_attention_inputs
+from attncourse.layers.core import check_attention_inputs, check_same_tokens, in_full
 from attncourse.layers.flex import flex_local_attention, suits_flex
 
 # Scores are made in tiles of about this many numbers (8 MB in float32): enough that
@@ -80,9 +80,7 @@ def local_attention(query, key, value, *, window, causal=False):
         return local_attention_in_blocks(
             query, key, value, window=window, causal=causal
         )
-    half = query.dtype in (torch.float16, torch.bfloat16)
-    compute = torch.float32 if half else query.dtype
-    tensors = [t.to(compute)[None] for t in (query, key, value)]
+    tensors = [t[None] for t in in_full(query.shape[:-2], query, key, value)]
     differentiated = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
     output = _Band.apply(*tensors, before, after, differentiated)
     return output.squeeze(0).to(query.dtype)
@@ -137,12 +135,7 @@ def local_attention_in_blocks(query, key, value, *, window, causal=False):
 def _checked(query, key, value, window, causal):
     """Return the tensors with equal leading axes, and the reach to each side."""
     *batch, queries, keys = check_attention_inputs(query, key, value)
-    if queries != keys:
-        raise ValueError(
-            "local attention needs as many queries as keys, since distance is counted "
-            f"between positions, but there are {queries} queries and {keys} keys. Use "
-            "scaled_dot_product_attention with a mask for cross-attention."
-        )
+    check_same_tokens(queries, keys, "local attention")
     window = _checks.positive_int("window", window)
     before = min(window - 1 if causal else window, max(keys - 1, 0))
     tensors = (t.expand(*batch, *t.shape[-2:]) for t in (query, key, value))

@@ -8,7 +8,9 @@ from attncourse.layers.core import (
     check_floating,
     check_mask,
     fused_attention,
+    join_heads,
     scaled_dot_product_attention,
+    split_heads,
 )
 from attncourse.layers.masks import create_causal_mask
 from attncourse.layers.rotary import apply_rotary
@@ -190,8 +192,8 @@ class MultiHeadAttention(nn.Module):
         tuple of torch.Tensor
             Keys and values, each ``(batch, num_kv_heads, keys, d_head)``.
         """
-        key = self._split(self.key_proj(key))
-        value = self._split(self.value_proj(value))
+        key = split_heads(self.key_proj(key), self.num_kv_heads)
+        value = split_heads(self.value_proj(value), self.num_kv_heads)
         return self._rotate(key, start) if self.rotary else key, value
 
     def attend(
@@ -214,7 +216,7 @@ class MultiHeadAttention(nn.Module):
         -------
         output, weights : torch.Tensor
         """
-        query = self._split(self.query_proj(query))
+        query = split_heads(self.query_proj(query), self.num_heads)
         if self.rotary:
             query = self._rotate(query, start)
         shared_by = self.queries_per_kv_head
@@ -228,16 +230,11 @@ class MultiHeadAttention(nn.Module):
         else:
             heads = fused_attention(query, *projected, mask, bias=bias, dropout=rate)
             weights = None
-        # (batch, heads, queries, d_head) -> (batch, queries, heads * d_head)
-        return self.output_proj(heads.transpose(1, 2).flatten(2)), weights
+        return self.output_proj(join_heads(heads)), weights
 
     def _rotate(self, x, start):
         rotate = self.rotary if callable(self.rotary) else apply_rotary
         return rotate(x, torch.arange(start, start + x.shape[-2], device=x.device))
-
-    def _split(self, projected):
-        # (batch, tokens, heads * d_head) -> (batch, heads, tokens, d_head)
-        return projected.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def _check(self, query, key, value, mask):
         for name, x in (("query", query), ("key", key), ("value", value)):

@@ -9,7 +9,8 @@ from torch.utils.checkpoint import checkpoint
 from attncourse import _checks
 from attncourse.layers.core import (
     check_attention_inputs,
-    check_device,
+    check_boolean,
+    check_same_tokens,
     fused_attention,
 )
 
@@ -66,12 +67,8 @@ def block_sparse_attention(
     size = _checks.positive_int("block_size", block_size)
     leading = _checks.positive_int("global_tokens", global_tokens, minimum=0)
     leading = min(leading, keys)
-    if causal and queries != keys:
-        raise ValueError(
-            "causal attention needs as many queries as keys, since order is compared "
-            f"between positions, but there are {queries} queries and {keys} keys. Use "
-            "causal=False for cross-attention."
-        )
+    if causal:
+        check_same_tokens(queries, keys)
     _check_block_mask(block_mask, queries, keys, size, query.device)
     query, key, value = (
         tensor.expand(*batch, *tensor.shape[-2:]).reshape(
@@ -221,14 +218,7 @@ def _distances(num_blocks, device):
 
 def _check_block_mask(block_mask, queries, keys, size, device):
     """Check the type and the shape of a block mask."""
-    if not isinstance(block_mask, torch.Tensor) or block_mask.dtype != torch.bool:
-        kind = getattr(block_mask, "dtype", type(block_mask).__name__)
-        raise TypeError(
-            "block_mask must be a boolean tensor, True = may attend, but got "
-            f"{kind}. Convert a 0/1 mask with block_mask == 1."
-        )
-    if device is not None:
-        check_device("block_mask", block_mask, device)
+    check_boolean("block_mask", block_mask, device)
     expected = (-(-queries // size), -(-keys // size))
     if tuple(block_mask.shape) != expected:
         raise ValueError(

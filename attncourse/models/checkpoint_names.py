@@ -78,13 +78,11 @@ def in_our_names(stored, kind, d_head):
 
     Returns
     -------
-    weights : dict of str to torch.Tensor
-        Under the names of `PretrainedTransformer`.
-    unexpected : list of str
-        The names that are not known.
+    dict of str to torch.Tensor
+        Under the names of `PretrainedTransformer`; what is not known keeps its own.
     """
     prefix, names = NAMES[kind]
-    weights, unexpected = {}, []
+    weights = {}
     for full, x in stored.items():
         name = full.removeprefix(prefix)
         name = re.sub("gamma$", "weight", re.sub("beta$", "bias", name))
@@ -94,7 +92,7 @@ def in_our_names(stored, kind, d_head):
         )
         found, ours = next((pair for pair in matches if pair[0]), (None, None))
         if found is None:
-            unexpected.append(full)
+            weights[full] = x
         if ours is None:
             continue
         *parts, ending = found.groups()
@@ -107,7 +105,7 @@ def in_our_names(stored, kind, d_head):
         if kind == "llama" and re.search("[qk]_proj", name):
             x = _neighbours(x, d_head)
         weights[ours.format(*parts) + (ending or "")] = x
-    return weights, unexpected
+    return weights
 
 
 def _neighbours(x, d_head):

@@ -7,6 +7,7 @@ choose and repeat its rows.
 """
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 from attncourse import _checks
 
@@ -59,14 +60,10 @@ def beam_search(model, source, *, beam_size=4, max_len=100, length_penalty=1.0):
 
     Parameters
     ----------
-    model : torch.nn.Module
-        With `start`, `step`, `bos_idx`, `eos_idx` and `pad_idx`.
-    source : torch.Tensor
-        Integer ids, ``(batch, source)``.
+    model, source, max_len
+        As for `greedy_search`.
     beam_size : int, default 4
         Beginnings that are kept; 1 is greedy search.
-    max_len : int, default 100
-        The most ids that are written for a sentence.
     length_penalty : float, default 1.0
         The exponent α; 0 compares plain sums.
 
@@ -86,7 +83,7 @@ def beam_search(model, source, *, beam_size=4, max_len=100, length_penalty=1.0):
     max_len = _checks.positive_int("max_len", max_len)
     model.eval()
     batch, device = len(source), source.device
-    state = _choose(
+    state = choose(
         model.start(source),
         torch.arange(batch, device=device).repeat_interleave(beam_size),
     )
@@ -114,7 +111,7 @@ def beam_search(model, source, *, beam_size=4, max_len=100, length_penalty=1.0):
         ids = ids.gather(1, beam[..., None].expand(-1, -1, ids.shape[-1]))
         ids = torch.cat([ids, token[..., None]], dim=-1)
         rows = torch.arange(batch, device=device)[:, None] * beam_size + beam
-        state = _choose(state, rows.flatten())
+        state = choose(state, rows.flatten())
         if ended.all():
             break
     scores = totals / lengths.clamp(min=1) ** length_penalty
@@ -123,12 +120,6 @@ def beam_search(model, source, *, beam_size=4, max_len=100, length_penalty=1.0):
     return ids[rows, winner, 1:], scores[rows, winner]
 
 
-def _choose(state, rows):
+def choose(state, rows):
     """Take `rows` of every tensor of a nested state."""
-    if state is None:
-        return None
-    if isinstance(state, torch.Tensor):
-        return state.index_select(0, rows)
-    if isinstance(state, dict):
-        return {key: _choose(value, rows) for key, value in state.items()}
-    return type(state)(_choose(value, rows) for value in state)
+    return tree_map_only(torch.Tensor, lambda x: x.index_select(0, rows), state)

@@ -72,16 +72,5 @@ class SwiGLU(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x):
-        """Return the output at each position, in the shape and dtype of `x`.
-
-        Parameters
-        ----------
-        x : torch.Tensor
-            Floating point, ``(..., d_model)``.
-
-        Returns
-        -------
-        torch.Tensor
-            ``(..., d_model)``.
-        """
+        """Return the output at each position of `x`, ``(..., d_model)`` like it."""
         return self.down_proj(self.dropout(F.silu(self.gate_proj(x)) * self.up_proj(x)))

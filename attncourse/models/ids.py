@@ -7,9 +7,7 @@ from attncourse import _checks
 from attncourse.layers.core import check_device
 
 
-def check_ids(
-    name, ids, vocab_size, device, *, layout="(batch, tokens)", max_len=None
-):
+def check_ids(name, ids, vocab_size, device, *, layout="(batch, tokens)", max_len=None):
     """Check that `ids` holds integers from 0 to vocab_size − 1 on the axes of `layout`.
 
     With `max_len`, there may be no more than that many of them in a row.

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse import _checks
+from attncourse.data.text import PAD
 from attncourse.layers.masks import create_padding_mask
 from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.models.ids import check_source
@@ -40,8 +41,6 @@ class QATransformer(nn.Module):
         and context would be: the baseline that shows what it is worth.
     dropout : float, default 0.0
         Dropout, in training.
-    pad_idx : int, default 0
-        The id for padding.
 
     Raises
     ------
@@ -57,6 +56,8 @@ class QATransformer(nn.Module):
     that stands for "no answer".
     """
 
+    pad_idx = PAD
+
     def __init__(
         self,
         vocab_size,
@@ -66,7 +67,6 @@ class QATransformer(nn.Module):
         *,
         attention=True,
         dropout=0.0,
-        pad_idx=0,
     ):
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
@@ -76,8 +76,7 @@ class QATransformer(nn.Module):
                 "d_model must be even, half of it for each reading direction, but got "
                 f"{d_model}. Use {d_model + 1}."
             )
-        self.pad_idx = pad_idx
-        self.embedding = nn.Embedding(vocab_size, d_model, pad_idx)
+        self.embedding = nn.Embedding(vocab_size, d_model, PAD)
         self.question_encoder = _Reader(d_model)
         self.context_encoder = _Reader(d_model)
         self.attention = attention

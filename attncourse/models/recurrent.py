@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from attncourse import _checks
+from attncourse.data.text import PAD
 from attncourse.layers.scores import AdditiveAttention, MultiplicativeAttention
 from attncourse.models.ids import check_ids, check_source, shift_right
 
@@ -37,19 +38,17 @@ class RecurrentSeq2Seq(nn.Module):
         How a decoder state is compared with the encoder states. "additive" is
         `AdditiveAttention` with a hidden layer of width `hidden_dim`, the others are
         the methods of `MultiplicativeAttention`.
-    pad_idx : int, default 0
-        The id that fills up short sources, on the right.
 
     Raises
     ------
     TypeError, ValueError
-        If a size is not a whole number from 1, `attention` is unknown, or `pad_idx` is
-        no source id.
+        If a size is not a whole number from 1, or `attention` is unknown.
 
     Notes
     -----
-    The start symbol has an embedding of its own, which is no target id: the model
-    cannot write it, and no id has to be kept free for it.
+    Id 0 (`pad_idx`) fills up short sources, on the right. The start symbol has an
+    embedding of its own, which is no target id: the model cannot write it, and no id
+    has to be kept free for it.
 
     References
     ----------
@@ -62,15 +61,9 @@ class RecurrentSeq2Seq(nn.Module):
     GRU, without input feeding.
     """
 
-    def __init__(
-        self,
-        src_vocab_size,
-        tgt_vocab_size,
-        hidden_dim,
-        *,
-        attention=None,
-        pad_idx=0,
-    ):
+    pad_idx = PAD
+
+    def __init__(self, src_vocab_size, tgt_vocab_size, hidden_dim, *, attention=None):
         super().__init__()
         if attention not in ATTENTION:
             raise ValueError(
@@ -80,12 +73,6 @@ class RecurrentSeq2Seq(nn.Module):
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
         self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
         hidden_dim = _checks.positive_int("hidden_dim", hidden_dim)
-        self.pad_idx = _checks.positive_int("pad_idx", pad_idx, minimum=0)
-        if pad_idx >= src_vocab_size:
-            raise ValueError(
-                f"pad_idx must be one of the {src_vocab_size} source ids, 0 to "
-                f"{src_vocab_size - 1}, but got {pad_idx}."
-            )
         self.source_embedding = nn.Embedding(src_vocab_size, hidden_dim)
         self.target_embedding = nn.Embedding(tgt_vocab_size + 1, hidden_dim)
         self.start_idx = tgt_vocab_size

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse import _checks
+from attncourse.data.text import BOS, EOS, PAD
 from attncourse.layers.masks import create_padding_mask
 from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.models.ids import check_ids, check_source, shift_right
@@ -31,8 +32,6 @@ class AttentionSeq2Seq(nn.Module):
         Layers of each LSTM.
     dropout : float, default 0.0
         Dropout on embeddings and before the output layer, in training.
-    pad_idx, bos_idx, eos_idx : int
-        The ids for padding, the start and the end of a sentence; 0, 1 and 2.
 
     Raises
     ------
@@ -47,6 +46,8 @@ class AttentionSeq2Seq(nn.Module):
     the recurrence. Vaswani et al. (2017), section 3.2.2: multi-head attention.
     """
 
+    pad_idx, bos_idx, eos_idx = PAD, BOS, EOS
+
     def __init__(
         self,
         src_vocab_size,
@@ -55,10 +56,6 @@ class AttentionSeq2Seq(nn.Module):
         num_heads=4,
         num_layers=1,
         dropout=0.0,
-        *,
-        pad_idx=0,
-        bos_idx=1,
-        eos_idx=2,
     ):
         super().__init__()
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
@@ -71,9 +68,8 @@ class AttentionSeq2Seq(nn.Module):
                 "d_model must be even, half of it for each reading direction, but got "
                 f"{d_model}. Use {d_model + 1}."
             )
-        self.pad_idx, self.bos_idx, self.eos_idx = pad_idx, bos_idx, eos_idx
-        self.source_embedding = nn.Embedding(src_vocab_size, d_model, pad_idx)
-        self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, pad_idx)
+        self.source_embedding = nn.Embedding(src_vocab_size, d_model, PAD)
+        self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, PAD)
         self.encoder = nn.LSTM(
             d_model, d_model // 2, num_layers, batch_first=True, bidirectional=True
         )
@@ -162,29 +158,10 @@ class AttentionSeq2Seq(nn.Module):
     def forward(self, source, target, *, need_weights=False):
         """Score each target id, given the source and the target ids before it.
 
-        Parameters
-        ----------
-        source : torch.Tensor
-            Integer ids, ``(batch, source)``, padded on the right.
-        target : torch.Tensor
-            Integer ids, ``(batch, target)``, with `eos_idx` at the end of each sentence
-            and without `bos_idx`: the shift to the right happens here.
-        need_weights : bool, default False
-            Whether to return the attention weights too.
-
-        Returns
-        -------
-        logits : torch.Tensor
-            ``(batch, target, tgt_vocab_size)``; ``logits[:, i]`` belongs to
-            ``target[:, i]`` and depends on ``target[:, :i]``.
-        weights : dict of torch.Tensor
-            Only if `need_weights`: "encoder" ``(batch, heads, source, source)`` and
-            "cross" ``(batch, heads, target, source)``.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If ids or shapes do not fit.
+        Arguments, logits and errors are those of `RecurrentSeq2Seq.forward`. The target
+        has `eos_idx` at the end of each sentence and no `bos_idx`. The weights are a
+        dict: "encoder" ``(batch, heads, source, source)`` and "cross"
+        ``(batch, heads, target, source)``.
         """
         check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
         memory, mask, state, encoder = self.encode(source, need_weights=need_weights)
@@ -221,7 +198,7 @@ def _join(state):
     return torch.cat([state[0::2], state[1::2]], dim=-1)
 
 
-def sequence_loss(logits, target, *, pad_idx=0, label_smoothing=0.0):
+def sequence_loss(logits, target):
     """Return the mean cross-entropy of the target ids that are not padding.
 
     Parameters
@@ -230,19 +207,10 @@ def sequence_loss(logits, target, *, pad_idx=0, label_smoothing=0.0):
         ``(batch, target, tgt_vocab_size)``.
     target : torch.Tensor
         Integer ids, ``(batch, target)``.
-    pad_idx : int, default 0
-        The id that does not count.
-    label_smoothing : float, default 0.0
-        Share of the probability that is spread over all ids.
 
     Returns
     -------
     torch.Tensor
         A scalar, in nats a token.
     """
-    return F.cross_entropy(
-        logits.flatten(0, 1),
-        target.flatten(),
-        ignore_index=pad_idx,
-        label_smoothing=label_smoothing,
-    )
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)

@@ -4,6 +4,8 @@ import torch
 from torch import nn
 
 from attncourse import _checks
+from attncourse.data.batching import pad_sequences
+from attncourse.data.text import PAD
 from attncourse.layers.core import masked_softmax
 from attncourse.layers.positions import LearnedPositionalEncoding
 from attncourse.models.ids import check_ids
@@ -35,8 +37,6 @@ class SelfAttentionSummarizer(nn.Module):
         Layers of attention between sentences; 0 judges each sentence alone.
     dropout : float, default 0.0
         Dropout, in training.
-    pad_idx : int, default 0
-        The id for padding.
 
     Raises
     ------
@@ -51,6 +51,8 @@ class SelfAttentionSummarizer(nn.Module):
     for extractive summaries.
     """
 
+    pad_idx = PAD
+
     def __init__(
         self,
         vocab_size,
@@ -61,13 +63,11 @@ class SelfAttentionSummarizer(nn.Module):
         *,
         num_layers=1,
         dropout=0.0,
-        pad_idx=0,
     ):
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
         _checks.positive_int("num_layers", num_layers, minimum=0)
-        self.pad_idx = pad_idx
-        self.embedding = nn.Embedding(vocab_size, embed_dim, pad_idx)
+        self.embedding = nn.Embedding(vocab_size, embed_dim, PAD)
         self.word_hidden = nn.Linear(embed_dim, embed_dim)
         self.word_query = nn.Linear(embed_dim, 1, bias=False)
         self.positions = LearnedPositionalEncoding(embed_dim, max_length, dropout)
@@ -183,18 +183,9 @@ class SelfAttentionSummarizer(nn.Module):
         ValueError
             If the text or one of its sentences is empty.
         """
-        empty = [i for i, words in enumerate(sentences) if not words]
-        if empty or not sentences:
-            raise ValueError(
-                "sentences must be a list of lists of words, none of them empty, but "
-                + (f"sentence {empty[0]} is empty." if empty else "there are none.")
-            )
-        width = max(map(len, sentences))
-        ids = torch.full((1, len(sentences), width), self.pad_idx)
-        for row, words in enumerate(sentences):
-            ids[0, row, : len(words)] = torch.tensor(vocabulary.encode(words))
-        device = self.score.weight.device
-        (chosen,) = self.generate_summary(ids.to(device), num_sentences=num_sentences)
+        ids, _ = pad_sequences([vocabulary.encode(words) for words in sentences])
+        texts = ids[None].to(self.score.weight.device)
+        (chosen,) = self.generate_summary(texts, num_sentences=num_sentences)
         return [sentences[i] for i in chosen]
 
 

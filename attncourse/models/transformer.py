@@ -1,10 +1,9 @@
 """A decoder-only Transformer: small, readable, and open to inspection."""
 
-import torch
 from torch import nn
 
 from attncourse import _checks
-from attncourse.layers.core import check_device, check_floating, check_mask
+from attncourse.layers.core import check_boolean, check_floating, check_mask
 from attncourse.layers.masks import create_causal_mask
 from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.layers.positions import (
@@ -42,13 +41,13 @@ class TransformerLayer(nn.Module):
         Probability of dropout on the weights and on what each part adds, in training.
     norm_first : bool, default True
         Normalise what each part reads, not the sum after it.
-    rotary : bool, default False
-        Rotate queries and keys by their positions, as `apply_rotary` does.
     norm : callable, default nn.LayerNorm
         ``norm(hidden_dim)`` returns a normalisation: ``nn.RMSNorm``, for example.
     feedforward : callable, default FeedForward
         ``feedforward(hidden_dim, feedforward_dim, dropout)`` returns the feed-forward
         network: `SwiGLU`, or ``partial(FeedForward, activation=nn.GELU)``.
+    **attention
+        `rotary`, `bias` and `num_kv_heads`, as for `MultiHeadAttention`.
 
     Raises
     ------
@@ -71,18 +70,16 @@ class TransformerLayer(nn.Module):
         feedforward_dim=None,
         dropout=0.0,
         norm_first=True,
-        rotary=False,
         norm=nn.LayerNorm,
         feedforward=FeedForward,
+        **attention,
     ):
         super().__init__()
         if feedforward_dim is None:
             feedforward_dim = 4 * _checks.positive_int("hidden_dim", hidden_dim)
         _checks.positive_int("feedforward_dim", feedforward_dim, minimum=0)
         self.norm_first = norm_first
-        self.attention = MultiHeadAttention(
-            hidden_dim, num_heads, dropout, rotary=rotary
-        )
+        self.attention = MultiHeadAttention(hidden_dim, num_heads, dropout, **attention)
         self.attention_norm = norm(hidden_dim)
         self.dropout = nn.Dropout(dropout)
         self.feedforward = None
@@ -128,28 +125,22 @@ class TransformerLayer(nn.Module):
         _checks.last_size("x", x, self.attention.d_model, meaning="hidden_dim")
         if active_heads is not None:
             mask = self._without_inactive(mask, active_heads, x)
+        normed = self.attention_norm(x) if self.norm_first else x
+        read, weights = self.attention(
+            normed, normed, normed, mask, need_weights=need_weights, bias=bias
+        )
+        x = x + self.dropout(read)
         if self.norm_first:
-            read, weights = self._attend(
-                self.attention_norm(x), mask, need_weights, bias
-            )
-            x = x + read
             if self.feedforward is not None:
                 x = x + self.dropout(self.feedforward(self.feedforward_norm(x)))
         else:
-            read, weights = self._attend(x, mask, need_weights, bias)
-            x = self.attention_norm(x + read)
+            x = self.attention_norm(x)
             if self.feedforward is not None:
                 x = self.feedforward_norm(x + self.dropout(self.feedforward(x)))
         return x, weights
 
-    def _attend(self, x, mask, need_weights, bias):
-        read, weights = self.attention(
-            x, x, x, mask, need_weights=need_weights, bias=bias
-        )
-        return self.dropout(read), weights
-
     def _without_inactive(self, mask, active_heads, x):
-        _check_active("active_heads", active_heads, (self.attention.num_heads,), x)
+        _check_active(active_heads, (self.attention.num_heads,), x.device)
         # Attention gives zeros where nothing may be attended to, so a mask suffices.
         active = active_heads[None, :, None, None]
         if mask is None:
@@ -183,17 +174,12 @@ class Transformer(nn.Module):
         ``position_bias(queries, keys)`` returns what every layer adds to its scaled
         scores, ``(heads, queries, keys)``: a `T5RelativeBias`, which is then trained
         with the model, or ``functools.partial(alibi_bias, num_heads)``.
-    feedforward_dim : int, optional
-        As for `TransformerLayer`; 0 gives an attention-only model.
-    dropout : float, default 0.0
-        Probability of dropout, in training.
-    norm_first : bool, default True
-        As for `TransformerLayer`; if True, a last norm precedes the output map.
-    norm, feedforward : callable
-        As for `TransformerLayer`.
     causal : bool, default True
         If False, each position sees the whole sequence, its answer included. That is
         of use for tasks in which nothing is predicted from the left.
+    **layer
+        `feedforward_dim`, `dropout`, `norm_first`, `norm` and `feedforward`, as for
+        `TransformerLayer`. With `norm_first`, a last norm precedes the output map.
 
     Raises
     ------
@@ -219,12 +205,8 @@ class Transformer(nn.Module):
         max_len=512,
         positions="sinusoidal",
         position_bias=None,
-        feedforward_dim=None,
-        dropout=0.0,
-        norm_first=True,
-        norm=nn.LayerNorm,
-        feedforward=FeedForward,
         causal=True,
+        **layer,
     ):
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
@@ -244,21 +226,16 @@ class Transformer(nn.Module):
         elif positions == "learned":
             self.add_positions = LearnedPositionalEncoding(hidden_dim, max_len)
         self.position_bias = position_bias
-        self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
+        self.dropout = nn.Dropout(layer.get("dropout", 0.0))
         self.layers = nn.ModuleList(
             TransformerLayer(
-                hidden_dim,
-                num_heads,
-                feedforward_dim=feedforward_dim,
-                dropout=dropout,
-                norm_first=norm_first,
-                rotary=positions == "rotary",
-                norm=norm,
-                feedforward=feedforward,
+                hidden_dim, num_heads, rotary=positions == "rotary", **layer
             )
             for _ in range(num_layers)
         )
-        self.final_norm = norm(hidden_dim) if norm_first else nn.Identity()
+        self.final_norm = nn.Identity()
+        if layer.get("norm_first", True):
+            self.final_norm = layer.get("norm", nn.LayerNorm)(hidden_dim)
         self.output_proj = nn.Linear(hidden_dim, vocab_size)
 
     def forward(self, tokens, mask=None, *, need_weights=False, active_heads=None):
@@ -297,7 +274,7 @@ class Transformer(nn.Module):
             active_heads = [None] * self.num_layers
         else:
             shape = (self.num_layers, self.num_heads)
-            _check_active("active_heads", active_heads, shape, tokens)
+            _check_active(active_heads, shape, tokens.device)
         x = self.dropout(self.add_positions(self.embedding(tokens)))
         bias = None
         if self.position_bias is not None:
@@ -322,16 +299,10 @@ class Transformer(nn.Module):
         return causal if mask is None else causal & mask
 
 
-def _check_active(name, active, shape, like):
-    if not isinstance(active, torch.Tensor) or active.dtype != torch.bool:
-        kind = active.dtype if isinstance(active, torch.Tensor) else type(active)
-        raise TypeError(
-            f"{name} must be a boolean tensor, True = the head works, but got {kind}. "
-            f"Start from torch.ones({', '.join(map(str, shape))}, dtype=torch.bool)."
-        )
-    check_device(name, active, like.device)
+def _check_active(active, shape, device):
+    check_boolean("active_heads", active, device)
     if tuple(active.shape) != shape:
         raise ValueError(
-            f"{name} must have one entry for each head, shape {shape}, but its shape "
-            f"is {_checks.shape_text(active)}."
+            f"active_heads must have one entry for each head, shape {shape}, but its "
+            f"shape is {_checks.shape_text(active)}."
         )

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from attncourse import _checks
+from attncourse.data.text import BOS, EOS, PAD
 from attncourse.layers.masks import create_causal_mask, create_padding_mask
 from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.layers.positions import SinusoidalPositionalEncoding
@@ -114,8 +115,6 @@ class TranslationTransformer(nn.Module):
         rotations in each self-attention (cross-attention has none of its own).
     max_len : int, default 512
         The longest source or target that is accepted, in tokens.
-    pad_idx, bos_idx, eos_idx : int
-        The ids for padding, the start and the end of a sentence; 0, 1 and 2.
 
     Raises
     ------
@@ -135,6 +134,8 @@ class TranslationTransformer(nn.Module):
     positions.
     """
 
+    pad_idx, bos_idx, eos_idx = PAD, BOS, EOS
+
     def __init__(
         self,
         src_vocab_size,
@@ -148,9 +149,6 @@ class TranslationTransformer(nn.Module):
         dropout=0.0,
         positions="sinusoidal",
         max_len=512,
-        pad_idx=0,
-        bos_idx=1,
-        eos_idx=2,
     ):
         super().__init__()
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
@@ -165,9 +163,8 @@ class TranslationTransformer(nn.Module):
             )
         rotary = positions == "rotary"
         self.max_len = _checks.positive_int("max_len", max_len)
-        self.pad_idx, self.bos_idx, self.eos_idx = pad_idx, bos_idx, eos_idx
-        self.source_embedding = nn.Embedding(src_vocab_size, d_model, pad_idx)
-        self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, pad_idx)
+        self.source_embedding = nn.Embedding(src_vocab_size, d_model, PAD)
+        self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, PAD)
         self.positions = None
         if not rotary:
             self.positions = SinusoidalPositionalEncoding(d_model, max_len)
@@ -194,29 +191,10 @@ class TranslationTransformer(nn.Module):
             table.weight.data.mul_(SCALE)
 
     def encode(self, source, *, need_weights=False):
-        """Read the sources.
+        """Read the sources; return memory, mask and weights.
 
-        Parameters
-        ----------
-        source : torch.Tensor
-            Integer ids, ``(batch, source)``, padded on the right; no row may be empty.
-        need_weights : bool, default False
-            Whether to make attention weights.
-
-        Returns
-        -------
-        memory : torch.Tensor
-            ``(batch, source, d_model)``.
-        mask : torch.Tensor of bool
-            ``(batch, 1, 1, source)``; True where there is an id.
-        weights : list of torch.Tensor or None
-            One ``(batch, heads, source, source)`` for each layer.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `source` does not hold ids of the vocabulary, a row is empty, or it is
-            longer than max_len.
+        They are as from `AttentionSeq2Seq.encode`, which has a state too; there are
+        weights ``(batch, heads, source, source)`` for each layer.
         """
         device = self.output.weight.device
         check_source(source, self.src_vocab_size, self.pad_idx, device)
@@ -231,29 +209,9 @@ class TranslationTransformer(nn.Module):
     def forward(self, source, target, *, need_weights=False):
         """Score each target id, given the source and the target ids before it.
 
-        Parameters
-        ----------
-        source : torch.Tensor
-            Integer ids, ``(batch, source)``, padded on the right.
-        target : torch.Tensor
-            Integer ids, ``(batch, target)``, with `eos_idx` at the end of each sentence
-            and without `bos_idx`: the shift to the right happens here.
-        need_weights : bool, default False
-            Whether to return the attention weights too.
-
-        Returns
-        -------
-        logits : torch.Tensor
-            ``(batch, target, tgt_vocab_size)``; ``logits[:, i]`` belongs to
-            ``target[:, i]`` and depends on ``target[:, :i]``.
-        weights : dict of list of torch.Tensor
-            Only if `need_weights`: "encoder", "decoder" and "cross", each with one
-            ``(batch, heads, queries, keys)`` for each layer.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If ids or shapes do not fit, or a sequence is longer than max_len.
+        Arguments, logits and errors are those of `AttentionSeq2Seq.forward`; no
+        sequence may be longer than max_len. The weights are a dict of lists, "encoder",
+        "decoder" and "cross", with ``(batch, heads, queries, keys)`` for each layer.
         """
         check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
         memory, memory_mask, encoder = self.encode(source, need_weights=need_weights)

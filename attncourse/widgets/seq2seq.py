@@ -191,7 +191,7 @@ def beam_steps(model, source, words, size, longest):
     """
     import torch
 
-    from attncourse.models.decoding import _choose
+    from attncourse.models.decoding import choose
 
     kept = [(0.0, 0, False)]  # log-probability, words, ended
     tokens = torch.tensor([model.bos_idx])
@@ -212,7 +212,7 @@ def beam_steps(model, source, words, size, longest):
                     mean = (total + gain) / (length + 1)
                     found.append((mean, total + gain, row, token, length + 1))
             found = sorted(found, key=lambda one: -one[0])[:size]
-            state = _choose(state, torch.tensor([row for _, _, row, *_ in found]))
+            state = choose(state, torch.tensor([row for _, _, row, *_ in found]))
             tokens = torch.tensor([token for *_, token, _ in found])
             kept = [
                 (total, length, token in (model.eos_idx, model.pad_idx))

@@ -156,9 +156,9 @@ def test_shards_old_names_and_half_precision_are_read(tmp_path):
         ({"hidden_act": "relu"}, "hidden_act = 'silu', but it has 'relu'"),
         ({"head_dim": 16}, "head_dim = 8 or None, but it has 16"),
         ({"rope_parameters": {"rope_type": "yarn"}}, "rope_type = 'default' or"),
-        ({"vocab_size": 53}, "do not have the sizes"),
-        ({"num_hidden_layers": 3}, "Missing.*layers.2.attention.key_proj.weight,"),
-        ({"num_hidden_layers": 1}, "Unexpected: .*layers.1"),
+        ({"vocab_size": 53}, "size mismatch for embedding"),
+        ({"num_hidden_layers": 3}, "Missing.*layers.2.attention.key_proj.weight"),
+        ({"num_hidden_layers": 1}, "Unexpected .*layers.1"),
     ],
 )
 def test_another_configuration_is_refused(changes, message, tmp_path):
@@ -176,7 +176,7 @@ def test_missing_and_unexpected_tensors_are_named(tmp_path):
     saved(CASES["gpt2"], tmp_path)
     extra = {"transformer.h.0.crossattention.q_attn.weight": torch.ones(2)}
     rewrite(tmp_path, lambda tensors: tensors.update(extra))
-    with pytest.raises(ValueError, match=r"Unexpected: .*h\.0\.cross"):
+    with pytest.raises(ValueError, match=r"Unexpected .*h\.0\.cross"):
         load_checkpoint(tmp_path)
 
 
@@ -196,9 +196,9 @@ def test_another_file_than_expected_is_refused(tmp_path):
 def test_bad_tokens_are_refused(tmp_path):
     saved(CASES["gpt2"], tmp_path)
     model = load_checkpoint(tmp_path)
-    with pytest.raises(ValueError, match="62 positions.*at most 61"):
+    with pytest.raises(ValueError, match=r"62 positions.*at most 61"):
         model(torch.zeros(1, 62, dtype=torch.long))
-    with pytest.raises(ValueError, match="ids from 0 to 46.*reach from 3 to 47"):
+    with pytest.raises(ValueError, match=r"ids from 0 to 46.*reach from 3 to 47"):
         model(torch.tensor([[3, 47]]))
 
 

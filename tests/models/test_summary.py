@@ -110,11 +110,11 @@ def test_the_loss_leaves_padding_out(rng):
         (lambda m, t: m(t + 30), ValueError, "ids from 0 to 22"),
         (lambda m, t: m(t.repeat(1, 3, 1)), ValueError, "x has 15 tokens"),
         (lambda m, t: m.generate_summary(t, num_sentences=0), ValueError, "at least 1"),
-        (lambda m, t: m.summarize_text([], Words()), ValueError, "there are none"),
+        (lambda m, t: m.summarize_text([], Words()), ValueError, "needs at least one"),
         (
             lambda m, t: m.summarize_text([["w1"], []], Words()),
             ValueError,
-            "sentence 1 is empty",
+            "sequence 1 is empty",
         ),
     ],
 )
