@@ -85,11 +85,11 @@ lint: setup ## check the style of the code and the form of the notebooks
 
 .PHONY: newest
 newest: ## test with the newest releases of all packages, in an environment of its own
-	python3 tools/package_sets.py newest
+	bash tools/package_sets.sh newest
 
 .PHONY: colab
 colab: ## run the chapters with the versions of packages that Google Colab has
-	COLAB_PACKAGES="$(COLAB_PACKAGES)" python3 tools/package_sets.py colab
+	COLAB_PACKAGES="$(COLAB_PACKAGES)" bash tools/package_sets.sh colab
 
 # Exercises -----------------------------------------------------------------------
 

@@ -1,25 +1,14 @@
 """``make publish``: a folder in step with the site, and a branch with one commit."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.loading import load
 
-
-def load_tool():
-    path = ROOT / "tools" / "publish.py"
-    spec = importlib.util.spec_from_file_location("publish", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-publish = load_tool()
+publish = load("tools/publish.py")
 
 
 def git(*arguments, cwd):

@@ -1,29 +1,18 @@
 """Everything that names the repository follows the fork, or is not there."""
 
-import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.loading import ROOT, load
 
-
-def extension():
-    path = ROOT / "book" / "_ext" / "course_repository.py"
-    spec = importlib.util.spec_from_file_location("course_repository", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-naming = extension()
+naming = load("book/_ext/course_repository.py")
 WORKFLOW = {
     "GITHUB_REPOSITORY": "ada/course",
     "GITHUB_SERVER_URL": "https://github.com",

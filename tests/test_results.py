@@ -4,30 +4,21 @@ The tables are filled while the site is built, by book/_ext/course_results.py, f
 the chapters print then. Here the same is asked of what is stored in them.
 """
 
-import importlib.util
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
 
 from attncourse.training.reporting import Evidence
+from tests.loading import ROOT, load
 
-ROOT = Path(__file__).parent.parent
 CHAPTERS = sorted(ROOT.glob("chapters/[0-9]*.ipynb"))
 BIB = (ROOT / "book/references.bib").read_text(encoding="utf-8")
 KEYS = set(re.findall(r"^@\w+\{([^,]+),", BIB, re.M))
 
 
-def extension(name):
-    path = ROOT / "book" / "_ext" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-results, links = extension("course_results"), extension("course_links")
+results = load("book/_ext/course_results.py")
+links = load("book/_ext/course_links.py")
 _, LABELS = links.works_in(ROOT / "book/references.bib")
 
 

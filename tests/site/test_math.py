@@ -1,12 +1,10 @@
 """The conversion of LaTeX to MathML."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "book" / "_ext"))
-course_math = pytest.importorskip("course_math")
+from tests.loading import load
+
+course_math = load("book/_ext/course_math.py")
 
 
 def convert(latex, display=True):

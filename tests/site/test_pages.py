@@ -1,24 +1,13 @@
 """What holds for the text of every page, read from the built files."""
 
-import importlib.util
 import json
 import re
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def load_extension(name):
-    path = ROOT / "book" / "_ext" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
+from tests.loading import ROOT, load
 
 LOADED = {
     "script": ["src"],
@@ -211,7 +200,7 @@ def test_every_chapter_was_run(articles):
 
 
 def test_every_chapter_can_be_opened_in_colab_and_downloaded(pages, site):
-    in_colab = load_extension("course_repository").repository(ROOT).in_colab
+    in_colab = load("book/_ext/course_repository.py").repository(ROOT).in_colab
     for page, text in pages.items():
         if not page.startswith("chapters/"):
             continue

@@ -1,8 +1,6 @@
 """Plain Markdown of notebooks becomes boxes, citations and links to the glossary."""
 
-import importlib.util
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -10,21 +8,14 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from myst_parser.docutils_ import Parser
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.loading import ROOT, load
+
 CHAPTERS = sorted(path.stem for path in (ROOT / "chapters").glob("[0-9]*.ipynb"))
-
-
-def load(name):
-    path = ROOT / "book" / "_ext" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def boxes_of(text):
     document = publish_doctree(text, parser=Parser())
-    load("course_questions").Boxes(document).apply()
+    load("book/_ext/course_questions.py").Boxes(document).apply()
     return list(document.findall(nodes.admonition))
 
 

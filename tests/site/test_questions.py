@@ -1,6 +1,5 @@
 """Every question answers at once: by mouse, by keyboard, with scripts and without."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -10,7 +9,8 @@ from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
 from myst_parser.docutils_ import Parser
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.loading import ROOT, load
+
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 NAMES = [path.stem for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))]
 STATES = """() => [...document.querySelectorAll('.course-choice')].map(choice => ({
@@ -26,14 +26,7 @@ FAULTS = """async () => {
 WIDTH = "() => [document.documentElement.scrollWidth, window.innerWidth]"
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-course_questions = load(ROOT / "book" / "_ext" / "course_questions.py")
+course_questions = load("book/_ext/course_questions.py")
 
 
 def address_of(name):

@@ -1,6 +1,5 @@
 """The theme's style sheets lose what no page has, and nothing else."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -8,20 +7,14 @@ import pydata_sphinx_theme
 import pytest
 from bs4 import BeautifulSoup
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.loading import load
+
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme"
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-course_styles = load(ROOT / "book" / "_ext" / "course_styles.py")
-course_local = load(ROOT / "book" / "_ext" / "course_local.py")
-course_loading = load(ROOT / "book" / "_ext" / "course_loading.py")
+course_styles = load("book/_ext/course_styles.py")
+course_local = load("book/_ext/course_local.py")
+course_loading = load("book/_ext/course_loading.py")
 without_unused = course_styles.without_unused
 
 
