@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
 MOST_CELLS, MOST_LINES = 1000, 20_000  # of code; an exercise has 50 and 800
-NEWEST_FORMAT, NEWEST_MINOR = 4, 5  # of notebooks
+FORMAT, MINOR = 4, 5  # of notebooks
 KINDS_OF_CELLS = ("code", "markdown", "raw")
 # How files begin that are often handed in under the name of a notebook.
 OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
@@ -74,7 +74,7 @@ def version_of(exercise: Exercise) -> str:
 
 
 def read_notebook(path: Path):
-    """Return the notebook in a file.
+    """Return the notebook in a file, without outputs.
 
     Raises `Refused` if the file is no notebook.
     """
@@ -91,22 +91,14 @@ def read_notebook(path: Path):
             "are read. Clear the outputs and save the notebook again."
         )
     try:
-        text = json.dumps(_content_of(path.read_bytes()))
-        notebook = nbformat.reads(text, as_version=4)
-        cells = [(c.cell_type, str(c.source)) for c in notebook.cells]
-        lines = sum(text.count("\n") + 1 for kind, text in cells if kind == "code")
-        if len(cells) > MOST_CELLS or lines > MOST_LINES:
-            raise Unreadable(
-                f"it has {len(cells):,} cells and {lines:,} lines of code; at most "
-                f"{MOST_CELLS:,} and {MOST_LINES:,} are read"
-            )
+        notebook = nbformat.from_dict(_content_of(path.read_bytes()))
     except Exception as error:
         reason = str(error) if isinstance(error, Unreadable) else "it is damaged"
         raise Refused(
             f"{path.name} cannot be read as a notebook: {reason}. Download it again "
             "as .ipynb: in Colab with File, Download; in Jupyter with File, Save."
         ) from None
-    if not any(kind == "code" and source.strip() for kind, source in cells):
+    if not any(c.cell_type == "code" and c.source.strip() for c in notebook.cells):
         raise Refused(f"{path.name} has no code in it. Is it the right file?")
     return notebook
 
@@ -124,37 +116,40 @@ def _content_of(data: bytes) -> dict:
         raise Unreadable(f"it is {what}") from None
     if not isinstance(content, dict) or not content.keys() & {"cells", "worksheets"}:
         raise Unreadable("it is JSON, but has no cells")
-    version = content.setdefault("nbformat", NEWEST_FORMAT)
-    if version not in range(1, NEWEST_FORMAT + 1):
+    version = content.setdefault("nbformat", FORMAT)
+    if version != FORMAT:
+        raise Unreadable(f"its format is {str(version)[:20]}; {FORMAT} is known")
+    cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
+    cells = [cell for cell in cells if cell.get("cell_type") in KINDS_OF_CELLS]
+    for place, cell in enumerate(cells):
+        if not isinstance(cell.get("id"), str):  # which older versions have not
+            cell["id"] = f"cell-{place}"
+        lines = cell.get("source")
+        lines = lines if isinstance(lines, list) else [lines]
+        cell["source"] = "".join(line for line in lines if isinstance(line, str))
+        if cell["cell_type"] == "code":  # what it printed may be anything
+            cell["outputs"], cell["execution_count"] = [], None
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    lines = sum(source.count("\n") + 1 for source in code)
+    if len(cells) > MOST_CELLS or lines > MOST_LINES:
         raise Unreadable(
-            f"its format is {str(version)[:20]}; up to {NEWEST_FORMAT} is known"
+            f"it has {len(cells):,} cells and {lines:,} lines of code; at most "
+            f"{MOST_CELLS:,} and {MOST_LINES:,} are read"
         )
-    if version == NEWEST_FORMAT:
-        cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
-        cells = [cell for cell in cells if cell.get("cell_type") in KINDS_OF_CELLS]
-        content["cells"] = cells
-        content["nbformat_minor"] = NEWEST_MINOR
-        for part in (content, *cells):
-            if not isinstance(part.get("metadata"), dict):
-                part["metadata"] = {}
-        for place, cell in enumerate(cells):
-            if not isinstance(cell.get("id"), str):  # which older versions have not
-                cell["id"] = f"cell-{place}"
-            lines = cell.get("source")
-            lines = lines if isinstance(lines, list) else [lines]
-            cell["source"] = "".join(line for line in lines if isinstance(line, str))
-            if cell.get("cell_type") == "code":  # what it printed may be anything
-                cell["outputs"], cell["execution_count"] = [], None
+    content |= {"cells": cells, "nbformat_minor": MINOR}
+    for part in (content, *cells):
+        if not isinstance(part.get("metadata"), dict):
+            part["metadata"] = {}
     return content
 
 
-def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
+def read_submission(path: Path) -> Submission:
     """Find the answers in a notebook.
 
     Answers are found by the names they define, so cells may be moved, split, copied or
     stripped of their metadata.
 
-    Raises `Refused` if the file is no notebook, or not one of this exercise.
+    Raises `Refused` if the file is no notebook of an exercise.
     """
     notebook = read_notebook(path)
     statements, broken_cells, marks = [], [], {}
@@ -163,7 +158,7 @@ def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
             continue
         mark = cell.metadata.get("attncourse")
         marks[place] = mark.get("answer") if isinstance(mark, dict) else None
-        found = statements_of(str(cell.source), place)
+        found = statements_of(cell.source, place)
         if isinstance(found, BrokenCell):
             broken_cells.append(found)
         else:
@@ -171,11 +166,6 @@ def read_submission(path: Path, exercise: Exercise | None = None) -> Submission:
     said = notebook.metadata.get("attncourse")
     said = said if isinstance(said, dict) else {}
     found = _exercise_in(said, statements, broken_cells, marks, path)
-    if exercise is not None and found is not exercise:
-        raise Refused(
-            f"{path.name} holds exercise {found.number}, {found.title}; exercise "
-            f"{exercise.number}, {exercise.title}, was expected."
-        )
     broken, notes = {}, []
     for cell in broken_cells:
         task = _task_of(cell, marks, found)
@@ -198,15 +188,14 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
         return exercise_of(said["exercise"])
     bound = set().union(*(s.binds for s in statements), set())
     bound |= _defined("\n".join(cell.text for cell in broken))
-    best, most = None, 0
-    for notebook in modules():
-        exercise = exercise_of(notebook)
+
+    def known(exercise) -> int:
         names = [name for task in exercise.tasks for name in task.answers]
-        count = len(bound.intersection(names))
-        count += sum(task.name in marks.values() for task in exercise.tasks)
-        if count > most:
-            best, most = exercise, count
-    if best is None:
+        marked = sum(task.name in marks.values() for task in exercise.tasks)
+        return len(bound.intersection(names)) + marked
+
+    best = max(map(exercise_of, modules()), key=known)
+    if not known(best):
         raise Refused(
             f"{path.name} has none of the functions that the exercises ask for. Is it "
             "a notebook of this course?"

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 import zlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from attncourse_grader.hand_in.source import LONGEST_CELL
+from attncourse_grader.hand_in.source import statements_of
 from attncourse_grader.hand_in.submission import Refused, read_notebook
 
 RUN = 6  # nodes of the syntax tree that are looked at together
@@ -37,37 +36,19 @@ def fingerprints(path: Path, exercise) -> tuple[dict[str, list[int]], str]:
         return {}, ""
     mark = notebook.metadata.get("attncourse")
     variant = mark.get("variant", "") if isinstance(mark, dict) else ""
-    sources = [c.source for c in notebook.cells if c.cell_type == "code"]
-    for source in sources:
-        for node in _statements(source):
-            for task in {names.get(name, OTHER) for name in _defined(node)}:
-                found.setdefault(task, set()).update(runs_of(node))
+    for cell in notebook.cells:
+        statements = statements_of(cell.source, 0) if cell.cell_type == "code" else []
+        for statement in statements if isinstance(statements, list) else []:
+            for task in {names.get(name, OTHER) for name in statement.binds}:
+                found.setdefault(task, set()).update(runs_of(statement.text))
     return {task: sorted(runs) for task, runs in found.items()}, str(variant)[:64]
 
 
-def _statements(source: str) -> list[ast.stmt]:
-    if len(source) > LONGEST_CELL:
-        return []
-    plain = re.sub(r"(?m)^([ \t]*)[%!?].*$", r"\1pass", source)
-    try:
-        return ast.parse(plain).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-
-
-def _defined(node: ast.stmt) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, ast.Assign):
-        return [target.id for target in node.targets if isinstance(target, ast.Name)]
-    return []
-
-
-def runs_of(node: ast.AST) -> set[int]:
+def runs_of(statement: str) -> set[int]:
     """Return the runs of a statement as numbers."""
     words: list[str] = []
     numbers: dict[str, int] = {}
-    waiting = [node]
+    waiting: list[ast.AST] = ast.parse(statement).body
     while waiting:  # a loop, not recursion: a hostile tree may be deep
         part = waiting.pop()
         words.append(_word(part, numbers))
@@ -133,7 +114,7 @@ def similar_pairs(
     whole = {s: set().union(*tasks.values(), set()) for s, tasks in parts.items()}
     held = Counter(run for runs in whole.values() for run in runs)
     weight = {run: math.log((1 + len(whole)) / n) for run, n in held.items()}
-    sums = {s: sum(weight[run] for run in runs) for s, runs in whole.items()}
+    sums = {s: math.fsum(map(weight.get, runs)) for s, runs in whole.items()}
     # Only who share runs that few others have is compared: a class of any size is.
     holders = defaultdict(list)
     for student in sorted(whole):
@@ -147,7 +128,7 @@ def similar_pairs(
             continue
         both = sums[one] + sums[other]
         shared = whole[one] & whole[other]
-        similarity = 2 * sum(weight[run] for run in shared) / both
+        similarity = 2 * math.fsum(map(weight.get, shared)) / both
         if similarity >= ALIKE:
             same = tuple(
                 task
