@@ -6,10 +6,9 @@ CPU. The throttling is Chromium's own: a CPU four times slower than this machine
 round trip of 150 ms and 1.6 Mbit/s, the figures that Lighthouse uses for a telephone.
 Times are medians of several visits with an empty cache. Then the translator, on the
 slow CPU: how long until its weights are read and it has run once, and its time for a
-word. Last the scores of Lighthouse, where it is there.
+word. For scores, run Lighthouse on what ``make serve`` shows.
 
     python benchmarks/site.py [--visits 3] [--page chapters/05_masking.html …]
-                              [--no-lighthouse]
 """
 
 import argparse
@@ -24,8 +23,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import lighthouse
-
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -37,12 +34,6 @@ CONNECTION = {
     "uploadThroughput": 0.75e6 / 8,
 }
 TRANSLATOR = "chapters/06_seq2seq.html"
-SCORED = [  # one page of each kind; a visit takes half a minute
-    "book/index.html",
-    "chapters/02_attention_types.html",
-    TRANSLATOR,
-    "exercises/1_attention_from_scratch.html",
-]
 SMALL_ALREADY = (".woff2", ".png", ".jpg", ".zip")
 OBSERVE = """() => {
   window.seen = {lcp: 0, shift: 0, blocked: 0};
@@ -175,27 +166,11 @@ def show_pages(browser, base, pages, visits):
     print(f"{'worst of all':40}", *(f"{value:13.4g}" for value in worst.values()))
 
 
-def show_scores(base, found, visits):
-    """Print what Lighthouse says about one page of each kind."""
-    print("\nLighthouse, mobile")
-    if fault := lighthouse.missing():
-        print(f"was left out: {fault}.")
-        return
-    for number, page in enumerate(SCORED):
-        row, faults = lighthouse.scores(base + page, found, visits)
-        if number == 0:
-            print(f"{'page':40}", *(f"{name:>14}" for name in row))
-        print(f"{page:40}", *(f"{value:14.3g}" for value in row.values()), flush=True)
-        if faults:
-            print(f"{'':40} not passed: {', '.join(faults)}")
-
-
 def main():
     """Visit the pages and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visits", type=int, default=3)
     parser.add_argument("--page", nargs="*", help="only these pages")
-    parser.add_argument("--no-lighthouse", action="store_true")
     options = parser.parse_args()
     if not (SITE / "index.html").is_file():
         sys.exit("There is no site in _build/html. Build it first with: make book")
@@ -222,8 +197,6 @@ def main():
         print("\nThe translator on the slow CPU:", end=" ")
         print(", ".join(f"{name} {value:.0f}" for name, value in times.items()))
         browser.close()
-        if not options.no_lighthouse:
-            show_scores(base, found, options.visits)
         server.shutdown()
 
 

@@ -109,21 +109,9 @@ def chapters_in_toc() -> list[Path]:
 
     The exercises are shown as students get them, without having been run.
     """
-    import yaml
+    from sphinx_external_toc.parsing import parse_toc_yaml
 
-    def walk(node):
-        if isinstance(node, dict):
-            for name, value in node.items():
-                if name in ("file", "root"):
-                    yield value
-                else:
-                    yield from walk(value)
-        elif isinstance(node, list):
-            for value in node:
-                yield from walk(value)
-
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
-    found = [ROOT / f"{name}.ipynb" for name in walk(toc)]
+    found = [ROOT / f"{name}.ipynb" for name in parse_toc_yaml(ROOT / "_toc.yml")]
     return [p for p in found if p.exists() and p.parent.name != "exercises"]
 
 

@@ -2,9 +2,9 @@
 
     python -m pytest -p tools.from_build --nbval chapters
 
-``make book`` runs each chapter in a kernel of its own, and keeps the outputs under a key
-of the chapter's code, the package and the environment. Where all these are the same as
-now, a second run would only cost its minutes, so nbval is given the kept outputs in
+``make book`` runs each chapter in a kernel of its own, and keeps the outputs under a
+key of the chapter's code, the package and the environment. Where all these are the same
+as now, a second run would only cost its minutes, so nbval is given the kept outputs in
 place of a kernel's. Without this plugin nbval runs the chapters itself.
 """
 
