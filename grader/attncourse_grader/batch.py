@@ -36,7 +36,7 @@ from attncourse_grader.hand_in.times import read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
-from attncourse_grader.records.database import Stopped, is_there, only_run
+from attncourse_grader.records.database import Stopped, back_up, only_run
 from attncourse_grader.records.effective import (
     effective_grades,
     hand_ins,
@@ -109,10 +109,8 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
                 raise Refused(f"{course.out} cannot be made ({error}).") from None
             stack.enter_context(only_run(course.out))
             scratch = course.out / SCRATCH
-            there = is_there(course.out / BOOK)
+            back_up(course.out / BOOK)
             book = stack.enter_context(Gradebook(course.out / BOOK))
-            if there:
-                book.back_up()
         # What a run that was killed has left.
         with contextlib.suppress(OSError):
             scratch.unlink()  # no folder at all
@@ -248,7 +246,6 @@ class _Run:
                 self._keep(job, said)
                 continue
             name = said["exercise"]
-            self.book.note_exercise(job.content, name)
             if name not in faults:
                 faults[name] = fault_of_solution(
                     self.course.solutions, name, self.secret
@@ -332,7 +329,6 @@ class _Run:
             key = self.keys.key(job.content, name, job.secret)
             version = self.keys.of_exercise(name)[:8]
             found = job.content, record, outcome["answers"]
-            book.note_exercise(job.content, name)
             result = book.add_result(key, version, *found)
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif "broken" in outcome:

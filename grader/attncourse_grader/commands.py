@@ -216,10 +216,9 @@ def run_history(arguments) -> int:
                     f"{' '.join(effective.sentences())}".rstrip()
                 )
         rows = book.rows(
-            "SELECT seen.*, handins.source, results.points, results.exercise, version, "
-            "results.run AS graded_in, runs.started, undone FROM seen JOIN handins "
-            "USING (handin) JOIN runs ON runs.run = seen.run LEFT JOIN results USING "
-            "(result) WHERE student = ? ORDER BY seen.run, source",
+            "SELECT seen.*, results.points, results.exercise, version, results.run AS "
+            "graded_in, started, undone FROM seen JOIN runs USING (run) LEFT JOIN "
+            "results USING (result) WHERE student = ? ORDER BY seen.run, source",
             student,
         )
         for row in rows:

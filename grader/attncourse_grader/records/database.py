@@ -13,7 +13,7 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # Whatever a run has written carries its number, so that a run can be undone: nothing
 # that it found counts then, and what counted before counts again.
 SCHEMA = """
@@ -31,8 +31,6 @@ CREATE TABLE students (
     user TEXT NOT NULL, email TEXT NOT NULL, canvas TEXT NOT NULL,
     section TEXT NOT NULL, page TEXT NOT NULL UNIQUE COLLATE NOCASE
 );
--- What was found out about the content of a file, whoever handed it in.
-CREATE TABLE contents (content TEXT PRIMARY KEY, exercise TEXT NOT NULL);
 CREATE TABLE results (
     result INTEGER PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
     exercise TEXT NOT NULL, version TEXT NOT NULL, points REAL NOT NULL,
@@ -40,18 +38,15 @@ CREATE TABLE results (
     graded REAL NOT NULL, run INTEGER NOT NULL REFERENCES runs
 );
 CREATE INDEX result_of_key ON results (key);
--- A content counts from when it came first, whatever the file is called later.
-CREATE TABLE handins (
-    handin INTEGER PRIMARY KEY, student TEXT NOT NULL REFERENCES students,
-    source TEXT NOT NULL, content TEXT NOT NULL, moodle TEXT NOT NULL,
-    place INTEGER NOT NULL, variant TEXT NOT NULL,
-    UNIQUE (student, content)
-);
--- Which run has seen which file, and what came of it.
+CREATE INDEX result_of_content ON results (content);
+-- Which run has seen which file, and what came of it. A content counts from when it
+-- came first, whatever the file is called later.
 CREATE TABLE seen (
-    run INTEGER NOT NULL REFERENCES runs, handin INTEGER NOT NULL REFERENCES handins,
-    result INTEGER REFERENCES results, refused TEXT NOT NULL, time REAL,
-    marked_late INTEGER NOT NULL, PRIMARY KEY (handin, run)
+    run INTEGER NOT NULL REFERENCES runs, student TEXT NOT NULL REFERENCES students,
+    content TEXT NOT NULL, source TEXT NOT NULL, moodle TEXT NOT NULL,
+    place INTEGER NOT NULL, variant TEXT NOT NULL, result INTEGER REFERENCES results,
+    refused TEXT NOT NULL, time REAL, marked_late INTEGER NOT NULL,
+    PRIMARY KEY (student, content, run)
 );
 -- What tables have said about when something was handed in, or how late.
 CREATE TABLE times (
@@ -92,15 +87,11 @@ class Database:
             self.db.execute("PRAGMA foreign_keys = ON")
             self.db.execute("PRAGMA synchronous = FULL")
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
+        if version not in (0, SCHEMA_VERSION):
             raise Refused(
-                f"{path} was written by a newer version of this package. Update the "
-                "package."
-            )
-        if 0 < version < SCHEMA_VERSION:
-            raise Refused(
-                f"{path} was written by an earlier version of this package, which kept "
-                "less. Grade into a new folder: the same files give the same grades."
+                f"{path} was written by another version of this package. Take that "
+                "version, or grade into a new folder: the same files give the same "
+                "grades."
             )
         if version == 0:
             with self.together():  # unless another command has just made them
@@ -145,12 +136,18 @@ class Database:
         with self._care():
             return self.db.execute(statement, values).fetchall()
 
-    def back_up(self) -> None:
-        """Copy the file beside itself."""
-        copy = copy_of(self.path)
-        part = copy.with_name(copy.name + ".part")
-        with self._care(), contextlib.closing(sqlite3.connect(part)) as opened:
-            self.db.backup(opened)
+
+def back_up(path: Path) -> None:
+    """Copy a gradebook beside itself, if there is one.
+
+    Raises `Refused` if only its copy is left, which would be replaced by the next run.
+    """
+    copy = path.with_suffix(".backup.sqlite")
+    if path.is_file() and path.stat().st_size:
+        with Database(path) as book:
+            part = copy.with_name(copy.name + ".part")
+            with book._care(), contextlib.closing(sqlite3.connect(part)) as opened:
+                book.db.backup(opened)
         try:
             part.replace(copy)
         except OSError as error:
@@ -158,27 +155,12 @@ class Database:
                 f"{copy} cannot be written ({error.strerror}). Remove what is there; "
                 "nothing was graded yet."
             ) from None
-
-
-def copy_of(path) -> Path:
-    """Return where the copy of a gradebook lies that each run begins with."""
-    return Path(path).with_suffix(".backup.sqlite")
-
-
-def is_there(path: Path) -> bool:
-    """Say whether there is a gradebook; one that has vanished is not begun anew.
-
-    Raises `Refused` if only its copy is left: the next run would replace that.
-    """
-    there = path.is_file() and path.stat().st_size > 0
-    if not there and copy_of(path).is_file():
-        state = "empty" if path.is_file() else "gone"
+    elif copy.is_file():
         raise Refused(
-            f"{path} is {state}, but its copy is there. Put {copy_of(path).name} in "
-            "its place: it is from the start of the last run. To begin anew, remove "
-            "the copy, too."
+            f"{path} is gone or empty, but its copy is there. Put {copy.name} in its "
+            "place: it is from the start of the last run. To begin anew, remove the "
+            "copy, too."
         )
-    return there
 
 
 def _sentence(path, error) -> str:

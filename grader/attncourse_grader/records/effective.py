@@ -19,8 +19,8 @@ from attncourse_grader.safe_text import number
 class EffectiveGrade:
     """Where a student stands in one exercise."""
 
-    student: str  # who, and the notebook of the exercise
-    exercise: str  # who, and the notebook of the exercise
+    student: str  # who
+    exercise: str  # the name of the exercise's notebook
     points: float | None  # what the grader gave, None if there is nothing to grade
     of: float  # what the exercise has
     # Seconds after the deadline, 0 if in time, None if that is not known.
@@ -60,31 +60,27 @@ class EffectiveGrade:
 
 
 SEEN = """
-SELECT seen.*, handins.*, results.exercise, results.points, results.of,
-  results.version, results.run AS graded_in
-FROM seen JOIN handins USING (handin) JOIN runs ON runs.run = seen.run
-LEFT JOIN results ON results.result = seen.result
-WHERE NOT runs.undone ORDER BY student, handin, seen.run
+SELECT seen.*, results.exercise, results.points, results.of
+FROM seen JOIN runs USING (run) LEFT JOIN results USING (result)
+WHERE NOT runs.undone ORDER BY student, seen.content, seen.run
 """
+GRADE = ("result", "exercise", "points", "of")
 
 
 def hand_ins(book) -> list[dict]:
     """Return each file with its last grade, and the first and last run that saw it."""
-    found: dict[int, dict] = {}
+    found: dict[tuple, dict] = {}
     for row in map(dict, book.rows(SEEN)):
-        known = found.get(row["handin"])
-        first = known["first_run"] if known else row["run"]
-        times = [t for t in (row["time"], known and known["time"]) if t is not None]
-        if row["result"] is None and known and known["result"] is not None:
-            row |= {k: known[k] for k in GRADE}
-        late = row["marked_late"] and (not known or known["marked_late"])
-        row |= {"first_run": first, "time": min(times, default=None)}
-        row["marked_late"] = late
-        found[row["handin"]] = row
+        row["first_run"] = row["run"]
+        if known := found.get((row["student"], row["content"])):
+            times = [t for t in (row["time"], known["time"]) if t is not None]
+            row |= {"time": min(times, default=None), "first_run": known["first_run"]}
+            row["marked_late"] &= known["marked_late"]
+            if row["result"] is None:
+                row |= {k: known[k] for k in GRADE}
+            row["variant"] = row["variant"] or known["variant"]
+        found[row["student"], row["content"]] = row
     return list(found.values())
-
-
-GRADE = ("result", "exercise", "points", "of", "version", "graded_in")
 
 
 def effective_grades(book) -> list[EffectiveGrade]:

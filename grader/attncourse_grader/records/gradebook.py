@@ -117,7 +117,7 @@ class Gradebook(Database):
 
     def exercise_in(self, content: str) -> str:
         """Return which exercise a file's content answers: "" if not known yet."""
-        rows = self.rows("SELECT exercise FROM contents WHERE content = ?", content)
+        rows = self.rows("SELECT exercise FROM results WHERE content = ?", content)
         return rows[0]["exercise"] if rows else ""
 
     def result_of(self, key: str) -> int | None:
@@ -128,10 +128,6 @@ class Gradebook(Database):
             key,
         )
         return found[0]["result"]
-
-    def note_exercise(self, content: str, exercise: str) -> None:
-        """Keep which exercise a file's content answers."""
-        self._write("INSERT OR REPLACE INTO contents VALUES (?, ?)", content, exercise)
 
     def add_result(self, key, version, content, record, answers) -> int:
         """Keep a grade and return its number."""
@@ -153,35 +149,20 @@ class Gradebook(Database):
     def add_handin(self, student, found, content, result=None, said=None) -> None:
         """Keep that this run has seen a file, with its result or why it has none."""
         said = said or {}
-        with self.together():
-            self.db.execute(
-                "INSERT INTO handins (student, source, content, moodle, place, variant)"
-                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET source = "
-                "excluded.source, moodle = excluded.moodle, place = excluded.place, "
-                "variant = CASE excluded.variant WHEN '' THEN variant ELSE "
-                "excluded.variant END",
-                (
-                    student,
-                    found.source,
-                    content,
-                    found.moodle,
-                    found.order,
-                    one_line(said.get("variant", "")),
-                ),
-            )
-            self.db.execute(
-                "INSERT OR REPLACE INTO seen SELECT ?, handin, ?, ?, ?, ? FROM handins "
-                "WHERE student = ? AND content = ?",
-                (
-                    self.run,
-                    result,
-                    one_line(said.get("refused", ""), 400),
-                    found.time,
-                    found.marked_late,
-                    student,
-                    content,
-                ),
-            )
+        self._write(
+            "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            self.run,
+            student,
+            content,
+            found.source,
+            found.moodle,
+            found.order,
+            one_line(said.get("variant", "")),
+            result,
+            one_line(said.get("refused", ""), 400),
+            found.time,
+            found.marked_late,
+        )
 
     def adjust(self, student: str, exercise: str, points: float, reason: str) -> None:
         """Keep a change by hand."""

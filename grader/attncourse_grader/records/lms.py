@@ -138,8 +138,8 @@ def row_finder(book, exercise: str):
     students = book.students()
     by: dict[str, set[str]] = {}
     for row in book.rows(
-        "SELECT DISTINCT student, moodle FROM handins JOIN seen USING (handin) JOIN "
-        "results USING (result) WHERE exercise = ? AND moodle <> ''",
+        "SELECT DISTINCT student, moodle FROM seen JOIN results USING (result) WHERE "
+        "exercise = ? AND moodle <> ''",
         exercise,
     ):
         by.setdefault(f"#{row['moodle']}", set()).add(row["student"])
