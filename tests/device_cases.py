@@ -64,6 +64,7 @@ NOT_HERE = {
     "sinusoidal_encoding",
     "split_heads",
     "suits_flex",
+    "t5_edges",
 }
 
 

@@ -135,24 +135,12 @@ def test_on_a_gpu_runs_follow_one_another_and_may_have_dropout(gpu):
     assert {p.device.type for m in models for p in m.parameters()} == {"cuda"}
 
 
-def test_a_killed_run_goes_on_with_the_dropout_of_the_gpu(gpu, tmp_path):
-    def killed(step):
-        if step == 5:
-            raise KeyboardInterrupt
-        return words_of(step)
+def mixed(loss_of):
+    def loss(model, *batch):
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            return loss_of(model, *batch)
 
-    settings = {"checkpoint": tmp_path / "run.pt", "checkpoint_every": 3}
-    losses = learn(language_model(dropout=0.3), next_token_loss, words_of)
-    with pytest.raises(KeyboardInterrupt):
-        learn(language_model(dropout=0.3), next_token_loss, killed, **settings)
-    resumed = language_model(dropout=0.3)
-    assert learn(resumed, next_token_loss, words_of, **settings) == losses
-    # what was begun on a GPU can be ended on a CPU
-    settings["checkpoint"].unlink()
-    with pytest.raises(KeyboardInterrupt):
-        learn(language_model(dropout=0.3), next_token_loss, killed, **settings)
-    resumed = language_model(dropout=0.3)
-    assert len(learn(resumed, next_token_loss, words_of, device="cpu", **settings)) == 6
+    return loss
 
 
 def mixed_models():
@@ -171,11 +159,12 @@ def test_models_that_translate_train_in_mixed_precision(gpu, index):
     model, source, target = list(mixed_models())[index]
     losses = learn(
         model,
-        lambda model, source, target: seq2seq.sequence_loss(
-            model(source, target).float(), target
+        mixed(
+            lambda model, source, target: seq2seq.sequence_loss(
+                model(source, target).float(), target
+            )
         ),
         lambda step: (source, target),
-        mixed_precision=True,
     )
     assert losses[-1] < losses[0]
 
@@ -198,7 +187,7 @@ def test_the_other_models_train_in_mixed_precision(gpu):
         ),
     ]
     for model, loss_of, batch_of in runs:
-        losses = learn(model, loss_of, batch_of, mixed_precision=True)
+        losses = learn(model, mixed(loss_of), batch_of)
         assert np.isfinite(losses).all()
 
 

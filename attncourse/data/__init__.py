@@ -28,7 +28,7 @@ _HOME = {
         "repeated_sequence_batch",
         "reverse_batch",
     ),
-    "text": ("Vocabulary", "detokenise", "token_spans", "tokenise"),
+    "text": ("Vocabulary", "token_spans", "tokenise"),
     "translation": (
         "LANGUAGES",
         "SentencePair",

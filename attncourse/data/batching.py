@@ -67,13 +67,12 @@ def length_batches(lengths, batch_size, seed=None):
     lengths = np.asarray(lengths, dtype=np.int64)
     if seed is None:
         order = np.argsort(lengths, kind="stable")
-        return [
-            order[i : i + batch_size].tolist() for i in range(0, len(order), batch_size)
-        ]
-    generator = as_generator(seed)
-    order = np.lexsort((generator.random(len(lengths)), lengths))
-    starts = np.arange(0, len(order), batch_size)
-    starts = starts[np.argsort(generator.random(len(starts)), kind="stable")]
+        starts = np.arange(0, len(order), batch_size)
+    else:
+        generator = as_generator(seed)
+        order = np.lexsort((generator.random(len(lengths)), lengths))
+        starts = np.arange(0, len(order), batch_size)
+        starts = starts[np.argsort(generator.random(len(starts)), kind="stable")]
     return [order[i : i + batch_size].tolist() for i in starts]
 
 

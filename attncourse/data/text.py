@@ -9,8 +9,6 @@ PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 
 _TOKEN = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
-_NO_SPACE_BEFORE = re.compile(r" ([.,;:?!])")
-_ELISION = re.compile(r"\b(\w{1,2}') ")
 
 
 def tokenise(text):
@@ -58,27 +56,6 @@ def token_spans(text):
     return [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(plain)]
 
 
-def detokenise(tokens):
-    """Join tokens into a sentence with a capital letter and usual spaces.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> detokenise(["l'", "homme", "dort", "."])
-    "L'homme dort."
-    """
-    text = _NO_SPACE_BEFORE.sub(r"\1", " ".join(tokens))
-    text = _ELISION.sub(r"\1", text)
-    return text[:1].upper() + text[1:]
-
-
 class Vocabulary:
     """Tokens and their ids; 0 to 3 are <pad>, <bos>, <eos> and <unk>.
 
@@ -120,15 +97,13 @@ class Vocabulary:
             self._tokens.append(token)
 
     @classmethod
-    def build(cls, token_lists, min_count=1, max_size=None):
+    def build(cls, token_lists, max_size=None):
         """Collect the tokens of many sentences, the most frequent first.
 
         Parameters
         ----------
         token_lists : iterable of sequence of str
             Tokenised sentences.
-        min_count : int
-            Leave out tokens that occur less often.
         max_size : int, optional
             Keep at most so many tokens, the four special ones included.
 
@@ -142,7 +117,6 @@ class Vocabulary:
         TypeError
             If a sentence is a str instead of a list of tokens.
         """
-        positive_int("min_count", min_count)
         if max_size is not None:
             positive_int("max_size", max_size, minimum=len(SPECIALS))
         if isinstance(token_lists, str):
@@ -157,8 +131,7 @@ class Vocabulary:
             counts.update(tokens)
         for special in SPECIALS:
             counts.pop(special, None)
-        kept = [token for token, count in counts.items() if count >= min_count]
-        kept.sort(key=lambda token: (-counts[token], token))
+        kept = sorted(counts, key=lambda token: (-counts[token], token))
         if max_size is not None:
             kept = kept[: max_size - len(SPECIALS)]
         return cls(kept)
@@ -188,57 +161,45 @@ class Vocabulary:
             raise KeyError(f"{token!r} is not among the {len(self)} tokens")
         return self._ids[token]
 
-    def encode(self, tokens, *, bos=False, eos=False, strict=False):
+    def encode(self, tokens, *, eos=False):
         """Return the ids of the tokens.
 
         Parameters
         ----------
         tokens : sequence of str
-        bos, eos : bool
-            Put <bos> before or <eos> after them.
-        strict : bool
-            Raise for unknown tokens; otherwise they become <unk>.
+        eos : bool
+            Put <eos> after them.
 
         Returns
         -------
         list of int
+            Unknown tokens become <unk>.
 
         Raises
         ------
         TypeError
             If `tokens` is a str.
-        ValueError
-            If `strict` and a token is unknown.
         """
         if isinstance(tokens, str):
             raise TypeError(
                 f"encode needs a list of tokens, got the str {tokens!r}; "
                 "cut it with tokenise() first"
             )
-        if strict:
-            unknown = sorted({t for t in tokens if t not in self._ids})
-            if unknown:
-                raise ValueError(
-                    f"unknown tokens {', '.join(map(repr, unknown))}; use words of the "
-                    "vocabulary, or strict=False to read them as <unk>"
-                )
         ids = [self._ids.get(token, UNK) for token in tokens]
-        return [BOS] * bos + ids + [EOS] * eos
+        return ids + [EOS] * eos
 
-    def decode(self, ids, *, keep_specials=False):
+    def decode(self, ids):
         """Return the tokens of the ids, up to the first <eos>.
 
         Parameters
         ----------
         ids : iterable of int
             Integers, or a one-dimensional array or tensor of them.
-        keep_specials : bool
-            Return every token, the special ones too; otherwise <pad>, <bos> and <eos>
-            are left out and the first <eos> ends the sentence.
 
         Returns
         -------
         list of str
+            Without <pad>, <bos> and <eos>.
 
         Raises
         ------
@@ -252,10 +213,8 @@ class Vocabulary:
                 raise ValueError(
                     f"ids must lie between 0 and {len(self) - 1}, got {index}"
                 )
-            if keep_specials:
-                tokens.append(self._tokens[index])
-            elif index == EOS:
+            if index == EOS:
                 break
-            elif index not in (PAD, BOS):
+            if index not in (PAD, BOS):
                 tokens.append(self._tokens[index])
         return tokens

@@ -189,7 +189,7 @@ def t5_buckets(positions, num_buckets=32, max_distance=128, bidirectional=True):
             "positions must be a tensor of integers, such as relative_positions "
             f"returns, but got {kind}."
         )
-    edges = _t5_edges(num_buckets, max_distance, bidirectional)
+    edges = t5_edges(num_buckets, max_distance, bidirectional)
     edges = torch.tensor(edges, device=positions.device, dtype=positions.dtype)
     distance = positions.abs() if bidirectional else (-positions).clamp(min=0)
     bucket = torch.bucketize(distance, edges, right=True)
@@ -198,7 +198,7 @@ def t5_buckets(positions, num_buckets=32, max_distance=128, bidirectional=True):
     return bucket
 
 
-def _t5_edges(num_buckets, max_distance, bidirectional):
+def t5_edges(num_buckets, max_distance, bidirectional):
     """Return the smallest distance of each bucket but the first, in one direction."""
     smallest = 4 if bidirectional else 2
     num_buckets = _checks.positive_int("num_buckets", num_buckets, minimum=smallest)
@@ -263,7 +263,7 @@ class T5RelativeBias(nn.Module):
     ):
         super().__init__()
         num_heads = _checks.positive_int("num_heads", num_heads)
-        _t5_edges(num_buckets, max_distance, bidirectional)  # checks the numbers
+        t5_edges(num_buckets, max_distance, bidirectional)  # checks the numbers
         self.num_buckets = num_buckets
         self.max_distance = max_distance
         self.bidirectional = bidirectional

@@ -197,8 +197,9 @@ def load_checkpoint(folder, *, sha256=None):
         model.load_state_dict(weights)
     except RuntimeError as error:
         raise ValueError(
-            f"{folder} does not hold the tensors that its config.json describes. In the "
-            f"names of the course: {error}. Make sure that both files belong together."
+            f"{folder} does not hold the tensors that its config.json describes. In "
+            f"the names of the course: {error}. Make sure that both files belong to "
+            "one model."
         ) from error
     return model.eval()
 

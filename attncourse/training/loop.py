@@ -1,11 +1,7 @@
 """One training loop for every model of the course."""
 
 import math
-import os
-from contextlib import nullcontext
 from copy import deepcopy
-from functools import partial
-from pathlib import Path
 
 import torch
 from torch import nn
@@ -13,6 +9,9 @@ from tqdm import tqdm
 
 from attncourse import _checks
 from attncourse.devices import best_device
+
+WARMUP = 0.05  # share of the steps in which the learning rate rises
+CLIP_NORM = 1.0  # gradients with a larger norm are scaled down to it
 
 
 def train(
@@ -22,22 +21,16 @@ def train(
     *,
     steps,
     learning_rate=1e-3,
-    warmup=0.05,
-    clip_norm=1.0,
     device=None,
-    mixed_precision=False,
     validate=None,
     validate_every=100,
-    patience=None,
-    checkpoint=None,
-    checkpoint_every=200,
     progress=True,
     description="training",
 ):
     """Train `model` with AdamW; return the loss of every step.
 
-    The learning rate rises in a straight line over the first `warmup` share of the
-    steps and then falls along half a cosine to zero.
+    The learning rate rises in a straight line over the first 5 % of the steps and then
+    falls along half a cosine to zero. Gradients are scaled down to the norm 1.
 
     Parameters
     ----------
@@ -45,8 +38,7 @@ def train(
         Moved to the device in place and left in evaluation mode.
     batch_of : callable
         ``batch_of(step)`` returns one batch: a tuple of tensors, drawn on the CPU, so
-        that a run sees the same data on every device. Where a run is to be resumed, it
-        has to depend on `step` alone.
+        that a run sees the same data on every device.
     loss_of : callable
         ``loss_of(model, *batch)`` returns the loss to minimise, a scalar.
     steps : int
@@ -55,28 +47,13 @@ def train(
         The largest learning rate of the run; or the parameter groups of a PyTorch
         optimiser, each with "params" and its own "lr", such as `decay_groups` returns.
         There is no weight decay but in groups that ask for it.
-    warmup : float, default 0.05
-        Share of the steps in which the learning rate rises.
-    clip_norm : float, default 1.0
-        Gradients with a larger norm are scaled down to it.
     device : torch.device or str, optional
         The best available one unless given.
-    mixed_precision : bool, default False
-        Whether to compute in bfloat16 where that is safe. It pays for large models on
-        a GPU; models as small as those of the course gain nothing.
     validate : callable, optional
         ``validate(model)`` returns a measure, larger is better; it is called every
         `validate_every` steps and after the last, and the best weights are kept.
     validate_every : int, default 100
         Steps between two validations.
-    patience : int, optional
-        Stop after this many validations without a better one.
-    checkpoint : path-like, optional
-        A file in which the state of the run is kept. If it exists, the run goes on from
-        there and ends where an unbroken run would have ended; after a finished run the
-        file stays, and the same call returns at once.
-    checkpoint_every : int, default 200
-        Steps between two writings of the file.
     progress : bool or tqdm.tqdm, default True
         Whether to show a progress bar; or the bar that is to be moved.
     description : str, default "training"
@@ -90,59 +67,45 @@ def train(
     Raises
     ------
     ValueError
-        If a number is out of range, the loss stops being finite, or the checkpoint
-        belongs to another run.
+        If a number is out of range, or the loss stops being finite.
     """
     steps = _checks.positive_int("steps", steps)
     device = best_device() if device is None else torch.device(device)
     model.to(device).train()
     optimiser = _optimiser(model, learning_rate, device)
-    rise = max(1, round(warmup * steps))
+    rise = max(1, round(WARMUP * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: _rate(step, steps, rise)
     )
-    run = {"step": 0, "losses": [], "best": -math.inf, "weights": None, "stale": 0}
-    parts = {"model": model, "optimiser": optimiser, "schedule": schedule}
-    if checkpoint is not None and Path(checkpoint).exists():
-        run = _load(checkpoint, parts, device, steps)
+    best, best_weights = -math.inf, None
     # On the device: no waiting at each step. All at once: a small tensor kept from each
     # step would lie between the large ones that are freed, and memory would grow.
     losses = torch.empty(steps, device=device)
-    losses[: run["step"]] = torch.tensor(run["losses"])
     bar = progress
     if not hasattr(progress, "update"):
-        bar = tqdm(
-            total=steps,
-            initial=run["step"],
-            desc=description,
-            disable=not progress,
-            leave=False,
-        )
-    while run["step"] < steps and not _stale(run, patience):
-        step = run["step"]
-        with _precision(mixed_precision, device):
-            loss = loss_of(model, *(tensor.to(device) for tensor in batch_of(step)))
+        bar = tqdm(total=steps, desc=description, disable=not progress, leave=False)
+    for step in range(steps):
+        loss = loss_of(model, *(tensor.to(device) for tensor in batch_of(step)))
         optimiser.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
         optimiser.step()
         schedule.step()
         losses[step] = loss.detach()
-        run["step"] = step + 1
         bar.update()
-        if step % 50 == 0 or step + 1 == steps:
+        last = step + 1 == steps
+        if step % 50 == 0 or last:
             _check_finite(loss, step)
             bar.set_postfix(loss=f"{loss.item():.3f}")
-        if validate is not None and _due(run["step"], validate_every, steps):
-            _validate(model, validate, run)
-        if checkpoint is not None and _due(run["step"], checkpoint_every, steps):
-            run["losses"] = losses[: run["step"]].tolist()
-            _save(checkpoint, run, parts, device, steps)
+        if validate is not None and (last or (step + 1) % validate_every == 0):
+            measure = _validated(model, validate)
+            if measure > best:
+                best, best_weights = measure, deepcopy(model.state_dict())
     bar.close()
-    if run["weights"] is not None:
-        model.load_state_dict(run["weights"])
+    if best_weights is not None:
+        model.load_state_dict(best_weights)
     model.eval()
-    return losses[: run["step"]].tolist()
+    return losses.tolist()
 
 
 def decay_groups(model, learning_rate, weight_decay, betas=(0.9, 0.98)):
@@ -198,73 +161,12 @@ def _rate(step, steps, rise):
     return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise)))
 
 
-def _due(step, every, steps):
-    return step % every == 0 or step == steps
-
-
-def _stale(run, patience):
-    return patience is not None and run["stale"] >= patience
-
-
-def _precision(mixed_precision, device):
-    if not mixed_precision:
-        return nullcontext()
-    return torch.autocast(device.type, dtype=torch.bfloat16)
-
-
-def _validate(model, validate, run):
+def _validated(model, validate):
     model.eval()
     with torch.no_grad():
         measure = float(validate(model))
     model.train()
-    if measure > run["best"]:
-        weights = deepcopy(model.state_dict())
-        run.update(best=measure, weights=weights, stale=0)
-    else:
-        run["stale"] += 1
-
-
-def _save(path, run, parts, device, steps):
-    state = {name: part.state_dict() for name, part in parts.items()}
-    random = {name: read() for name, (read, _) in _generators(device).items()}
-    state.update(run=run, steps=steps, random=random)
-    temporary = Path(f"{path}.tmp")
-    torch.save(state, temporary)
-    os.replace(temporary, path)  # a run that is killed here leaves the old file whole
-
-
-def _load(path, parts, device, steps):
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-        if state["steps"] != steps:
-            raise ValueError(f"it was made for {state['steps']} steps, not {steps}")
-        for name, part in parts.items():
-            part.load_state_dict(state[name])
-        for name, (_, write) in _generators(device).items():
-            if name in state["random"]:  # the run may have begun on another device
-                write(state["random"][name])
-    except Exception as error:
-        raise ValueError(
-            f"the checkpoint {path} does not belong to this run: {error}. Delete it to "
-            "start afresh, or give another file."
-        ) from error
-    return state["run"]
-
-
-def _generators(device):
-    """Return how to read and write the states that numbers are drawn from.
-
-    Dropout draws on the device, where each kind of device has a generator of its own.
-    """
-    found = {"cpu": (torch.get_rng_state, torch.set_rng_state)}
-    if device.type == "cuda":
-        found["cuda"] = (
-            partial(torch.cuda.get_rng_state, device),
-            partial(torch.cuda.set_rng_state, device=device),
-        )
-    elif device.type == "mps":
-        found["mps"] = (torch.mps.get_rng_state, torch.mps.set_rng_state)
-    return found
+    return measure
 
 
 def _check_finite(loss, step):

@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncourse.data import (
-    LANGUAGES,
     Vocabulary,
-    detokenise,
     length_batches,
     pad_sequences,
     token_spans,
@@ -19,13 +17,6 @@ from attncourse.data import (
 )
 
 WORDS = st.lists(st.text("abcdeé", min_size=1, max_size=4), max_size=9)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_generated_sentences_survive_the_way_to_text_and_back(language):
-    for pair in translation_pairs(200, language, seed=6):
-        assert tuple(tokenise(detokenise(pair.source))) == pair.source
-        assert tuple(tokenise(detokenise(pair.target))) == pair.target
 
 
 def test_tokenise_parts_punctuation_and_elided_words():
@@ -53,10 +44,9 @@ def test_decoding_undoes_encoding(sentences):
     vocabulary = Vocabulary.build(sentences)
     for tokens in sentences:
         assert vocabulary.decode(vocabulary.encode(tokens)) == tokens
-        ids = vocabulary.encode(tokens, bos=True, eos=True)
-        assert (ids[0], ids[-1]) == (1, 2)
-        assert vocabulary.decode([*ids, 0, 0, 5]) == tokens
-        assert vocabulary.encode(tokens, strict=True) == vocabulary.encode(tokens)
+        ids = vocabulary.encode(tokens, eos=True)
+        assert ids[-1] == 2
+        assert vocabulary.decode([1, *ids, 0, 0, 5]) == tokens
 
 
 def test_specials_come_first_then_the_most_frequent_words():
@@ -65,19 +55,12 @@ def test_specials_come_first_then_the_most_frequent_words():
     assert len(vocabulary) == 7
     assert "b" in vocabulary
     assert vocabulary.id_of("c") == 5
-    assert len(Vocabulary.build([["b", "a"], ["a"]], min_count=2)) == 5
     assert len(Vocabulary.build([["b", "a"], ["a"]], max_size=5)) == 5
     assert Vocabulary(vocabulary.tokens[4:]) == vocabulary
 
 
-def test_unknown_words_become_unk_unless_strict():
-    vocabulary = Vocabulary(["dog"])
-    assert vocabulary.encode(["dog", "yeti"]) == [4, 3]
-    assert vocabulary.decode([1, 3, 0, 4], keep_specials=True) == [
-        *("<bos>", "<unk>", "<pad>", "dog")
-    ]
-    with pytest.raises(ValueError, match="unknown tokens 'yeti'; use words"):
-        vocabulary.encode(["dog", "yeti"], strict=True)
+def test_unknown_words_become_unk():
+    assert Vocabulary(["dog"]).encode(["dog", "yeti"]) == [4, 3]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +72,6 @@ def test_unknown_words_become_unk_unless_strict():
         (lambda: Vocabulary([3]), TypeError, "tokens must be str, got 3"),
         (lambda: Vocabulary.build("a b"), TypeError, "lists of tokens, got one str"),
         (lambda: Vocabulary.build(["a b"]), TypeError, r"tokenise\(\) first"),
-        (lambda: Vocabulary.build([], min_count=0), ValueError, "min_count"),
         (lambda: Vocabulary.build([], max_size=3), ValueError, "max_size"),
         (lambda: Vocabulary(["a"]).encode("a"), TypeError, r"tokenise\(\) first"),
         (lambda: Vocabulary(["a"]).decode([5]), ValueError, "between 0 and 4, got 5"),

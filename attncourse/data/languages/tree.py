@@ -18,21 +18,6 @@ class NounPhrase:
     det is "the", "this", "my", "a", "two", "three" or "" (bare plural or mass noun).
     """
 
-    __slots__ = (
-        "adjectives",
-        "det",
-        "det_id",
-        "id",
-        "noun",
-        "partner",
-        "partner_id",
-        "place",
-        "plural",
-        "predicates",
-        "relative",
-        "role",
-    )
-
     def __init__(self, noun: Noun, plural, det, role, new_id):
         self.noun = noun
         self.plural = plural
@@ -69,8 +54,6 @@ class NounPhrase:
 class Pronoun:
     """A pronoun and the noun phrase that it stands for."""
 
-    __slots__ = ("antecedent", "id")
-
     def __init__(self, antecedent, new_id):
         self.antecedent = antecedent
         self.id = new_id()
@@ -87,8 +70,6 @@ class Pronoun:
 class Place:
     """A preposition and a place."""
 
-    __slots__ = ("id", "phrase", "preposition")
-
     def __init__(self, preposition, phrase, new_id):
         self.preposition = preposition
         self.phrase = phrase
@@ -98,8 +79,6 @@ class Place:
 class Relative:
     """A relative clause; `gap` says what its noun is there: subject or object."""
 
-    __slots__ = ("clause", "gap", "id")
-
     def __init__(self, gap, clause, new_id):
         self.gap = gap
         self.clause = clause
@@ -108,24 +87,6 @@ class Relative:
 
 class Clause:
     """A subject and what is said of it; without a verb, "is" and an adjective."""
-
-    __slots__ = (
-        "adjective",
-        "adjective_id",
-        "adverb",
-        "adverb_id",
-        "blocked",
-        "complement",
-        "id",
-        "negated",
-        "negation_id",
-        "object",
-        "place",
-        "recipient",
-        "subject",
-        "that_id",
-        "verb",
-    )
 
     def __init__(self, new_id):
         self.id = new_id()
@@ -140,8 +101,6 @@ class Clause:
 class Unit:
     """A clause, alone or with a subordinate clause ("because", "when")."""
 
-    __slots__ = ("conjunction", "fronted", "id", "main", "subordinate")
-
     def __init__(self, main, new_id):
         self.main = main
         self.subordinate = None
@@ -152,8 +111,6 @@ class Unit:
 
 class Sentence:
     """Units joined by "but"."""
-
-    __slots__ = ("but_ids", "comma_ids", "features", "stop_id", "units")
 
     def __init__(self, units, features, new_id):
         self.units = units
