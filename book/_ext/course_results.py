@@ -16,7 +16,6 @@ from pathlib import Path
 import nbformat
 from docutils import nodes
 from docutils.parsers.rst import directives
-from mdit_py_plugins.anchors.index import slugify
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -201,7 +200,7 @@ class Results(SphinxDirective):
                             location=self.get_location(),
                             type="attncourse",
                         )
-                    yield page, f"#{slugify(title)}", numbered(path, title), found
+                    yield page, f"#{nodes.make_id(title)}", numbered(path, title), found
 
     def evidence(self, path):
         from jupyter_cache import get_cache
