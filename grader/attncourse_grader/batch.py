@@ -42,9 +42,9 @@ from attncourse_grader.records.effective import (
     hand_ins,
     withdrawn,
 )
+from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, read_penalty
-from attncourse_grader.records.outputs import write_outputs
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import (
     answers_in,

@@ -11,29 +11,58 @@ from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.workers import cores
 
 FAULTS, INTERRUPTED = 1, 130
-GRADES = Path("grades")
+LATE = "what lateness costs: 10%%/day, 1/hour, 20%%, none"
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the parser of the command line; `commands` has a function for each."""
     parser = argparse.ArgumentParser(
         prog="attncourse", description="Tools of the course on attention."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _grade(commands.add_parser("grade", help="grade notebooks that were handed in"))
-    _gradescope(commands.add_parser("gradescope", help="make an autograder for it"))
-    _release(commands.add_parser("release", help="make exercises from solutions"))
-    _adjust(commands.add_parser("adjust", help="change points by hand"))
-    _extend(commands.add_parser("extend", help="give one student another deadline"))
-    _undo(commands.add_parser("undo", help="list runs of grade, undo one"))
-    _export(commands.add_parser("export", help="write tables of grades"))
-    _history(commands.add_parser("history", help="what is known about a student"))
-    _doctor(commands.add_parser("doctor", help="what is missing on this machine"))
+    for add_options, says in (
+        (_grade, "grade notebooks that were handed in"),
+        (_gradescope, "make an autograder for it"),
+        (_release, "make exercises from solutions"),
+        (_adjust, "change points by hand"),
+        (_extend, "give one student another deadline"),
+        (_undo, "list runs of grade, undo one"),
+        (_export, "write tables of grades"),
+        (_history, "what is known about a student"),
+        (_doctor, "what is missing on this machine"),
+    ):
+        name = add_options.__name__.strip("_")
+        command = commands.add_parser(name, help=says)
+        add_options(command.add_argument)
+        if name in ("grade", "gradescope", "release"):
+            _instructors_part(command.add_argument)
+        else:
+            command.add_argument(
+                "--grades",
+                type=Path,
+                default="grades",
+                help="folder that was given to grade with --out (default: grades)",
+            )
     return parser
 
 
-def _grade(parser) -> None:
-    add = parser.add_argument
+def _instructors_part(add) -> None:
+    add(
+        "--solutions",
+        type=Path,
+        default="solutions",
+        help="folder of the instructor's notebooks (default: solutions)",
+    )
+    add(
+        "--secret",
+        default=os.environ.get("ATTNCOURSE_SECRET", ""),
+        metavar="WORD",
+        help="what hidden inputs are drawn from; the same word, the same inputs "
+        "(default: the environment variable ATTNCOURSE_SECRET)",
+    )
+
+
+def _grade(add) -> None:
     add(
         "submissions",
         nargs="+",
@@ -42,9 +71,7 @@ def _grade(parser) -> None:
         help="notebooks, folders, and zip files of Moodle or Canvas",
     )
     add("--out", type=Path, metavar="GRADES", help="folder of the gradebook and pages")
-    _add_solutions(parser)
-    _add_secret(parser)
-    add("--jobs", type=int, default=cores(), help="notebooks at a time (all cores)")
+    add("--jobs", type=int, default=cores(), help="notebooks at a time (%(default)s)")
     add("--students", type=Path, metavar="CSV", help="the class list")
     add(
         "--deadline",
@@ -54,11 +81,7 @@ def _grade(parser) -> None:
         help="2026-12-01T23:59 or none; with 1= before it, of exercise 1; may be "
         "repeated",
     )
-    add(
-        "--penalty",
-        default="",
-        help="what lateness costs: 10%%/day, 1/hour, 20%%, none",
-    )
+    add("--penalty", default="", help=LATE)
     add(
         "--times",
         action="append",
@@ -77,17 +100,13 @@ def _grade(parser) -> None:
     )
     add("--alike", action="store_true", help="look for answers that are alike, too")
     add("--again", action="store_true", help="grade what was graded before, too")
-    parser.set_defaults(run="run_grade")
 
 
-def _gradescope(parser) -> None:
-    add = parser.add_argument
+def _gradescope(add) -> None:
     add("exercise", help="number or name")
-    add("--out", type=Path, default=Path(), help="folder for the zip file")
-    _add_solutions(parser)
-    _add_secret(parser)
-    add("--penalty", default="", help="what lateness costs: 10%%/day, 1/hour, 20%%")
-    add("--minutes", type=int, default=10, help="Gradescope's limit (default: 10)")
+    add("--out", type=Path, default="", help="folder for the zip file")
+    add("--penalty", default="", help=LATE)
+    add("--minutes", type=int, default=10, help="Gradescope's limit (%(default)s)")
     add(
         "--visibility",
         default="visible",
@@ -100,15 +119,11 @@ def _gradescope(parser) -> None:
         metavar="ADDRESS",
         help="a package index with PyTorch's CPU builds, which are much smaller",
     )
-    parser.set_defaults(run="run_gradescope")
 
 
-def _release(parser) -> None:
-    add = parser.add_argument
+def _release(add) -> None:
     add("names", nargs="*", metavar="EXERCISE", help="number or name (default: all)")
     add("--out", type=Path, help="default: exercises; for nbgrader: nbgrader")
-    _add_solutions(parser)
-    _add_secret(parser)
     add(
         "--variant-per-student",
         type=Path,
@@ -116,39 +131,28 @@ def _release(parser) -> None:
         help="class list: a folder for each student, hidden inputs of their own",
     )
     add("--format", choices=("attncourse", "nbgrader"), default="attncourse")
-    parser.set_defaults(run="run_release")
 
 
-def _adjust(parser) -> None:
-    add = parser.add_argument
+def _adjust(add) -> None:
     add("student")
     add("exercise", help="number or name")
     add("points", help="+2 or -1.5")
     add("--reason", required=True, help="why; the student reads it")
-    _add_grades(parser)
-    parser.set_defaults(run="run_adjust")
 
 
-def _extend(parser) -> None:
-    add = parser.add_argument
+def _extend(add) -> None:
     add("student")
     add("exercise", help="number or name")
     add("until", metavar="TIME", help="2026-12-05T23:59, or none to take it back")
     add("--reason", default="", help="why; for your own records")
-    _add_grades(parser)
-    parser.set_defaults(run="run_extend")
 
 
-def _undo(parser) -> None:
-    add = parser.add_argument
+def _undo(add) -> None:
     add("which", nargs="?", type=int, metavar="RUN", help="number (default: list runs)")
     add("--back", action="store_true", help="let the run count again")
-    _add_grades(parser)
-    parser.set_defaults(run="run_undo")
 
 
-def _export(parser) -> None:
-    add = parser.add_argument
+def _export(add) -> None:
     add("--form", choices=("plain", "tasks", "moodle", "canvas"), default="plain")
     add("--out", type=Path, help="folder for the tables (default: that of the grades)")
     add(
@@ -166,47 +170,14 @@ def _export(parser) -> None:
         metavar="N=HEADING",
         help="the column of exercise N in Canvas; may be repeated",
     )
-    _add_grades(parser)
-    parser.set_defaults(run="run_export")
 
 
-def _history(parser) -> None:
-    parser.add_argument("student")
-    _add_grades(parser)
-    parser.set_defaults(run="run_history")
+def _history(add) -> None:
+    add("student")
 
 
-def _doctor(parser) -> None:
-    _add_grades(parser)
-    parser.set_defaults(run="run_doctor")
-
-
-def _add_grades(parser) -> None:
-    parser.add_argument(
-        "--grades",
-        type=Path,
-        default=GRADES,
-        help="folder that was given to grade with --out (default: grades)",
-    )
-
-
-def _add_solutions(parser) -> None:
-    parser.add_argument(
-        "--solutions",
-        type=Path,
-        default=Path("solutions"),
-        help="folder of the instructor's notebooks (default: solutions)",
-    )
-
-
-def _add_secret(parser) -> None:
-    parser.add_argument(
-        "--secret",
-        default=os.environ.get("ATTNCOURSE_SECRET", ""),
-        metavar="WORD",
-        help="what hidden inputs are drawn from; the same word, the same inputs "
-        "(default: the environment variable ATTNCOURSE_SECRET)",
-    )
+def _doctor(add) -> None:
+    """Take no words of its own."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -233,11 +204,11 @@ def _run(parsed) -> int:
     from attncourse_grader.safe_text import one_line
 
     try:
-        return getattr(commands, parsed.run)(parsed)
+        return getattr(commands, f"run_{parsed.command}")(parsed)
     except (Refused, Stopped) as sentence:
         text = one_line(sentence, 1000)
         print(text[:1].upper() + text[1:], file=sys.stderr)
-    except (KeyboardInterrupt, BrokenPipeError):
+    except BrokenPipeError:
         raise
     except Exception as error:
         if os.environ.get("ATTNCOURSE_TRACEBACK"):

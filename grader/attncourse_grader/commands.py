@@ -16,8 +16,8 @@ from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused, version_of
 from attncourse_grader.hand_in.times import exercise_named, numbered, read_time
 from attncourse_grader.records.effective import effective_grades
+from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.records.outputs import write_outputs
 from attncourse_grader.safe_text import file_name, number, one_line
 
 
@@ -102,11 +102,7 @@ def run_release(arguments) -> int:
         ]
     for folder, mark in copies:
         for name in names:
-            path = release(arguments.solutions / f"{name}.ipynb", folder, mark)
-            if not variants:
-                print(path)
-    if variants:
-        print(f"{len(names)} exercises for each of {len(copies)} students.")
+            print(release(arguments.solutions / f"{name}.ipynb", folder, mark))
     if secret:
         versions = {name: version_of(exercise_of(name)) for name in names}
         print(write_manifest(arguments.solutions, secret, versions, bool(variants)))
@@ -152,10 +148,10 @@ def _change(arguments, exercise: str, change) -> int:
         change(book, student)
         for says in write_outputs(book, arguments.grades):
             print(says, file=sys.stderr)
-        for effective in effective_grades(book):
-            if (effective.student, effective.exercise) == (student, exercise):
-                total = f"{number(effective.total)} of {number(effective.of)} points."
-                said = " ".join(effective.sentences()) or total
+        for found in effective_grades(book):
+            if (found.student, found.exercise) == (student, exercise):
+                total = f"{number(found.total)} of {number(found.of)} points."
+                said = " ".join(found.sentences()) or total
                 print(f"{student}, {exercise}: {said}")
     return 0
 
@@ -208,13 +204,10 @@ def run_history(arguments) -> int:
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         student = book.student_named(arguments.student)
         print(student)
-        for effective in effective_grades(book):
-            if effective.student == student:
-                total = number(effective.total or 0)
-                print(
-                    f"  {effective.exercise}: {total} of {number(effective.of)}. "
-                    f"{' '.join(effective.sentences())}".rstrip()
-                )
+        for found in effective_grades(book):
+            if found.student == student:
+                points = f"{number(found.total or 0)} of {number(found.of)}."
+                print(" ", f"{found.exercise}:", points, *found.sentences())
         rows = book.rows(
             "SELECT seen.*, results.points, results.exercise, version, results.run AS "
             "graded_in, started, undone FROM seen JOIN runs USING (run) LEFT JOIN "
@@ -229,14 +222,10 @@ def run_history(arguments) -> int:
             said += ", undone" * row["undone"]
             when = f"run {row['run']}, {_day(row['started'])}"
             print(f"  {when}  {one_line(row['source'], 300)}  {said}")
-        rows = book.rows(
-            "SELECT * FROM adjustments WHERE student = ? ORDER BY made", student
-        )
-        for row in rows:
-            print(
-                f"  {_day(row['made'])}  by hand: {row['exercise']} "
-                f"{row['points']:+g}. {row['reason']}"
-            )
+        query = "SELECT * FROM adjustments WHERE student = ? ORDER BY made"
+        for row in book.rows(query, student):
+            change = f"{row['exercise']} {row['points']:+g}. {row['reason']}"
+            print(f"  {_day(row['made'])}  by hand: {change}")
     return 0
 
 

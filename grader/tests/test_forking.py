@@ -146,7 +146,7 @@ def test_what_a_called_function_raises_is_said():
 
 
 def test_a_forking_process_that_was_killed_is_started_again():
-    os.kill(forking.forker().pid, signal.SIGKILL)
+    os.kill(forking.forker().process.pid, signal.SIGKILL)
     assert forking.call("operator.add", 2, 3, seconds=20) == 5
 
 

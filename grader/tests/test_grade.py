@@ -21,7 +21,6 @@ from attncourse_grader.grade.compose import (
 )
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
-from attncourse_grader.grade.seeds import seeds_of
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.workers import fault_of_solution
 
@@ -153,10 +152,10 @@ def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected()
 def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one():
     tasks = exercise_of(FIRST).tasks
     first, last = tasks[0], tasks[-1]
-    assert seeds_of(first, 0, "a")[:3] == [0, 1, 2]
-    assert seeds_of(first, 0, "a") == seeds_of(first, 0, "a") != seeds_of(first, 0, "b")
+    assert all_seeds(first, "a")[0][:3] == [0, 1, 2]
+    assert all_seeds(first, "a") == all_seeds(first, "a") != all_seeds(first, "b")
     slow = [n for n, probe in enumerate(last.probes) if probe.slow]
-    assert [len(seeds_of(last, n, "a")) for n in slow] == [1] * len(slow)
+    assert [len(all_seeds(last, "a")[n]) for n in slow] == [1] * len(slow)
 
 
 def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in):

@@ -15,7 +15,7 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import heading, read_table
 
 LONGEST = 10**8  # seconds late, three years
-UNITS = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+UNITS = {"days": 86400, "hours": 3600}
 WHEN = ("handed_in", "submitted", "submitted_at", "created_at", "timestamp", "time")
 # How months begin in English, German and French.
 MONTHS = ("jan", "f[eé]", "m[aä]r", "a[pv]r", "ma[iy]", "jun|juin", "jul|juil", "a[uo]")
@@ -129,17 +129,15 @@ def _own_time(where: str, row: dict[str, str]) -> tuple[float | None, float | No
         if row.get(column):
             return read_time(row[column]), None
     for unit, seconds in UNITS.items():
-        for column in (unit, f"{unit}_late", f"{unit} late"):
-            if row.get(column):
-                late = math.nan
-                with contextlib.suppress(ValueError):
-                    late = float(row[column].replace(",", ".")) * seconds
-                if abs(late) < LONGEST:
-                    return None, max(0.0, late)
-                raise Refused(
-                    f"{where}: {row[column]!r} is no number of {unit} that one can be "
-                    "late."
-                )
+        if row.get(unit):
+            late = math.nan
+            with contextlib.suppress(ValueError):
+                late = float(row[unit].replace(",", ".")) * seconds
+            if abs(late) < LONGEST:
+                return None, max(0.0, late)
+            raise Refused(
+                f"{where}: {row[unit]!r} is no number of {unit} that one can be late."
+            )
     raise Refused(f"{where}: no column says when. Name it handed_in, days or hours.")
 
 

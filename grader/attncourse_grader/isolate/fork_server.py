@@ -88,30 +88,35 @@ def serve_students(asked) -> None:
     student_process.settle()
     gc.freeze()
     servers: dict[str, socket.socket] = {}
+    for request, given in _requests(asked):
+        environment = request["environment"]
+        key = json.dumps(environment)
+        for _ in range(2):
+            if key not in servers:
+                ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                if not os.fork():
+                    inherited = (asked, ours, given, *servers.values())
+                    end_after(serve_exercise, theirs, environment, closing=inherited)
+                theirs.close()
+                servers[key] = ours
+            try:
+                text = json.dumps(request).encode()
+                socket.send_fds(servers[key], [text], [given.fileno()])
+                break
+            except OSError:  # it has ended
+                servers.pop(key).close()
+
+
+def _requests(asked):
+    """Yield requests that come with a socket; in the end, end what was forked."""
     while True:
         said, fds, _, _ = socket.recv_fds(asked, 1 << 16, 1)
         if not fds:
             end_children()
             return
         _reap()
-        environment = json.loads(said)["environment"]
-        key = json.dumps(environment)
-        for last_try in (False, True):
-            if key not in servers:
-                ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                if not os.fork():
-                    inherited = (asked, ours, fds[0], *servers.values())
-                    end_after(serve_exercise, theirs, environment, closing=inherited)
-                theirs.close()
-                servers[key] = ours
-            try:
-                socket.send_fds(servers[key], [said], fds)
-                break
-            except OSError:  # it has ended
-                servers.pop(key).close()
-                if last_try:
-                    break
-        os.close(fds[0])
+        with socket.socket(fileno=fds[0]) as given:
+            yield json.loads(said), given
 
 
 def serve_exercise(asked, environment: dict) -> None:
@@ -128,16 +133,9 @@ def serve_exercise(asked, environment: dict) -> None:
 
     gc.collect()
     gc.freeze()
-    while True:
-        said, fds, _, _ = socket.recv_fds(asked, 1 << 16, 1)
-        if not fds:
-            end_children()
-            return
-        _reap()
+    for request, given in _requests(asked):
         if not os.fork():
-            sock = socket.socket(fileno=fds[0])
-            end_after(spawn, sock, json.loads(said), serve, closing=(asked,))
-        os.close(fds[0])
+            end_after(spawn, given, request, serve, closing=(asked,))
 
 
 def answer(number, asks, sends) -> None:

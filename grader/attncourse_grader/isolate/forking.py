@@ -27,6 +27,7 @@ from attncourse_grader.isolate.channel import receive, send
 from attncourse_grader.isolate.student import Spawner
 
 TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
+SERVER = "attncourse_grader.isolate.fork_server"
 GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
@@ -83,13 +84,8 @@ class Forker:
             raise NotLinux(NOT_LINUX)
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "attncourse_grader.isolate.fork_server",
-                    str(there.fileno()),
-                ],
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", SERVER, str(there.fileno())],
                 env=_environment(),
                 pass_fds=[there.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -102,12 +98,7 @@ class Forker:
     @property
     def alive(self) -> bool:
         """Whether it can be asked."""
-        return self._process.poll() is None
-
-    @property
-    def pid(self) -> int:
-        """The number of the forking process."""
-        return self._process.pid
+        return self.process.poll() is None
 
     def call(self, name: str, *arguments, seconds: float):
         """Call a function in a process that is forked for it, and return what it says.
@@ -139,10 +130,9 @@ class Forker:
         """End it and all that it has forked."""
         self._control.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(10)
-            return
-        self._process.kill()
-        self._process.wait()
+            self.process.wait(10)
+        self.process.kill()
+        self.process.wait()
 
 
 _forker: Forker | None = None

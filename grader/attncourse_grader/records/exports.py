@@ -1,12 +1,14 @@
-"""Tables of grades as CSV: a plain one, and one with tasks; exports of all forms."""
+"""Write down what stands in the gradebook: tables of all forms, and the pages."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+from attncourse_grader.grade.report import json_of_record, page_of_record
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, csv_text
+from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.effective import (
     EffectiveGrade,
     effective_grades,
@@ -22,7 +24,44 @@ from attncourse_grader.records.lms import (
     moodle_feedback,
     row_finder,
 )
-from attncourse_grader.safe_text import number
+from attncourse_grader.safe_text import number, one_line
+
+
+def write_outputs(book, out: Path) -> list[str]:
+    """Write everything that follows from the gradebook; return what went wrong.
+
+    Files that say the same already are left alone.
+    """
+    found, students, problems = effective_grades(book), book.students(), []
+    files = {out / "grades.csv": plain_table(book, found)}
+    files[out / "class.html"] = class_page(book, found)
+    for effective in found:
+        if effective.handin is None:
+            continue
+        record = record_of_effective(book, effective)
+        if record is None:
+            problems.append(
+                f"{effective.student}, {effective.exercise}: what the gradebook "
+                "holds about it is damaged; the points are "
+                f"{number(effective.points)}. --again grades it anew."
+            )
+            continue
+        place, said = effective.exercise.partition("_")[0], effective.sentences()
+        stem = f"{students[effective.student]['page']}-{place}"
+        total = {"total": effective.total, "standing": said}
+        text = json_of_record({**record, **total})
+        files[out / "feedback" / f"{stem}.html"] = page_of_record(record, said)
+        files[out / "feedback" / f"{stem}.json"] = text
+    for path, text in files.items():
+        try:
+            write(path, text)
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            problems.append(
+                f"{one_line(path)} cannot be written ({reason}). The grade is in the "
+                "gradebook; the next run writes the file."
+            )
+    return problems
 
 
 def export(book, form: str, out: Path, columns: dict[str, str], into):
