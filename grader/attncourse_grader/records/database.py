@@ -8,6 +8,7 @@ network folders too.
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from pathlib import Path
 
@@ -163,23 +164,22 @@ def back_up(path: Path) -> None:
         )
 
 
+# What SQLite says, and what follows from it.
+SENTENCES = {
+    "full|i/o": "The disk is full or fails. What was graded before is kept. Make room "
+    "and give the same command again.",
+    "locked|busy": "Another command is writing it. Try again when it is done.",
+    "not a database|malformed": "It is damaged. Put the copy beside it, "
+    "gradebook.backup.sqlite, in its place: it is from the start of the last run.",
+    "readonly|unable to open": "It cannot be opened for writing. Check the folder.",
+}
+
+
 def _sentence(path, error) -> str:
-    text = str(error).lower()
-    if "full" in text or "i/o" in text:
-        return (
-            f"The disk of {path} is full or fails ({error}). What was graded before is "
-            "kept. Make room and give the same command again."
-        )
-    if "locked" in text or "busy" in text:
-        return f"{path} is being written by another command. Try again when it is done."
-    if "not a database" in text or "malformed" in text:
-        return (
-            f"{path} is damaged ({error}). Put the copy beside it, gradebook.backup."
-            "sqlite, in its place: it is from the start of the last run."
-        )
-    if "readonly" in text or "unable to open" in text:
-        return f"{path} cannot be opened for writing ({error}). Check the folder."
-    return f"{path} cannot be used ({error})."
+    follows = [
+        t for words, t in SENTENCES.items() if re.search(words, str(error), re.I)
+    ]
+    return " ".join([f"{path} cannot be used ({error}).", *follows[:1]])
 
 
 @contextlib.contextmanager

@@ -167,6 +167,7 @@ def tasks_table(book, found: list[EffectiveGrade]) -> str:
     for effective in found:
         record = records[id(effective)] or {"tasks": []}
         points = {t["task"]: number(t["points"]) for t in record["tasks"]}
+        by_hand = sum(p for p, _ in effective.adjustments)
         rows.append(
             [
                 cell(effective.student),
@@ -174,10 +175,8 @@ def tasks_table(book, found: list[EffectiveGrade]) -> str:
                 points_text(effective.points),
                 number(effective.of),
                 f"{effective.late / 3600:.1f} h" if effective.late else "",
-                number(effective.penalty) if effective.penalty else "",
-                number(sum(p for p, _ in effective.adjustments))
-                if effective.adjustments
-                else "",
+                points_text(effective.penalty or None),
+                points_text(by_hand if effective.adjustments else None),
                 points_text(effective.total),
                 *(points.get(label, "") for label in labels),
             ]

@@ -37,12 +37,30 @@ def _amount(text: str) -> float | None:
     return float(f"{whole or 0}.{rest or 0}")
 
 
-class Worksheet:
-    """Moodle's grading worksheet of one assignment, as it was downloaded."""
+class Table:
+    """A table of a platform, as it was downloaded."""
 
     def __init__(self, path: Path):
         self.name = path.name
         self.head, *self.rows = read_rows(path) or [[]]
+        self.rows = [row + [""] * (len(self.head) - len(row)) for row in self.rows]
+
+    @property
+    def text(self) -> str:
+        """The table as CSV."""
+        return csv_text([self.head, *self.rows])
+
+    def without_rows_of(self, students) -> list[str]:
+        """Return a sentence about students who have no row, if there are any."""
+        names = ", ".join(sorted(students))
+        return [f"{self.name} has no row of: {names}."] if names else []
+
+
+class Worksheet(Table):
+    """Moodle's grading worksheet of one assignment."""
+
+    def __init__(self, path: Path):
+        super().__init__(path)
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
         lacking = [k for k in ("identifier", "grade", "graded") if k not in self.at]
         if lacking:
@@ -64,7 +82,6 @@ class Worksheet:
         """Fill in grades and comments; return what the instructor should know."""
         said, nought, over, again, met = [], [], [], 0, set()
         for row in self.rows:
-            row += [""] * (len(self.head) - len(row))
             most = _amount(self.of(row, "most"))
             effective = grades.get(whose(self, row) or "")
             if effective is None or effective.total is None:
@@ -110,9 +127,7 @@ class Worksheet:
                 f"{self.name}: some versions of Moodle do not take a grade of 0. See "
                 f"to these after the upload: {', '.join(nought)}."
             )
-        if absent := sorted(set(grades) - met):
-            said.append(f"{self.name} has no row of: {', '.join(absent)}.")
-        return said
+        return said + self.without_rows_of(set(grades) - met)
 
     def participants(self, grades: dict[str, EffectiveGrade], whose) -> dict:
         """Return the grades by name and number of the participant."""
@@ -122,11 +137,6 @@ class Worksheet:
                 number = number_in(self.of(row, "identifier"))
                 found[self.of(row, "name"), number] = effective
         return found
-
-    @property
-    def text(self) -> str:
-        """The table as CSV."""
-        return csv_text([self.head, *self.rows])
 
 
 def row_finder(book, exercise: str):
@@ -167,17 +177,10 @@ def row_finder(book, exercise: str):
     return whose
 
 
-def moodle_feedback(book, rows: dict[str, EffectiveGrade], path: Path) -> None:
+def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None:
     """Write the zip file of feedback pages that an assignment in Moodle takes.
 
-    Parameters
-    ----------
-    book : Gradebook
-        Where the records are.
-    rows : dict
-        What counts, by the name and number of the participant in the worksheet.
-    path : Path
-        The file.
+    `rows` has what counts by the name and number of the participant in the worksheet.
     """
     part = path.with_name(path.name + ".part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -194,12 +197,11 @@ def moodle_feedback(book, rows: dict[str, EffectiveGrade], path: Path) -> None:
     part.replace(path)
 
 
-class CanvasTable:
-    """The gradebook of Canvas, as it was downloaded."""
+class CanvasTable(Table):
+    """The gradebook of Canvas."""
 
     def __init__(self, path: Path):
-        self.name = path.name
-        self.head, *self.rows = read_rows(path) or [[]]
+        super().__init__(path)
         self.at = {title.strip(): k for k, title in enumerate(self.head)}
         if "ID" not in self.at or not {"Student", "LastName"} & self.at.keys():
             raise Refused(f"{self.name} is no gradebook as Canvas exports it.")
@@ -209,22 +211,20 @@ class CanvasTable:
 
         A heading that Canvas does not know would make a new assignment.
         """
+        place = exercise.partition("_")[0]
+        start = re.compile(rf"(exercise|assignment|sheet)?\s*{place}\b", re.I)
+
+        def fits(heading: str) -> bool:
+            if named:
+                return heading.strip() == named.strip()
+            return title.lower() in heading.lower() or bool(start.match(heading))
+
         own = [k for k, t in enumerate(self.head) if ASSIGNMENT.fullmatch(t.strip())]
-        if named:
-            own = [k for k in own if self.head[k].strip() == named.strip()]
-        else:
-            place = exercise.partition("_")[0]
-            start = re.compile(rf"(exercise|assignment|sheet)?\s*{place}\b", re.I)
-            own = [
-                k
-                for k in own
-                if title.lower() in self.head[k].lower() or start.match(self.head[k])
-            ]
+        own = [k for k in own if fits(self.head[k])]
         if len(own) != 1:
             raise Refused(
-                f"{self.name}: which column is exercise {exercise.partition('_')[0]}? "
-                f"Say so with its heading as it stands there: --column "
-                f"{exercise.partition('_')[0]}='Sheet 1 (4711)'"
+                f"{self.name}: which column is exercise {place}? Say so with its "
+                f"heading as it stands there: --column {place}='Sheet 1 (4711)'"
             )
         return own[0]
 
@@ -232,7 +232,6 @@ class CanvasTable:
         """Fill in grades; return what the instructor should know."""
         said, met = [], set()
         for row in self.rows:
-            row += [""] * (len(self.head) - len(row))
             if "points possible" in row[0].lower() or not row[self.at["ID"]].strip():
                 for exercise, place in columns.items():
                     most = _amount(row[place])
@@ -263,8 +262,7 @@ class CanvasTable:
             for row in self.rows
         ]
         self.head = [self.head[k] for k in wanted]
-        if absent := sorted(set(table) - met):
-            said.append(f"{self.name} has no row of: {', '.join(absent)}.")
+        said += self.without_rows_of(set(table) - met)
         if late := sum(bool(s.penalty) for own in table.values() for s in own.values()):
             said.append(
                 f"{late} grades are less for lateness. Where Canvas has a late policy, "
@@ -272,11 +270,6 @@ class CanvasTable:
                 "status of these to None."
             )
         return said
-
-    @property
-    def text(self) -> str:
-        """The table as CSV."""
-        return csv_text([self.head, *self.rows])
 
 
 def cell_of_canvas(text: str) -> str:
