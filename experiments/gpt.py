@@ -2,7 +2,8 @@
 
     python experiments/gpt.py baselines         counting and compressing; needs pyppmd
     python experiments/gpt.py live              the chapter's model, seeds 0 to 2
-    python experiments/gpt.py scaling           six sizes at equal data, seeds 0 to 2
+    python experiments/gpt.py scaling           six sizes at equal data, and at equal
+                                                compute, seeds 0 to 2
     python experiments/gpt.py long --seeds 0 --ship    the model that the course ships
 
 Everything runs on one thread, and seconds are CPU seconds without evaluation. Settings
@@ -29,7 +30,8 @@ from attncourse.training.language import bits_per_byte, next_token_loss, text_wi
 
 MERGES = 1792
 LIVE = {"d_model": 128, "num_heads": 4, "num_layers": 4, "context": 128}
-SIZES = (16, 24, 32, 48, 64, 96)
+LONG = {"d_model": 160, "num_heads": 4, "num_layers": 4, "context": 256}
+SIZES, MIDDLE = (16, 24, 32, 48, 64, 96), 48
 LOOK = 16_000  # characters of the validation text that a curve is measured on
 
 
@@ -86,34 +88,44 @@ def live(options):
         run |= held_out(model, text, tokenizer)
         keep("gpt_live", run, ("seed",))
         if options.ship:
-            ship(model, tokenizer, run, seed)
+            ship(model, LIVE, tokenizer, run, seed)
 
 
 def long(options):
-    """Train the same model for longer."""
+    """Train a model that is somewhat wider, reads further, and takes more steps."""
     text, tokenizer, ids = prepare()
     for seed in options.seeds:
-        steps = options.steps or 9000
-        model, run = fit(LIVE, text, tokenizer, ids, seed=seed, steps=steps, every=250)
+        steps = options.steps or 8000
+        model, run = fit(
+            LONG, text, tokenizer, ids, seed=seed, steps=steps, every=250, dropout=0.1
+        )
         run |= held_out(model, text, tokenizer)
         keep("gpt_long", run, ("seed", "steps"))
         if options.ship:
-            ship(model, tokenizer, run, seed)
+            ship(model, LONG, tokenizer, run, seed)
 
 
 def scaling(options):
-    """Train six sizes on the same data, in the same order, with every seed."""
+    """Train six sizes with every seed: on the same data, and for the same compute.
+
+    Compute is parameters times tokens, so at equal compute a small model takes more
+    steps. Both studies share the size in the middle.
+    """
     text, tokenizer, ids = prepare()
-    steps = options.steps or 1080
+    most = options.steps or 1080
+    models = (GPT(len(tokenizer), **{**LIVE, "d_model": d}) for d in SIZES)
+    sizes = [sum(p.numel() for p in model.parameters()) for model in models]
+    middle = sizes[SIZES.index(MIDDLE)]
     for seed in options.seeds:
-        for width in SIZES:
-            sizes = {**LIVE, "d_model": width}
-            model, run = fit(
-                sizes, text, tokenizer, ids, seed=seed, steps=steps, every=steps
-            )
-            run |= held_out(model, text, tokenizer)
-            run["seconds"] = run.pop("curve")[-1][1]
-            keep("gpt_scaling", run, ("seed", "d_model"))
+        for width, size in zip(SIZES, sizes, strict=True):
+            for steps in dict.fromkeys((most, round(most * middle / size))):
+                arguments = {**LIVE, "d_model": width}
+                model, run = fit(
+                    arguments, text, tokenizer, ids, seed=seed, steps=steps, every=steps
+                )
+                run |= held_out(model, text, tokenizer)
+                run["seconds"] = run.pop("curve")[-1][1]
+                keep("gpt_scaling", run, ("seed", "d_model", "steps"))
 
 
 def held_out(model, text, tokenizer):
@@ -142,13 +154,13 @@ def keep(name, run, key):
     save(name, {"made": made, "runs": runs})
 
 
-def ship(model, tokenizer, run, seed):
+def ship(model, sizes, tokenizer, run, seed):
     """Write the model that the course ships; its scores are those of 8-bit weights."""
     text = split_texts(load_novels())
     save_model(
         "gpt",
         model,
-        arguments={"vocab_size": len(tokenizer), **LIVE},
+        arguments={"vocab_size": len(tokenizer), **sizes},
         vocabularies={},
         merges=tokenizer.merges,
         measures=lambda model: held_out(model, text, tokenizer),
