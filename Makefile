@@ -135,6 +135,7 @@ record: setup ## make the recorded results again that chapters show; about 30 mi
 	$(PY) experiments/applications.py --again
 	$(PY) experiments/digits.py --again
 	$(PY) experiments/gpt.py live
+	$(PY) experiments/gpt.py scaling
 	$(PY) experiments/transformer.py --again
 	$(PY) experiments/longer.py --again
 	$(PY) experiments/efficient.py --again
@@ -143,7 +144,7 @@ record: setup ## make the recorded results again that chapters show; about 30 mi
 checkpoints: setup ## train the models again that the course ships; about 10 minutes
 	$(PY) experiments/checkpoints.py
 	$(PY) experiments/applications.py --models
-	$(PY) experiments/gpt.py live --seeds 0 --ship
+	$(PY) experiments/gpt.py long --seeds 0 --ship
 
 .PHONY: bench
 bench: setup ## measure speed and memory against PyTorch's own; keeps the figures
