@@ -4,7 +4,7 @@ Names are loaded when they are first used, so ``import attncourse`` needs neithe
 PyTorch nor Matplotlib, and the NumPy part works where PyTorch is not installed.
 """
 
-from importlib import import_module
+from attncourse._lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -41,16 +41,5 @@ _NAMES = {
 }
 MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(MODULE_OF)]
-
-
-def __getattr__(name):
-    if name not in MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{MODULE_OF[name]}"), name)
-    globals()[name] = value  # so that __getattr__ is asked once for each name
-    return value
-
-
-def __dir__():
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, __all__ = lazy_names(__name__, _NAMES)
+__all__ += ["__version__"]

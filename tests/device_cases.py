@@ -160,9 +160,8 @@ def attention_to_neighbours(device):
 @case("block_sparse_attention", "window_blocks", "strided_blocks", "global_blocks")
 def attention_in_blocks(device):
     q, k, v = triple(device, 2, 17, 5)
-    blocks = sparse.window_blocks(6, 1, causal=True, device=device)
-    blocks = blocks | sparse.strided_blocks(6, 2, device=device)
-    blocks = blocks | sparse.global_blocks(6, 1, device=device)
+    blocks = sparse.window_blocks(6, 1) | sparse.strided_blocks(6, 2)
+    blocks = (blocks | sparse.global_blocks(6, 1)).to(device)
     output = sparse.block_sparse_attention(
         q, k, v, blocks, block_size=3, global_tokens=2, causal=True
     )
@@ -171,7 +170,7 @@ def attention_in_blocks(device):
 
 @case("expand_blocks")
 def expanded_blocks(device):
-    return sparse.expand_blocks(sparse.window_blocks(3, 0, device=device), 4, 11, 11)
+    return sparse.expand_blocks(sparse.window_blocks(3, 0).to(device), 4, 11, 11)
 
 
 @case("linear_attention", "elu_features")

@@ -31,6 +31,7 @@ BASE = {
     "devices",
     "__version__",
     "MODULE_OF",
+    "_lazy",
 }  # anybody may use these
 DOCUMENTED_NAMES = [
     "softmax",

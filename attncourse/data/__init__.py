@@ -3,7 +3,7 @@
 Names are imported when they are first used, so that the generators work without torch.
 """
 
-from importlib import import_module
+from attncourse._lazy import lazy_names
 
 _HOME = {
     "batching": ("length_batches", "pad_sequences", "translation_tensors"),
@@ -38,16 +38,5 @@ _HOME = {
         "translation_pairs",
     ),
 }
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = sorted(_MODULE_OF)
-
-
-def __getattr__(name):
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-
-
-def __dir__():
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -28,14 +28,8 @@ def blockwise_attention(query, key, value, mask=None, *, block_size=128):
 
     Parameters
     ----------
-    query : torch.Tensor
-        Floating point, ``(..., queries, d_k)``.
-    key : torch.Tensor
-        ``(..., keys, d_k)``.
-    value : torch.Tensor
-        ``(..., keys, d_v)``.
-    mask : torch.Tensor of bool, optional
-        Broadcastable to ``(..., queries, keys)``; True = may attend.
+    query, key, value, mask
+        As for `scaled_dot_product_attention`.
     block_size : int
         Keys in a block, at least 1. It need not divide the number of keys.
 

@@ -25,12 +25,8 @@ def linear_attention(query, key, value, *, causal=False):
 
     Parameters
     ----------
-    query : torch.Tensor
-        Floating point, ``(..., queries, d_k)``.
-    key : torch.Tensor
-        ``(..., keys, d_k)``.
-    value : torch.Tensor
-        ``(..., keys, d_v)``.
+    query, key, value : torch.Tensor
+        As for `scaled_dot_product_attention`.
     causal : bool
         If True, no query sees a later key; needs as many queries as keys.
 

@@ -27,12 +27,8 @@ def block_sparse_attention(
 
     Parameters
     ----------
-    query : torch.Tensor
-        Floating point, ``(..., queries, d_k)``.
-    key : torch.Tensor
-        ``(..., keys, d_k)``.
-    value : torch.Tensor
-        ``(..., keys, d_v)``.
+    query, key, value : torch.Tensor
+        As for `scaled_dot_product_attention`.
     block_mask : torch.Tensor of bool
         ``(query blocks, key blocks)``, one entry for each pair of blocks, the last
         ones included that are only partly filled; True = may attend. Patterns come
@@ -106,7 +102,7 @@ def block_sparse_attention(
     return output.reshape(*batch, queries, value.shape[-1])
 
 
-def window_blocks(num_blocks, window, *, causal=False, device=None):
+def window_blocks(num_blocks, window):
     """Return the block mask in which blocks see those at most `window` blocks away.
 
     Parameters
@@ -115,10 +111,6 @@ def window_blocks(num_blocks, window, *, causal=False, device=None):
         Blocks in the sequence, ``ceil(tokens / block_size)``.
     window : int
         In blocks; 0 leaves the block itself.
-    causal : bool
-        If True, no block sees a later block.
-    device : torch.device, optional
-        Where the mask is made.
 
     Returns
     -------
@@ -126,62 +118,30 @@ def window_blocks(num_blocks, window, *, causal=False, device=None):
         ``(num_blocks, num_blocks)``; True = may attend.
     """
     window = _checks.positive_int("window", window, minimum=0)
-    distance = _distances(num_blocks, device)
-    return (distance <= window) & (distance >= (0 if causal else -window))
+    return _distances(num_blocks).abs() <= window
 
 
-def strided_blocks(num_blocks, stride, *, causal=False, device=None):
+def strided_blocks(num_blocks, stride):
     """Return the block mask in which blocks see every `stride`-th one from their own.
 
-    Parameters
-    ----------
-    num_blocks : int
-        Blocks in the sequence, ``ceil(tokens / block_size)``.
-    stride : int
-        In blocks, at least 1.
-    causal : bool
-        If True, no block sees a later block.
-    device : torch.device, optional
-        Where the mask is made.
-
-    Returns
-    -------
-    torch.Tensor of bool
-        ``(num_blocks, num_blocks)``; True = may attend.
+    `stride` is at least 1; the rest is as for `window_blocks`.
 
     References
     ----------
     Child et al. (2019), section 4.3: together with a window this is strided attention.
     """
-    stride = _checks.positive_int("stride", stride)
-    distance = _distances(num_blocks, device)
-    mask = distance % stride == 0
-    return mask & (distance >= 0) if causal else mask
+    return _distances(num_blocks) % _checks.positive_int("stride", stride) == 0
 
 
-def global_blocks(num_blocks, count, *, device=None):
+def global_blocks(num_blocks, count):
     """Return the block mask in which the first `count` blocks see all and are seen.
 
-    For single global tokens use ``global_tokens`` of `block_sparse_attention`.
-
-    Parameters
-    ----------
-    num_blocks : int
-        Blocks in the sequence, ``ceil(tokens / block_size)``.
-    count : int
-        Number of global blocks, at least 0.
-    device : torch.device, optional
-        Where the mask is made.
-
-    Returns
-    -------
-    torch.Tensor of bool
-        ``(num_blocks, num_blocks)``; True = may attend.
+    The rest is as for `window_blocks`. For single global tokens use ``global_tokens``
+    of `block_sparse_attention`.
     """
     count = _checks.positive_int("count", count, minimum=0)
-    num_blocks = _checks.positive_int("num_blocks", num_blocks)
-    block = torch.arange(num_blocks, device=device)
-    return (block[:, None] < count) | (block < count)
+    first = torch.arange(_checks.positive_int("num_blocks", num_blocks)) < count
+    return first[:, None] | first
 
 
 def expand_blocks(block_mask, block_size, queries, keys):
@@ -209,10 +169,9 @@ def expand_blocks(block_mask, block_size, queries, keys):
     return rows.repeat_interleave(size, dim=1)[:, :keys]
 
 
-def _distances(num_blocks, device):
+def _distances(num_blocks):
     """Return query block − key block."""
-    num_blocks = _checks.positive_int("num_blocks", num_blocks)
-    block = torch.arange(num_blocks, device=device)
+    block = torch.arange(_checks.positive_int("num_blocks", num_blocks))
     return block[:, None] - block
 
 

@@ -194,11 +194,6 @@ def test_window_blocks_see_their_neighbours():
         [0, 1, 1, 1],
         [0, 0, 1, 1],
     ]
-    assert window_blocks(3, 1, causal=True).int().tolist() == [
-        [1, 0, 0],
-        [1, 1, 0],
-        [0, 1, 1],
-    ]
     assert torch.equal(window_blocks(5, 0), torch.eye(5, dtype=torch.bool))
     assert window_blocks(5, 9).all()
 
@@ -210,12 +205,6 @@ def test_strided_blocks_see_every_stride_th_block():
         [1, 0, 1, 0, 1],
         [0, 1, 0, 1, 0],
         [1, 0, 1, 0, 1],
-    ]
-    assert strided_blocks(4, 3, causal=True).int().tolist() == [
-        [1, 0, 0, 0],
-        [0, 1, 0, 0],
-        [0, 0, 1, 0],
-        [1, 0, 0, 1],
     ]
     assert strided_blocks(5, 1).all()
 

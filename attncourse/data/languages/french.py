@@ -1,6 +1,6 @@
 """French: adjectives after the noun, gender and number agreement, ne ... pas."""
 
-from attncourse.data.languages.tree import Pronoun
+from attncourse.data.languages.tree import Pronoun, Words
 
 _DETERMINERS = {  # (determiner, gender), then plural
     ("the", "m"): "le",
@@ -39,13 +39,12 @@ def starts_with_vowel(word):
     return word[0] in _VOWELS and word not in _ASPIRATED
 
 
-class French:
+class French(Words):
     """Puts a sentence into French: `words` and `atoms`, one tuple for each token."""
 
     def words(self, sentence):
         """Return the tokens and their atoms."""
-        self.out = []
-        self.atoms = []
+        self.begin()
         put = self._put
         for number, unit in enumerate(sentence.units):
             if number:
@@ -63,15 +62,6 @@ class French:
                     self._clause(unit.subordinate)
         put(".", (sentence.stop_id,))
         return self._elide()
-
-    def _put(self, word, atoms):
-        self.out.append(word)
-        self.atoms.append(atoms)
-
-    def _form(self, form, base):
-        for word, parts in form:
-            self.out.append(word)
-            self.atoms.append(tuple([base + k for k in parts]))
 
     def _conjunction(self, unit):
         if unit.conjunction == "because":

@@ -1,6 +1,6 @@
 """German: verb second, verb last in subordinate clauses, cases, nicht and kein."""
 
-from attncourse.data.languages.tree import Pronoun
+from attncourse.data.languages.tree import Pronoun, Words
 
 _CASES = ("nom", "acc", "dat")
 _KINDS = ("m", "f", "n", "pl")
@@ -43,13 +43,12 @@ def _ein(stem, case, kind):
     return stem if ending == "-" else stem + ending
 
 
-class German:
+class German(Words):
     """Puts a sentence into German: tokens, and one tuple of atoms for each."""
 
     def words(self, sentence):
         """Return the tokens and their atoms."""
-        self.out = []
-        self.atoms = []
+        self.begin()
         self.comma_due = ()  # atoms of a comma that comes unless the sentence ends
         self.comma_waits = False
         for number, unit in enumerate(sentence.units):
@@ -76,17 +75,11 @@ class German:
         self.comma_due = (self.comma_due if self.comma_waits else ()) + atoms
         self.comma_waits = True
 
-    def _put(self, word, atoms):
+    def _put(self, word, atoms=()):
         if self.comma_waits:
             self.comma_waits = False
-            self.out.append(",")
-            self.atoms.append(self.comma_due)
-        self.out.append(word)
-        self.atoms.append(atoms)
-
-    def _form(self, form, base):
-        for word, parts in form:
-            self._put(word, tuple([base + k for k in parts]))
+            super()._put(",", self.comma_due)
+        super()._put(word, atoms)
 
     def _phrase(self, phrase, case, negation=(), skip_article=False):
         """Add a noun phrase; `negation`: the atoms of "not" that "kein" carries."""

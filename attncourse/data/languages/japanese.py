@@ -1,11 +1,11 @@
 """Japanese in rōmaji: verb last, particles, relative clauses before the noun."""
 
-from attncourse.data.languages.tree import Pronoun
+from attncourse.data.languages.tree import Pronoun, Words
 
 _COUNTS = {"two": 0, "three": 1}
 
 
-class Japanese:
+class Japanese(Words):
     """Puts a sentence into Japanese: tokens, and one tuple of atoms for each.
 
     Main clauses are polite (-masu), subordinate ones plain. A subordinate clause comes
@@ -16,8 +16,7 @@ class Japanese:
 
     def words(self, sentence):
         """Return the tokens and their atoms."""
-        self.out = []
-        self.atoms = []
+        self.begin()
         for number, unit in enumerate(sentence.units):
             if number:
                 self._put("ga", (sentence.but_ids[number] + 1,))
@@ -25,15 +24,6 @@ class Japanese:
             self._unit(unit, sentence.comma_ids[number])
         self._put(".", (sentence.stop_id,))
         return self.out, self.atoms
-
-    def _put(self, word, atoms=()):
-        self.out.append(word)
-        self.atoms.append(atoms)
-
-    def _form(self, form, base):
-        for word, parts in form:
-            self.out.append(word)
-            self.atoms.append(tuple([base + k for k in parts]))
 
     def _unit(self, unit, comma_id):
         main, sub = unit.main, unit.subordinate

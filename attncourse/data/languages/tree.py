@@ -12,6 +12,23 @@ ATOMS = 4  # ids are multiples of this; no English word here has more tokens
 DEFINITE = frozenset({"the", "this", "my"})
 
 
+class Words:
+    """The tokens of a sentence in another language, and the atoms of each."""
+
+    def begin(self):
+        """Forget the last sentence."""
+        self.out = []
+        self.atoms = []
+
+    def _put(self, word, atoms=()):
+        self.out.append(word)
+        self.atoms.append(atoms)
+
+    def _form(self, form, base):
+        for word, parts in form:
+            self._put(word, tuple([base + k for k in parts]))
+
+
 class NounPhrase:
     """A noun with its determiner and modifiers.
 
