@@ -21,8 +21,6 @@ moved in place, deep copies, saved files and recurrent layers then each need a p
 their own, which proves little about the path that ordinary tensors take.
 """
 
-import time
-import weakref
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
@@ -137,7 +135,6 @@ class _Dispatch(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.generators = weakref.WeakValueDictionary()  # those of the pretend GPU
         self.seed(0)
 
     @classmethod
@@ -168,15 +165,10 @@ class _Dispatch(TorchDispatchMode):
 
     def _draw(self, operation, args, kwargs, there):
         generator = kwargs.get("generator")
-        if generator is not None:
-            own = generator._cdata in self.generators
-            if own != there:
-                wanted, found = ("cuda", "cpu") if there else ("cpu", "cuda")
-                raise RuntimeError(
-                    f"Expected a '{wanted}' device type for generator but found "
-                    f"'{found}'"
-                )
-            return operation(*args, **kwargs)
+        if there and generator is not None:
+            raise RuntimeError(
+                "Expected a 'cuda' device type for generator but found 'cpu'"
+            )
         if not there:
             return operation(*args, **kwargs)
         kept = torch.default_generator.get_state()
@@ -227,36 +219,8 @@ def _from_data(function):
     return lambda *args, device=None, **kw: _move(function(*args, **kw), device)
 
 
-class _Event:
-    """A point in time: what is done on the pretend GPU is done at once."""
-
-    def __init__(self, **options):
-        self.at = None
-
-    def record(self, stream=None):
-        self.at = time.perf_counter()
-
-    def elapsed_time(self, end):
-        return 1000 * (end.at - self.at)
-
-    synchronize = wait = lambda self: None
-
-
 def _stand_ins(mode):
     """Return (object, name, stand-in) of all that is replaced."""
-    generator_class = torch.Generator
-
-    class Generator(generator_class):
-        def __new__(cls, device="cpu"):
-            made = super().__new__(cls, "cpu")
-            if _is_gpu(device):
-                mode.generators[made._cdata] = made
-            return made
-
-        @property
-        def device(self):
-            return GPU if self._cdata in mode.generators else CPU
-
     autocast, deepcopy = torch.amp.autocast_mode.autocast, torch.Tensor.__deepcopy__
     begin, enter, leave = autocast.__init__, autocast.__enter__, autocast.__exit__
 
@@ -278,15 +242,6 @@ def _stand_ins(mode):
 
     def of_device(function):
         return lambda device="cpu": function("cpu" if device == "cuda" else device)
-
-    def tagger(storage):
-        return "cuda:0" if hasattr(storage, "pretend_gpu") else None
-
-    def restore(storage, location):
-        if location.startswith("cuda"):
-            storage.pretend_gpu = True
-            return storage
-        return None
 
     def recurrent(function):
         """Refuse what cuDNN refuses: a state in pieces, backward in evaluation mode."""
@@ -320,7 +275,6 @@ def _stand_ins(mode):
         padded, lengths = pad_packed(data, *args)
         return _put(padded, on_gpu(data)), lengths
 
-    registry = torch.serialization._package_registry
     nothing, tensor = lambda *args, **kwargs: None, torch.Tensor
     properties = {
         "device": lambda x: GPU if on_gpu(x) else REAL.device.__get__(x),
@@ -349,10 +303,7 @@ def _stand_ins(mode):
         "manual_seed_all": mode.seed,
         "get_rng_state": lambda device=None: mode.random.get_state(),
         "set_rng_state": lambda state, device=None: mode.random.set_state(state),
-        "is_bf16_supported": lambda *args: True,
-        "get_device_name": lambda device=None: "pretend GPU",
         "get_device_capability": lambda device=None: (8, 0),
-        "Event": _Event,
     }
     yield from ((tensor, name, property(get)) for name, get in properties.items())
     yield from ((tensor, name, method) for name, method in methods.items())
@@ -361,14 +312,12 @@ def _stand_ins(mode):
         yield torch, name, _from_data(getattr(torch, name))
     for name in ("is_autocast_enabled", "get_autocast_dtype"):
         yield torch, name, of_device(getattr(torch, name))
-    yield torch, "Generator", Generator
     yield torch, "compile", lambda function, **options: function
     yield torch._VF, "gru", recurrent(torch._VF.gru)
     yield torch._VF, "lstm", recurrent(torch._VF.lstm)
     yield torch._VF, "_pack_padded_sequence", pack_padded_sequence
     yield torch._VF, "_pad_packed_sequence", pad_packed_sequence
     yield torch.backends.cudnn, "is_acceptable", lambda x: False
-    yield torch.serialization, "_package_registry", [(0, tagger, restore), *registry]
     yield autocast, "__init__", start_autocast
     yield autocast, "__enter__", enter_autocast
     yield autocast, "__exit__", leave_autocast

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
-SCRIPTS = ("everyday", "local_attention", "on_gpu")
 
 
 @pytest.fixture
@@ -29,13 +28,6 @@ def test_what_is_no_name_of_a_machine_is_refused(option, capsys, name):
     with pytest.raises(SystemExit):
         option("--record", name)
     assert "the name of a machine" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_make_bench_asks_for_what_the_scripts_take(name):
-    makefile = (FOLDER.parent / "Makefile").read_text(encoding="utf-8")
-    assert f"$(PY) benchmarks/{name}.py --record\n" in makefile
-    assert "add_record_option(parser)" in (FOLDER / f"{name}.py").read_text("utf-8")
 
 
 def test_without_a_gpu_the_script_for_one_says_so(monkeypatch, capsys):

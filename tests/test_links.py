@@ -1,6 +1,5 @@
 import math
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -40,34 +39,6 @@ def test_counterexamples_with_an_answer_mislead(found):
     assert {e.kind for e in answered} == {"who", "what"}
 
 
-def test_counterexamples_without_one_ask_about_the_person_named_last(found):
-    several = 0
-    for before, e in pairwise(found):
-        if e.answer:
-            continue
-        several += 1
-        assert before.kind == "what" and before.context == e.context
-        assert before.question[-2:] == e.question[-2:]
-        pronoun, name = before.reference
-        person = e.question[2:-2]
-        places = [
-            i for i in range(len(e.context)) if e.context[i : i + len(person)] == person
-        ]
-        assert any(name < place < pronoun for place in places)
-    assert several > 20
-
-
-def test_no_passage_answers_what_is_asked_in_vain(found):
-    # whoever did it is named or meant by a pronoun: nobody who is asked about did
-    known = {(e.context, e.question) for e in found if e.answer}
-    assert not known & {(e.context, e.question) for e in found if not e.answer}
-
-
-def test_counterexamples_are_drawn_again_from_their_seed(found):
-    assert counterexamples(300, seed=4) == found
-    assert counterexamples(0) == []
-
-
 def test_batches_are_the_usual_ones_with_links():
     examples = qa_examples(60, seed=3, pronouns=0.9)
     words = Vocabulary.build([e.context + e.question for e in examples])
@@ -100,11 +71,3 @@ def test_the_loss_counts_both_links_of_those_that_have_one():
     assert link_loss(weights, names, pronouns).item() == pytest.approx(expected, 1e-4)
     nothing = torch.tensor([-1, -1, -1])
     assert link_loss(weights, nothing, nothing).item() == 0
-
-
-def test_a_link_that_is_not_there_costs_much_but_not_everything():
-    weights = torch.zeros(1, 2, 3, 3, requires_grad=True)
-    loss = link_loss(weights, torch.tensor([0]), torch.tensor([2]))
-    loss.backward()
-    assert 20 < loss.item() < 40
-    assert weights.grad.isfinite().all() and (weights.grad != 0).sum() == 2

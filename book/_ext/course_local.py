@@ -51,12 +51,6 @@ SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
 FIRST_TEXT = re.compile(
     r"<article class=\"bd-article\".*?<p>((?:(?!</p>).){40,})</p>", re.DOTALL
 )
-CODE = re.compile(r"<div class=\"highlight\"><pre>.*?</pre>", re.DOTALL)
-TOKEN = re.compile(r"<span class=\"(\w+)\">([^<]*)</span>")
-CODE_STYLE = re.compile(
-    r"^([^{}\n]*)\.highlight(?: \.(\w+))? *\{([^}]*)\}", re.MULTILINE
-)
-COLOUR = re.compile(r"(?<![\w-])color: *([^;}\s]+)")
 FONT_FACE = re.compile(r"@font-face\{[^}]*vendor/fontawesome[^}]*\}")
 GLYPH = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{content:\"[^}]*\}")
 SOURCE_MAP = re.compile(r"\n?(?://|/\*)# sourceMappingURL=\S+?(?:\s*\*/)?\s*$")
@@ -121,34 +115,6 @@ def size_figures(text, page):
     return FIGURE.sub(with_size, text)
 
 
-def plain_tokens(text):
-    """Return the classes of code that a style sheet shows as what has no class.
-
-    Most of a page's elements are parts of code, and most of these are names and
-    brackets in the colour of the text around them.
-    """
-    own, around = {}, {}
-    for theme, token, style in CODE_STYLE.findall(text):
-        if token:
-            own.setdefault(token, []).append((theme, style.strip(" ;")))
-        elif found := COLOUR.search(style):
-            around[theme] = f"color: {found[1]}"
-    return {
-        token
-        for token, styles in own.items()
-        if all(around.get(theme) == style for theme, style in styles)
-    }
-
-
-def lighten_code(text, plain):
-    """Return a page whose code has no elements for tokens of these classes."""
-
-    def without(found):
-        return TOKEN.sub(lambda t: t[2] if t[1] in plain else t[0], found[0])
-
-    return CODE.sub(without, text)
-
-
 def lighten_style(text):
     """Return a style sheet without the icon fonts and without source maps."""
     return SOURCE_MAP.sub("", GLYPH.sub("", FONT_FACE.sub("", text)))
@@ -175,7 +141,6 @@ def lighten_site(app, exception):
         return
     out = Path(app.outdir)
     wanted = {f"{name}.html" for name in app.env.found_docs}
-    plain = plain_tokens((out / "_static" / "pygments.css").read_text(encoding="utf8"))
     for page in out.rglob("*.html"):
         name = page.relative_to(out).as_posix()
         if name not in wanted | {"search.html", "index.html", "404.html"}:
@@ -183,7 +148,6 @@ def lighten_site(app, exception):
             continue
         rewrite(page, lighten_page)
         rewrite(page, lambda text, p=page: size_figures(text, p))
-        rewrite(page, lambda text: lighten_code(text, plain))
     for style in (out / "_static").rglob("*.css"):
         rewrite(style, lighten_style)
     for script in (out / "_static").rglob("*.js"):
@@ -196,6 +160,5 @@ def lighten_site(app, exception):
 def setup(app):
     # Jupyter Book sets this for the extension sphinx_comments, which is not loaded.
     app.add_config_value("comments_config", {}, "html")
-    # after the theme, which writes the colours of code when the build has finished
     app.connect("build-finished", lighten_site, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,6 @@ THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_the
 
 
 course_styles = load("book/_ext/course_styles.py")
-course_local = load("book/_ext/course_local.py")
 course_loading = load("book/_ext/course_loading.py")
 without_unused = course_styles.without_unused
 
@@ -100,18 +99,3 @@ def test_joined_sheets_find_their_files(tmp_path, name, before, after):
     (tmp_path / "all.css").write_text("b{c:d}", encoding="utf8")
     (tmp_path / name).write_text(before, encoding="utf8")
     assert course_loading.joined([name], tmp_path) == '@charset "UTF-8";' + after
-
-
-def test_code_keeps_no_element_that_shows_nothing():
-    sheet = (
-        ".a .highlight { color: #111 }\n.b .highlight { color: #eee; top: 0 }\n"
-        ".a .highlight .n { color: #111 } /* n */\n.b .highlight .n { color: #eee }\n"
-        ".a .highlight .k { color: #111 }\n.b .highlight .k { color: #fff }\n"
-        ".a .highlight .s { color: #111; font-style: italic }\n"
-    )
-    plain = course_local.plain_tokens(sheet)
-    assert plain == {"n"}
-    code = '<span class="n">x</span><span class="k">if</span>'
-    page = f'{code}<div class="highlight"><pre>{code}</pre></div>'
-    wanted = f'{code}<div class="highlight"><pre>x<span class="k">if</span></pre></div>'
-    assert course_local.lighten_code(page, plain) == wanted
