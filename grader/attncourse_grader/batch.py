@@ -20,6 +20,7 @@ from attncourse_grader.hand_in.class_list import (
     ClassList,
     Student,
     blind,
+    named_as_before,
     number_in,
     read_class_list,
 )
@@ -133,7 +134,11 @@ class _Run:
     def through(self, places, scratch: Path) -> int:
         course, book = self.course, self.book
         # A fault in what the instructor gives is said before anything is kept.
-        students = read_class_list(course.students) if course.students else None
+        students = None
+        if course.students:
+            listed = read_class_list(course.students).students
+            known = book.students().values()
+            students = ClassList(named_as_before(listed, known))
         manifest = read_manifest(course.solutions)
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]

@@ -321,6 +321,22 @@ def test_who_left_the_class_list_is_left_out_of_tables_and_kept(
     assert standing(tmp_path, "grace").points == 2
 
 
+def test_a_namesake_who_comes_or_leaves_changes_nobodys_grades(
+    tmp_path, notebook, grade
+):
+    table = tmp_path / "class.csv"
+    ada, other = "Ada,ada@x.org\n", "Ada,other@x.org\n"
+    notebook(tmp_path / "in" / "ada@x.org.ipynb")
+    for rows in (ada, ada + other, other + ada, ada):
+        table.write_text(f"name,email\n{rows}")
+        grade("--students", str(table))
+        assert standing(tmp_path, "Ada").points == 2
+    book = tmp_path / "grades" / "grades.csv"
+    assert '"Ada","","ada@x.org","","2"' in book.read_text()
+    table.write_text(f"name,email\n{ada}Eve,ada@x.org\n")  # one of them is wrong
+    assert grade("--students", str(table)) == 1
+
+
 def test_points_are_changed_by_hand_with_a_reason(tmp_path, notebook, grade, capsys):
     notebook(tmp_path / "in" / "ada.ipynb")
     grade()

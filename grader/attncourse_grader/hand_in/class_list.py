@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ COLUMNS = {
     "canvas": ("canvas_id", "canvas id", "lms_user_id"),
     "section": ("section", "group", "groups"),
 }
+MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 
@@ -121,6 +123,25 @@ class ClassList:
         return sorted(group, key=lambda s: s.student), why
 
 
+def named_as_before(students: list[Student], known) -> list[Student]:
+    """Return students by the names that a gradebook has for them.
+
+    A namesake who comes or leaves changes what a list calls somebody; a number, a login
+    or an address tells that it is the same person.
+    """
+    by_mark = {(k, row[k]): row["student"] for row in known for k in MARKS if row[k]}
+    found = []
+    for student in students:
+        names = {by_mark.get((k, getattr(student, k))) for k in MARKS} - {None}
+        same = replace(student, student=names.pop()) if len(names) == 1 else student
+        found.append(same)
+    count = Counter(student.student.casefold() for student in found)
+    return [
+        same if count[same.student.casefold()] == 1 else own
+        for own, same in zip(students, found, strict=True)
+    ]
+
+
 def blind(number: str) -> Student:
     """Return the student whose name Moodle hides behind a number."""
     return Student(f"Participant {number}")
@@ -147,7 +168,7 @@ def _names_of(student: Student) -> set[str]:
 
 
 def _marks_of(student: Student) -> set[str]:
-    marks = [student.id, student.user, student.email, student.canvas]
+    marks = [getattr(student, kind) for kind in MARKS]
     return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
 
 
