@@ -25,13 +25,13 @@ from attncourse_grader.hand_in.class_list import (
     read_class_list,
 )
 from attncourse_grader.hand_in.collect import collect
-from attncourse_grader.hand_in.manifest import (
+from attncourse_grader.hand_in.release import (
+    DEFAULT_SECRET,
     doubts_about,
     fingerprint,
     mark_of,
     read_manifest,
 )
-from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox

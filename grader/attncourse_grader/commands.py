@@ -51,12 +51,9 @@ def run_gradescope(arguments) -> int:
 
     if arguments.penalty:
         read_penalty(arguments.penalty)
-    settings = {
-        "secret": arguments.secret or DEFAULT_SECRET,
-        "penalty": arguments.penalty,
-        "minutes": arguments.minutes,
-        "visibility": arguments.visibility,
-    }
+    taken = ("penalty", "minutes", "visibility")
+    settings = {name: getattr(arguments, name) for name in taken}
+    settings["secret"] = arguments.secret or DEFAULT_SECRET
     exercise, where = exercise_named(arguments.exercise), arguments.out
     print(build(arguments.solutions, exercise, where, arguments.index, settings))
     return 0
@@ -66,8 +63,7 @@ def run_release(arguments) -> int:
     """Make the exercises, say which, and note the secret's fingerprint."""
     from attncourse_grader.exercises import exercise_of
     from attncourse_grader.hand_in.class_list import read_class_list
-    from attncourse_grader.hand_in.manifest import mark_of, write_manifest
-    from attncourse_grader.hand_in.release import release
+    from attncourse_grader.hand_in.release import mark_of, release, write_manifest
 
     names = [exercise_named(name) for name in arguments.names] or list(modules())
     secret = arguments.secret

@@ -17,7 +17,7 @@ from attncourse_grader.hand_in.class_list import (
     key_of,
 )
 from attncourse_grader.hand_in.collect import Found
-from attncourse_grader.hand_in.manifest import fingerprint, secret_for
+from attncourse_grader.hand_in.release import fingerprint, secret_for
 from attncourse_grader.safe_text import one_line
 
 
@@ -59,12 +59,9 @@ ENGINE = ("probe", "run", "compare", "relations", "forbidden", "provided/__init_
 def hash_of_checks(modules) -> str:
     """Return the hash of the code of checks: what they share, and their own modules."""
     engine = [*ENGINE, *modules, *(f"provided/{name}" for name in modules)]
-    paths = [folder() / f"{name}.py" for name in engine]
-    paths = [path for path in paths if path.is_file()]
-    found = hashlib.sha256()
-    for path in sorted(paths):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+    paths = sorted(folder() / f"{name}.py" for name in engine)
+    code = [path.read_bytes() for path in paths if path.is_file()]
+    return hashlib.sha256(b"".join(code)).hexdigest()
 
 
 def hash_of_code(path: Path) -> str:
@@ -83,11 +80,8 @@ def hash_of_code(path: Path) -> str:
 
 def hash_of(path: Path) -> str:
     """Return the hash of a file's content."""
-    found = hashlib.sha256()
     with path.open("rb") as file:
-        while part := file.read(1 << 20):
-            found.update(part)
-    return found.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:

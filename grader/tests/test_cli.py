@@ -12,7 +12,7 @@ import pytest
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.manifest import fingerprint, mark_of
+from attncourse_grader.hand_in.release import fingerprint, mark_of
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
 
