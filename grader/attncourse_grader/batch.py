@@ -99,25 +99,20 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
             "instructor's notebooks with --solutions."
         )
     with contextlib.ExitStack() as stack:
-        if course.out is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            scratch = Path(folder) / SCRATCH
-            book = stack.enter_context(Gradebook(":memory:"))
-        else:
-            try:
-                course.out.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise Refused(f"{course.out} cannot be made ({error}).") from None
-            stack.enter_context(only_run(course.out))
-            scratch = course.out / SCRATCH
-            back_up(course.out / BOOK)
-            book = stack.enter_context(Gradebook(course.out / BOOK))
-        # What a run that was killed has left.
+        out = course.out or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Refused(f"{out} cannot be made ({error}).") from None
+        stack.enter_context(only_run(out))
+        back_up(out / BOOK)
+        book = stack.enter_context(Gradebook(out / BOOK))
+        scratch = out / SCRATCH  # what a run that was killed has left is removed
         with contextlib.suppress(OSError):
             scratch.unlink()  # no folder at all
         shutil.rmtree(scratch, ignore_errors=True)
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        return _Run(course, book, grade).through(places, scratch)
+        return _Run(course, book, grade).through(places, out, scratch)
 
 
 class _Run:
@@ -131,7 +126,7 @@ class _Run:
         self.keys = Keys(course.solutions)
         self.left_out = 0
 
-    def through(self, places, scratch: Path) -> int:
+    def through(self, places, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
         # A fault in what the instructor gives is said before anything is kept.
         students = None
@@ -145,8 +140,7 @@ class _Run:
         if course.penalty not in ("", "none"):
             read_penalty(course.penalty)
         last = book.rows("SELECT secret FROM runs ORDER BY run DESC LIMIT 1")
-        last = last[0]["secret"] if last else ""
-        doubts = doubts_about(course.secret, manifest, last)
+        doubts = doubts_about(course.secret, manifest, last[0][0] if last else "")
         book.start_run(fingerprint(self.secret if course.secret else ""))
         if deadlines:
             book.set("deadlines", {**book.setting("deadlines", {}), **deadlines})
@@ -158,11 +152,10 @@ class _Run:
                 for student in students.students:
                     book.add_student(student)
             book.set("class list", [s.student for s in students.students])
-        for says in [*doubts, *layers_missing()]:
-            self._say(says)
-        if students is not None:
             for said in times:
                 students.add_moodle(said.student)
+        for says in [*doubts, *layers_missing()]:
+            self._say(says)
         try:
             scratch.mkdir(parents=True)
             found = collect(places, scratch, students)
@@ -191,14 +184,12 @@ class _Run:
         for name, file, content, result in known:
             book.add_handin(name, file, content, result)
         graded = self._grade(self._sound(jobs), len(known))
-        self._note_times(times)
+        self._note_times()
         self._note_several()
         self._keep_references()
-        if gone := sorted(withdrawn(book)):
-            names = ", ".join(gone)
-            self._say(f"No longer on the class list, and left out of tables: {names}.")
-        problems = write_outputs(book, course.out) if course.out else []
-        for says in problems:
+        if gone := ", ".join(sorted(withdrawn(book))):
+            self._say(f"No longer on the class list, and left out of tables: {gone}.")
+        for says in write_outputs(book, out):
             self._leave_out(says)
         book.end_run()
         self._sum_up(graded, len(known))
@@ -228,10 +219,11 @@ class _Run:
                 shown = next(who[k] for k in WHO if who.get(k))
                 with contextlib.suppress(Refused):
                     student = self.book.student_named(shown)
+            if said.handed_in is None and said.late is None:
+                continue
             if student is not None:
-                if said.handed_in is not None or said.late is not None:
-                    found.append((student, said))
-            elif said.handed_in is not None or said.late is not None:
+                found.append((student, said))
+            else:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
         return found
 
@@ -278,7 +270,7 @@ class _Run:
                 bar.update(len(job.handins))
         return graded
 
-    def _note_times(self, times) -> None:
+    def _note_times(self) -> None:
         """Say for how many hand-ins nothing tells when they came."""
         book = self.book
         found = effective_grades(book)
@@ -367,10 +359,9 @@ class _Run:
                 self.book.set(f"reference {row['exercise']}", found)
 
     def _sum_up(self, graded: int, known: int) -> None:
-        parts = [f"{graded} graded"]
-        if known:
-            parts.append(f"{known} as before")
+        said = f"{graded} graded"
+        said += f", {known} as before" if known else ""
         if self.left_out:
-            parts.append(f"{self.left_out} left out or in doubt, named above")
+            said += f", {self.left_out} left out or in doubt, named above"
         where = f" The grades are in {self.course.out}." if self.course.out else ""
-        self._say(f"{', '.join(parts)}.{where}")
+        self._say(f"{said}.{where}")

@@ -44,13 +44,12 @@ class Keys:
         """Return the hash of an exercise: its solution and the code of its checks."""
         path = self.solutions / f"{exercise}.ipynb"
         solution = hash_of_code(path) if path.is_file() else ""
-        checks = hash_of_checks((modules()[exercise],))
-        return hashlib.sha256(f"{solution} {checks}".encode()).hexdigest()
+        return digest(solution, hash_of_checks((modules()[exercise],)))
 
     def key(self, content: str, exercise: str, secret: str) -> str:
         """Return the key of a grade."""
-        parts = [content, exercise, self.of_exercise(exercise), fingerprint(secret)]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+        state = self.of_exercise(exercise)
+        return digest(content, exercise, state, fingerprint(secret))[:32]
 
 
 ENGINE = ("probe", "run", "compare", "relations", "forbidden", "provided/__init__")
@@ -75,7 +74,12 @@ def hash_of_code(path: Path) -> str:
         ]
     except (ValueError, KeyError, TypeError, AttributeError):
         return hash_of(path)  # grading will say what is wrong with it
-    return hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()
+    return digest(code)
+
+
+def digest(*parts) -> str:
+    """Return the hash of plain data."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def hash_of(path: Path) -> str:
@@ -129,7 +133,7 @@ def plan(files, students, *, book, keys, secret, manifest, again=False):
     """Say what there is to do: jobs, what was graded before, and what is left out."""
     jobs: dict[tuple[str, str], Job] = {}
     kept, problems = owners(files, students, book)
-    known, by_owner = [], []
+    known = []
     for found, own in kept:
         try:
             content = hash_of(found.path)
@@ -137,17 +141,16 @@ def plan(files, students, *, book, keys, secret, manifest, again=False):
             reason = (error.strerror or type(error).__name__).lower()
             problems.append(f"{found.source} cannot be read ({one_line(reason)}).")
             continue
-        by_owner += [(student, found, content) for student in own]
-    for student, found, content in by_owner:
-        book.add_student(student)
-        name = student.student
-        own = secret_for(secret, name, manifest)
         exercise = book.exercise_in(content)
-        key = keys.key(content, exercise, own) if exercise in modules() else ""
-        result = book.result_of(key) if key and not again else None
-        if result is not None:
-            known.append((name, found, content, result))
-            continue
-        job = Job(found.path, name, own, content)
-        jobs.setdefault((content, own), job).handins.append((name, found))
+        for student in own:
+            book.add_student(student)
+            name = student.student
+            word = secret_for(secret, name, manifest)
+            key = keys.key(content, exercise, word) if exercise in modules() else ""
+            result = book.result_of(key) if key and not again else None
+            if result is not None:
+                known.append((name, found, content, result))
+                continue
+            job = Job(found.path, name, word, content)
+            jobs.setdefault((content, word), job).handins.append((name, found))
     return list(jobs.values()), known, problems
