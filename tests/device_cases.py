@@ -60,6 +60,7 @@ NOT_HERE = {
     "load_checkpoint",  # onto the CPU; a model is moved by whoever uses it
     "load_pretrained",
     "ntk_frequencies",
+    "run_layers",
     "refuse_second_derivative",
     "sinusoidal_encoding",
     "split_heads",

@@ -14,22 +14,8 @@ _BLOCK = 4096
 def as_generator(seed):
     """Return a NumPy generator for `seed`.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator
-        An integer always gives the same stream. A generator is used as it is, so
-        successive calls go on in its stream.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Raises
-    ------
-    TypeError
-        If `seed` is neither.
-    ValueError
-        If an integer seed is negative.
+    An integer always gives the same stream; a generator is used as it is, so successive
+    calls go on in its stream.
     """
     if isinstance(seed, np.random.Generator):
         return seed
@@ -44,18 +30,7 @@ def as_generator(seed):
 
 
 def uniform_integers(generator, low, high, shape):
-    """Draw integers from `low` to `high`, both included, as int64.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-    low, high : int
-    shape : int or tuple of int
-
-    Returns
-    -------
-    numpy.ndarray, int64, of the given shape
-    """
+    """Draw an array of integers from `low` to `high`, both included, as int64."""
     draws = generator.random(shape)
     return low + np.floor(draws * (high - low + 1)).astype(np.int64)
 
@@ -80,12 +55,7 @@ def check_share(name, value):
 
 
 class Dice:
-    """Single draws in plain Python, fed from blocks of doubles.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator
-    """
+    """Single draws in plain Python, fed from blocks of doubles."""
 
     def __init__(self, seed):
         self._generator = as_generator(seed)

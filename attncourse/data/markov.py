@@ -79,10 +79,9 @@ def markov_recall_batch(
 
     Raises
     ------
-    ValueError
-        If a size is too small or a probability is not between 0 and 1.
-    TypeError
-        If an argument has the wrong type.
+    TypeError, ValueError
+        If an argument has the wrong type, a size is too small or a probability is
+        not between 0 and 1.
 
     See Also
     --------

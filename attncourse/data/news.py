@@ -66,10 +66,8 @@ def news_articles(n, seed=0, *, min_sentences=9, max_sentences=16, top=0.1):
 
     Raises
     ------
-    ValueError
-        If a number is out of range.
-    TypeError
-        If an argument has the wrong type.
+    TypeError, ValueError
+        If an argument has the wrong type or is out of range.
     """
     n = positive_int("n", n, minimum=0)
     check_range("min_sentences", min_sentences, "max_sentences", max_sentences, 8)

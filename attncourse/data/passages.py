@@ -78,10 +78,8 @@ def reading_passages(
 
     Raises
     ------
-    ValueError
-        If a number is out of range.
-    TypeError
-        If an argument has the wrong type.
+    TypeError, ValueError
+        If an argument has the wrong type or is out of range.
     """
     n = positive_int("n", n, minimum=0)
     check_range("min_facts", min_facts, "max_facts", max_facts)

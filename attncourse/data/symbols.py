@@ -78,10 +78,9 @@ def copy_batch(batch, min_len, max_len, num_symbols, seed=0):
 
     Raises
     ------
-    ValueError
-        If a size is below 1 or min_len exceeds max_len.
-    TypeError
-        If a size or the seed has the wrong type.
+    TypeError, ValueError
+        If an argument has the wrong type, a size is below 1 or min_len exceeds
+        max_len.
 
     Examples
     --------
@@ -153,10 +152,9 @@ def associative_recall_batch(batch, num_pairs, num_keys, num_values, seed=0):
 
     Raises
     ------
-    ValueError
-        If a size is below 1 or num_pairs exceeds num_keys.
-    TypeError
-        If a size or the seed has the wrong type.
+    TypeError, ValueError
+        If an argument has the wrong type, a size is below 1 or num_pairs exceeds
+        num_keys.
 
     References
     ----------
@@ -217,10 +215,9 @@ def repeated_sequence_batch(batch, min_half, max_half, num_symbols, seed=0):
 
     Raises
     ------
-    ValueError
-        If a size is below 1 or min_half exceeds max_half.
-    TypeError
-        If a size or the seed has the wrong type.
+    TypeError, ValueError
+        If an argument has the wrong type, a size is below 1 or min_half exceeds
+        max_half.
 
     References
     ----------

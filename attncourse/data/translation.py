@@ -99,11 +99,9 @@ def parallel_corpus(
 
     Raises
     ------
-    ValueError
-        If a language or a length is not offered, or if there are fewer than `n`
-        sentences of these lengths.
-    TypeError
-        If an argument has the wrong type.
+    TypeError, ValueError
+        If an argument has the wrong type, a language or a length is not offered,
+        or there are fewer than `n` sentences of these lengths.
     """
     n = positive_int("n", n, minimum=0)
     languages = (languages,) if isinstance(languages, str) else tuple(languages)

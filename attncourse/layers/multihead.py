@@ -291,14 +291,8 @@ class CausalSelfAttention(nn.Module):
             A further mask, True = may attend, such as `create_padding_mask` returns;
             it is combined with the causal one.
         need_weights : bool, default True
-            If False, PyTorch's fused kernels do the work and no weights are made.
-
-        Returns
-        -------
-        output : torch.Tensor
-            ``(batch, tokens, d_model)``.
-        weights : torch.Tensor or None
-            ``(batch, heads, tokens, tokens)``; zero above the diagonal.
+            As for `MultiHeadAttention`, and so is the result; the weights are zero
+            above the diagonal.
 
         Raises
         ------

@@ -49,14 +49,7 @@ class SwiGLU(nn.Module):
     There are three matrices and no bias. With two thirds of the width it has about as
     many parameters as `FeedForward`.
 
-    Parameters
-    ----------
-    d_model : int
-        Width of the token vectors.
-    width : int
-        Width between the maps.
-    dropout : float, default 0.0
-        Probability of dropout after the gate, in training.
+    The arguments are as for `FeedForward`, with dropout after the gate.
 
     References
     ----------

@@ -106,30 +106,8 @@ class PretrainedTransformer(nn.Module):
     def forward(self, tokens, mask=None, *, need_weights=False, active_heads=None):
         """Return logits, or vectors where the model has no output layer.
 
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            Integers, ``(batch, tokens)``.
-        mask : torch.Tensor of bool, optional
-            True = may attend, such as `create_padding_mask` returns; in a causal model
-            it is combined with the causal one.
-        need_weights : bool, default False
-            Whether to return the attention weights too.
-        active_heads : torch.Tensor of bool, optional
-            ``(num_layers, num_heads)``; heads that are False are ablated.
-
-        Returns
-        -------
-        output : torch.Tensor
-            ``(batch, tokens, vocab_size)`` or ``(batch, tokens, hidden_dim)``.
-        weights : list of torch.Tensor
-            Only with ``need_weights=True``: ``(batch, heads, tokens, tokens)`` for each
-            layer.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `tokens` holds other than ids of the vocabulary, or too many of them.
+        Arguments, weights and errors are those of `Transformer.forward`. The output is
+        ``(batch, tokens, vocab_size)``, or ``(batch, tokens, hidden_dim)``.
         """
         device = self.embedding.weight.device
         check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)

@@ -9,7 +9,7 @@ from attncourse.data.text import PAD
 from attncourse.layers.masks import create_padding_mask
 from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.models.ids import check_source
-from attncourse.models.transformer import TransformerLayer
+from attncourse.models.transformer import TransformerLayer, run_layers
 
 
 class QATransformer(nn.Module):
@@ -101,10 +101,8 @@ class QATransformer(nn.Module):
 
         Parameters
         ----------
-        question : torch.Tensor
-            Integer ids, ``(batch, question)``, padded on the right; no empty rows.
-        context : torch.Tensor
-            Integer ids, ``(batch, context)``, padded on the right; no empty rows.
+        question, context : torch.Tensor
+            Integer ids, ``(batch, words)``, padded on the right; no empty rows.
         need_weights : bool, default False
             Whether to return the attention weights too.
 
@@ -158,10 +156,7 @@ class QATransformer(nn.Module):
         joined = [said, answered, said * answered, said * handed_back]
         x = F.relu(self.join(self.dropout(torch.cat(joined, dim=-1))))
         x = self.modelling(x, lengths[1])
-        layer_weights = []
-        for layer in self.layers:
-            x, own = layer(x, context_mask, **options)
-            layer_weights.append(own)
+        x, layer_weights = run_layers(self.layers, x, context_mask, **options)
         x = self.dropout(self.norm(x))
 
         present = context_mask[:, 0, 0]

@@ -163,15 +163,13 @@ class RecurrentSeq2Seq(nn.Module):
 
         Parameters
         ----------
-        source : torch.Tensor
-            Integer ids, ``(batch, source)``, padded on the right.
         max_len : int
             Number of ids to write.
         end_idx : int, optional
             The target id that ends a sequence. What comes after it is `pad_idx`, and
             decoding stops early when all sequences have ended.
-        need_weights : bool, default False
-            Whether to return the attention weights too.
+        source, need_weights
+            As for the model itself.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from attncourse.data.text import PAD
 from attncourse.layers.core import masked_softmax
 from attncourse.layers.positions import LearnedPositionalEncoding
 from attncourse.models.ids import check_ids
-from attncourse.models.transformer import TransformerLayer
+from attncourse.models.transformer import TransformerLayer, run_layers
 
 
 class SelfAttentionSummarizer(nn.Module):
@@ -119,10 +119,8 @@ class SelfAttentionSummarizer(nn.Module):
         word_weights = masked_softmax(relevance, words)
         sentences = (word_weights[..., None, :] @ embedded).squeeze(-2)
         x = self.positions(sentences)
-        layer_weights = []
-        for layer in self.layers:
-            x, own = layer(x, present[:, None, None, :], need_weights=need_weights)
-            layer_weights.append(own)
+        mask = present[:, None, None, :]
+        x, layer_weights = run_layers(self.layers, x, mask, need_weights=need_weights)
         scores = self.score(self.norm(x)).squeeze(-1)
         scores = scores.masked_fill(~present, -torch.inf)
         if need_weights:
@@ -144,11 +142,6 @@ class SelfAttentionSummarizer(nn.Module):
         -------
         list of list of int
             For each text, the indices of the chosen sentences.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for the model itself; also if `num_sentences` is below 1.
         """
         num_sentences = _checks.positive_int("num_sentences", num_sentences)
         self.eval()
@@ -171,7 +164,7 @@ class SelfAttentionSummarizer(nn.Module):
         vocabulary : attncourse.data.Vocabulary
             Turns words into ids; unknown words become its id for them.
         num_sentences : int, default 3
-            The most sentences of the summary.
+            As for `generate_summary`.
 
         Returns
         -------

@@ -96,16 +96,11 @@ class TransformerLayer(nn.Module):
         ----------
         x : torch.Tensor
             Floating point, ``(batch, tokens, hidden_dim)``.
-        mask : torch.Tensor of bool, optional
-            True = may attend; ``(tokens, tokens)``, or four axes that broadcast to
-            ``(batch, heads, tokens, tokens)``.
-        need_weights : bool, default False
-            Whether to return the attention weights.
+        mask, need_weights, bias
+            As for `MultiHeadAttention`.
         active_heads : torch.Tensor of bool, optional
             ``(heads,)``; a head that is False is switched off: it may attend to
             nothing, so its weights and its output are zero.
-        bias : torch.Tensor, optional
-            Added to the scaled scores, as for `MultiHeadAttention`.
 
         Returns
         -------
@@ -249,7 +244,7 @@ class Transformer(nn.Module):
             A further mask, True = may attend, such as `create_padding_mask` returns;
             it is combined with the causal one.
         need_weights : bool, default False
-            Whether to return the attention weights too.
+            Whether to return the attention weights.
         active_heads : torch.Tensor of bool, optional
             ``(num_layers, num_heads)``; heads that are False are switched off.
 
@@ -297,6 +292,15 @@ class Transformer(nn.Module):
             return mask
         causal = create_causal_mask(length, device=tokens.device)
         return causal if mask is None else causal & mask
+
+
+def run_layers(layers, x, mask=None, **options):
+    """Return the output of a stack of `TransformerLayer`, and all weights."""
+    all_weights = []
+    for layer in layers:
+        x, weights = layer(x, mask, **options)
+        all_weights.append(weights)
+    return x, all_weights
 
 
 def _check_active(active, shape, device):

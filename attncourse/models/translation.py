@@ -10,7 +10,7 @@ from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.layers.positions import SinusoidalPositionalEncoding
 from attncourse.models.feedforward import FeedForward
 from attncourse.models.ids import check_ids, check_source, shift_right
-from attncourse.models.transformer import TransformerLayer
+from attncourse.models.transformer import TransformerLayer, run_layers
 
 POSITIONS = ("sinusoidal", "rotary")
 SCALE = 0.3  # of embeddings and position vectors at the start
@@ -21,14 +21,8 @@ class DecoderLayer(nn.Module):
 
     Parameters
     ----------
-    d_model : int
-        Width of the token vectors.
-    nhead : int
-        Number of heads; has to divide `d_model`.
-    dim_feedforward : int
-        Width between the two maps of the feed-forward network.
-    dropout : float, default 0.0
-        Dropout on the weights and on what each part adds, in training.
+    d_model, nhead, dim_feedforward, dropout
+        As for `TranslationTransformer`.
     rotary : bool, default False
         Rotate queries and keys of the self-attention by their positions.
 
@@ -200,10 +194,7 @@ class TranslationTransformer(nn.Module):
         check_source(source, self.src_vocab_size, self.pad_idx, device)
         mask = create_padding_mask(source, self.pad_idx)
         x = self._embed(self.source_embedding, source)
-        weights = []
-        for layer in self.encoder:
-            x, layer_weights = layer(x, mask, need_weights=need_weights)
-            weights.append(layer_weights)
+        x, weights = run_layers(self.encoder, x, mask, need_weights=need_weights)
         return self.encoder_norm(x), mask, weights if need_weights else None
 
     def forward(self, source, target, *, need_weights=False):

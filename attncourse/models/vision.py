@@ -4,7 +4,7 @@ from torch import nn
 
 from attncourse import _checks
 from attncourse.layers.positions import LearnedPositionalEncoding
-from attncourse.models.transformer import TransformerLayer
+from attncourse.models.transformer import TransformerLayer, run_layers
 
 
 def to_patches(pixels, size):
@@ -91,10 +91,8 @@ class VisionTransformer(nn.Module):
         ----------
         pixels : torch.Tensor
             Floating point, ``(batch, height, width)``.
-        mask : torch.Tensor of bool, optional
-            True = may attend, as for `TransformerLayer`.
-        need_weights : bool, default False
-            Whether to return the attention weights too.
+        mask, need_weights
+            As for `TransformerLayer`.
 
         Returns
         -------
@@ -104,10 +102,7 @@ class VisionTransformer(nn.Module):
             Only on request; ``(batch, heads, patches, patches)`` for each layer.
         """
         x = self.positions(self.embedding(to_patches(pixels, self.patch_size)))
-        all_weights = []
-        for layer in self.layers:
-            x, weights = layer(x, mask, need_weights=need_weights)
-            all_weights.append(weights)
+        x, all_weights = run_layers(self.layers, x, mask, need_weights=need_weights)
         x = self.norm(x)
         logits = self.output(x.mean(dim=1) if self.pooled else x)
         return (logits, all_weights) if need_weights else logits

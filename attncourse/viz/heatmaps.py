@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import ListedColormap
 
 from attncourse.viz.colours import INK, KEY, QUERY, WEIGHTS
 
@@ -139,16 +140,8 @@ def plot_mask(mask, *, query_labels=None, key_labels=None, ax=None, title=None):
     ----------
     mask : array_like or torch.Tensor of bool
         ``(queries, keys)``; True = may attend.
-    query_labels, key_labels : sequence of str, optional
-        Labels of rows and columns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure unless given.
-    title : str, optional
-        A title.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
+    query_labels, key_labels, ax, title
+        As for `plot_attention`, and so is the result.
 
     Raises
     ------
@@ -160,8 +153,6 @@ def plot_mask(mask, *, query_labels=None, key_labels=None, ax=None, title=None):
         raise TypeError(
             f"mask must be boolean, True = may attend, but its dtype is {mask.dtype}."
         )
-    from matplotlib.colors import ListedColormap
-
     ax = _axes(ax, mask.shape)
     colours = ListedColormap(["#eeeeee", "#B985AE"])
     ax.imshow(mask, vmin=0, vmax=1, cmap=colours, aspect="auto")

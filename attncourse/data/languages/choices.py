@@ -42,15 +42,8 @@ def can_suffer(noun, verb):
 def held_out(first, second):
     """Say whether a combination belongs to the compositional split: one in ten.
 
-    Parameters
-    ----------
-    first : Adjective or Verb
-    second : Noun
-        The noun that the adjective describes, or the object of the verb.
-
-    Returns
-    -------
-    bool
+    The first word is an adjective and the second the noun that it describes, or a verb
+    and its object.
     """
     return (7 * first.number + 3 * second.number) % 10 == 0
 
@@ -58,10 +51,7 @@ def held_out(first, second):
 class Choices:
     """Tables of what fits with what.
 
-    Parameters
-    ----------
-    seen_only : bool
-        Leave out the combinations that `held_out` names.
+    With `seen_only`, the combinations that `held_out` names are left out.
     """
 
     def __init__(self, seen_only=False):

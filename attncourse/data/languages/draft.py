@@ -8,14 +8,8 @@ from attncourse.data.languages.tree import ATOMS, NounPhrase, Place, Pronoun
 class Draft:
     """The state of one sentence while it is drawn.
 
-    Parameters
-    ----------
-    dice : attncourse.data._random.Dice
-    choices : attncourse.data.languages.choices.Choices
-    seek_unseen : bool
-        Prefer combinations that `held_out` names.
-    left : int
-        English tokens to spend.
+    There are `left` English tokens to spend; with `seek_unseen`, combinations that
+    `held_out` names are preferred.
     """
 
     def __init__(self, dice, choices, seek_unseen, left):

@@ -17,12 +17,8 @@ SHORTEST, LONGEST = 4, 40  # English tokens, the full stop included
 class Grammar:
     """Draws sentences.
 
-    Parameters
-    ----------
-    dice : attncourse.data._random.Dice
-    combinations : str
-        "all"; "seen": never a combination that `held_out` names; "unseen": with at
-        least one of these.
+    `combinations` is "all"; or "seen": never one that `held_out` names; or "unseen":
+    with at least one of these.
     """
 
     def __init__(self, dice, combinations="all"):
@@ -31,17 +27,7 @@ class Grammar:
         self._choices = Choices(seen_only=combinations == "seen")
 
     def sentence(self, length):
-        """Draw a sentence of `length` English tokens, sometimes a few fewer.
-
-        Parameters
-        ----------
-        length : int
-            From 4 to 40.
-
-        Returns
-        -------
-        Sentence
-        """
+        """Draw a sentence of `length` tokens, from 4 to 40; sometimes a few fewer."""
         while True:
             draft = Draft(self._dice, self._choices, self._unseen, length - 1)
             draw_skeleton(draft)
