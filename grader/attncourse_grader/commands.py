@@ -117,33 +117,22 @@ def run_adjust(arguments) -> int:
         )
     if not arguments.reason.strip():
         raise Refused("a change by hand needs a reason, which the student reads.")
-    exercise = exercise_named(arguments.exercise)
-
-    def change(book, student):
-        book.adjust(student, exercise, points, arguments.reason)
-
-    return _change(arguments, exercise, change)
+    return _change(arguments, Gradebook.adjust, points)
 
 
 def run_extend(arguments) -> int:
     """Keep one student's own deadline and write the pages anew."""
-    exercise, until = exercise_named(arguments.exercise), None
-    if arguments.until != "none":
-        until = read_time(arguments.until)
-
-    def change(book, student):
-        book.extend(student, exercise, until, arguments.reason)
-
-    return _change(arguments, exercise, change)
+    until = None if arguments.until == "none" else read_time(arguments.until)
+    return _change(arguments, Gradebook.extend, until)
 
 
-def _change(arguments, exercise: str, change) -> int:
+def _change(arguments, change, value) -> int:
     """Make a change for one student, and say what it comes to."""
+    exercise = exercise_named(arguments.exercise)
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         student = book.student_named(arguments.student)
-        change(book, student)
-        for says in write_outputs(book, arguments.grades):
-            print(says, file=sys.stderr)
+        change(book, student, exercise, value, arguments.reason)
+        _write(book, arguments)
         for found in effective_grades(book):
             if (found.student, found.exercise) == (student, exercise):
                 total = f"{number(found.total)} of {number(found.of)} points."
@@ -157,8 +146,7 @@ def run_undo(arguments) -> int:
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         if arguments.which is not None:
             book.undo(arguments.which, undone=not arguments.back)
-            for says in write_outputs(book, arguments.grades):
-                print(says, file=sys.stderr)
+            _write(book, arguments)
         query = (
             "SELECT *, (SELECT COUNT(*) FROM results WHERE results.run = runs.run) AS "
             "graded, (SELECT COUNT(*) FROM seen WHERE seen.run = runs.run) AS seen "
@@ -177,22 +165,30 @@ def run_export(arguments) -> int:
 
     columns = {}
     for text in arguments.column:
-        name, columns_of = numbered(text)
+        name, heading = numbered(text)
         if not name:
             raise Refused(
                 f"{text!r} is not understood. Write it like 1='Sheet 1 (42)'."
             )
-        columns[name] = columns_of
+        columns[name] = heading
     into = [numbered(t) if not Path(t).exists() else ("", t) for t in arguments.into]
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
-        missing = write_outputs(book, arguments.grades)
+        missing = _write(book, arguments)
         out = arguments.out or arguments.grades
         paths, said = export(book, arguments.form, out, columns, into)
-    for says in [*missing, *said]:
+    for says in said:
         print(says, file=sys.stderr)
     for path in paths:
         print(path)
     return 1 if missing else 0
+
+
+def _write(book, arguments) -> list[str]:
+    """Write all that follows from the gradebook; say and return what went wrong."""
+    missing = write_outputs(book, arguments.grades)
+    for says in missing:
+        print(says, file=sys.stderr)
+    return missing
 
 
 def run_history(arguments) -> int:

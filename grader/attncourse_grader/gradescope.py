@@ -111,20 +111,20 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
     )
     if "record" not in outcome:  # Gradescope keeps what was there before
         raise SystemExit(outcome.get("broken") or outcome.get("failed") or "no grade")
-    record, tests = outcome["record"], []
-    for task in record["tasks"]:
-        tests.append(
-            {
-                "name": task["title"],
-                "number": task["task"],
-                "score": task["points"],
-                "max_score": task["of"],
-                "status": "passed" if task["points"] == task["of"] else "failed",
-                "output": section(task),
-                "output_format": "html",
-                "visibility": settings["visibility"],
-            }
-        )
+    record = outcome["record"]
+    tests = [
+        {
+            "name": task["title"],
+            "number": task["task"],
+            "score": task["points"],
+            "max_score": task["of"],
+            "status": "passed" if task["points"] == task["of"] else "failed",
+            "output": section(task),
+            "output_format": "html",
+            "visibility": settings["visibility"],
+        }
+        for task in record["tasks"]
+    ]
     notes = [*record["notes"]]
     found = {"tests": tests, "extra_data": {"created_at": metadata["created_at"]}}
     late = lateness(metadata)

@@ -39,10 +39,6 @@ NOT_LINUX = (
 )
 
 
-class NotLinux(OSError):
-    """Another system, which cannot isolate processes as Linux does."""
-
-
 class Ended(RuntimeError):
     """The process in which something was called has ended before it was done."""
 
@@ -76,12 +72,12 @@ class Here:
 class Forker:
     """The instructor's side: ask for something to be done in a fork.
 
-    Raises `NotLinux` if this system is another.
+    Raises `OSError` if this system is not Linux.
     """
 
     def __init__(self):
         if not sandbox.linux:
-            raise NotLinux(NOT_LINUX)
+            raise OSError(NOT_LINUX)
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
             self.process = subprocess.Popen(
