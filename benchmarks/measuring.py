@@ -1,6 +1,5 @@
 """What the benchmarks share: turns, ratios within a round, and where results go."""
 
-import argparse
 import ctypes
 import os
 import statistics
@@ -67,19 +66,9 @@ def add_record_option(parser):
         "--record",
         nargs="?",
         const="",
-        type=_machine,
         metavar="MACHINE",
         help="keep the figures; with a name, beside those of the usual machine",
     )
-
-
-def _machine(name):
-    if name and not name.isidentifier():  # "" is the usual machine
-        raise argparse.ArgumentTypeError(
-            "the name of a machine becomes a part of a file's name: a letter, then "
-            f"letters, digits and _, but got {name!r}"
-        )
-    return name
 
 
 def record(name, machine, results, **settings):
