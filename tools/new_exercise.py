@@ -64,7 +64,8 @@ def tempered_softmax(scores, temperature):
 PROBES = '''\
 """Exercise {number}: {title}."""
 
-from attncourse.exercises.probe import Exercise, Probe, Task, numbers, sizes
+from attncourse.exercises.drawing import numbers, sizes
+from attncourse.exercises.probe import Exercise, Probe, Task
 
 TEMPERED = (
     Probe(
@@ -81,7 +82,6 @@ TEMPERED = (
             "scores": numbers(g, *sizes(g, 3)),
             "temperature": 4.0 if numbers(g, 1) > 0 else 0.25,
         }},
-        as_ifs={{"the temperature is 1": lambda **_: {{"temperature": 1.0}}}},
     ),
 )
 

@@ -4,10 +4,10 @@
     python tools/record_expected.py 1 4    # these; the others stay as they are
 
 For each probe and each seed of the notebook: a hash of the inputs, what the solution
-returns, and fingerprints of what it returns if an input is changed (`as_ifs`). For each
-slip of solutions/slips, an edit of the model answer: which probes catch it, and
-fingerprints of what comes out. Fails if a slip is not caught, if the solution passes a
-probe only now and then, or if what a probe compares does not vary with the inputs.
+returns. For each slip of solutions/slips, an edit of the model answer: which probes
+catch it, and fingerprints of what comes out. Fails if a slip is not caught, if the
+solution passes a probe only now and then, or if what a probe compares is the same for
+all inputs.
 """
 
 from __future__ import annotations
@@ -147,28 +147,14 @@ class Recording:
                 self.faults.append(f"{what}: the solution itself fails")
             if any(v.kind == "other" for v in came.values.values()):
                 self.faults.append(f"{what}: returns what cannot be compared: {came}")
-            as_ifs = self._as_ifs(probe, answers, seed, came)
-            found[seed] = self._record(inputs, came, as_ifs)
+            found[seed] = self._record(inputs, came)
             seen.append(came)
         fixed = len(seen) > 1 and all(same_values(seen[0], other) for other in seen[1:])
         if fixed and probe.weight:
             self.faults.append(f"{what}: what it compares is the same for every seed")
-        for text in probe.as_ifs:
-            if not any(text in record["as_ifs"] for record in found.values()):
-                self.faults.append(f"{what}: as if {text!r} changes nothing")
         return found
 
-    def _as_ifs(self, probe, answers, seed, came) -> dict:
-        found = {}
-        for text, change in probe.as_ifs.items():
-            inputs = draw(probe, seed)
-            inputs |= change(**inputs)
-            other = observe(probe, answers, seed, inputs=inputs)
-            if other.values and not same_values(came, other):
-                found[text] = recorded.fingerprint(other)
-        return found
-
-    def _record(self, inputs, came, as_ifs) -> dict:
+    def _record(self, inputs, came) -> dict:
         values = {}
         for name, v in came.values.items():
             start = None
@@ -184,7 +170,6 @@ class Recording:
             "error": "",
             "changed": came.changed,
             "inert": came.inert,
-            "as_ifs": as_ifs,
         }
 
     def _slip(self, task, old, new, says) -> dict | None:

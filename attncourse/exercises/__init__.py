@@ -6,9 +6,9 @@
     exercise.check("scores", attention_scores)
 
 There is a module of probes for each exercise, named after its notebook without the
-number. `probe` has the records, `run` calls an answer, `compare` and `relations` say
-what is wrong with it, `recorded` knows what the solutions give, `forbidden` has the
-rule for what may be used, and `notebook` prints.
+number. `probe` has the records, `drawing` draws inputs, `run` calls an answer,
+`compare` and `relations` say what is wrong with it, `recorded` knows what the solutions
+give, `forbidden` has the rule for what may be used, and `notebook` prints.
 """
 
 

@@ -1,22 +1,20 @@
 """Exercise 1: attention from scratch."""
 
+from functools import partial
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from attncourse.data.symbols import copy_batch
-from attncourse.exercises.probe import (
-    Exercise,
-    Probe,
-    Task,
-    nth,
-    numbers,
-    one_of,
-    sizes,
-    whole,
-)
+from attncourse.exercises.drawing import numbers, one_of, sizes, whole
+from attncourse.exercises.probe import FUSED, Exercise, Probe, Task, nth
 from attncourse.exercises.run import backward, gradients, leaf
+
+BOTH = ("output", "weights")
+_of_both = partial(Probe, names=BOTH)
+_differentiated = partial(backward, names=BOTH)
 
 
 def _attention(g, *leading, width=None, scale=1):
@@ -29,19 +27,9 @@ def _attention(g, *leading, width=None, scale=1):
     }
 
 
-def _only_weights(answer, **inputs):
-    _, weights = answer(*inputs.values())
-    return {"weights": weights}
-
-
-def _both(*fields, **options):
-    """Return a probe that compares output and weights."""
-    return Probe(*fields, names=("output", "weights"), **options)
-
-
 # 1.1
-def _vectors(g, width=None):
-    inputs = _attention(g, width=width)
+def _vectors(g, *leading, width=None):
+    inputs = _attention(g, *leading, width=width)
     return {name: inputs[name] for name in ("query", "key")}
 
 
@@ -49,20 +37,17 @@ SCORES = (
     Probe(
         "there is one score for each query and key: their dot product",
         "The vectors have width 1, so the scaling changes nothing.",
-        "The score of query i with key j is not the product of the two.",
         lambda g: _vectors(g, width=1),
     ),
     Probe(
         "the scores are divided by the root of the width",
         "The vectors are wider than 1.",
-        "Right so far, for vectors of width 1, and not here.",
         _vectors,
     ),
     Probe(
         "leading axes, such as batch and heads, are kept apart",
         "There are two leading axes, of sizes 1 and 3.",
-        "Right so far, for one matrix of queries and one of keys, and not here.",
-        lambda g: {"query": numbers(g, 1, 3, 5, 4), "key": numbers(g, 1, 3, 2, 4)},
+        lambda g: _vectors(g, 1, 3),
     ),
 )
 
@@ -78,38 +63,26 @@ WEIGHTS = (
     Probe(
         "the weights of each query are the softmax of its scores",
         "There is one matrix of scores.",
-        "A weight is not e^score, divided by the sum of these over its row.",
         lambda g: {"scores": numbers(g, *sizes(g, 2))},
+        why="A weight is not e^score, divided by the sum of these over its row.",
     ),
     Probe(
-        "leading axes are kept apart",
+        "leading axes are kept apart, and gradients flow back to the scores",
         "There are one or two leading axes: a batch, or a batch and heads.",
-        "Right so far, for one matrix of scores, and not here.",
         lambda g: {"scores": numbers(g, *sizes(g, 3), *sizes(g, whole(g, 0, 1)))},
+        partial(backward, names=("weights",)),
     ),
     Probe(
         "large scores of either sign neither overflow nor vanish",
         "One row lies near 1000, one near -1000, and one has a single 1000.",
-        "Right so far, for small scores. Only differences within a row should count.",
         _large_scores,
+        why="Only differences within a row should count.",
         read="chapters/02_attention_types#softmax",
-    ),
-    Probe(
-        "gradients flow back to the scores",
-        "",
-        "The weights are right, but not the gradient of a weighted sum of them.",
-        lambda g: {"scores": numbers(g, 3, 4)},
-        backward,
     ),
 )
 
 
 # 1.3
-def _identity_values(g):
-    inputs = _attention(g)
-    return inputs | {"value": torch.eye(len(inputs["key"]))}
-
-
 def _dropped(g):
     query, key = numbers(g, 2, 9, 4), numbers(g, 2, 11, 4)
     value = torch.eye(11).repeat(2, 1, 2)  # (batch, keys, 2 * keys): all weights twice
@@ -128,101 +101,66 @@ def _share_dropped_right(values, inputs):
 
 
 ATTENTION = (
-    _both(
+    _of_both(
         "with equal scores the output is the mean of the values",
         "The queries are 0, so all scores are equal.",
-        "All weights should be equal, and each output the mean of the values.",
         lambda g: _attention(g, scale=0),
     ),
-    _both(
-        "the weights are the softmax of the scaled scores",
-        "The values form the identity matrix, so the output equals the weights.",
-        "With equal scores all is right, but not with these queries and keys.",
-        _identity_values,
+    Probe(
+        "the weights are the softmax of the scaled scores, for each batch and head",
+        "There are two leading axes, and the values have a width of their own. The "
+        "gradients are compared as well.",
+        lambda g: _attention(g, 2, 3),
+        _differentiated,
         read="chapters/02_attention_types#self-attention-in-pytorch",
     ),
-    _both(
-        "it works with a batch and heads, and with values of any width",
-        "There are two leading axes, and the values have a width of their own.",
-        "The result is not that of each batch element and head on its own.",
-        lambda g: _attention(g, 2, 3),
-    ),
-    Probe(
-        "dropout acts on the way to the values, not on the returned weights",
-        "`dropout` is larger than 0. Only the returned weights are compared.",
-        "The returned weights are not those before dropout.",
-        _dropped,
-        _only_weights,
-    ),
-    _both(
+    _of_both(
         "dropout sets weights to 0 and divides the others by 1 - dropout",
-        "The output shows the weights after dropout. Measured is the share that is "
-        "right, or 0 if they are not dropped one by one, at this rate.",
-        "With this probability a weight should become 0, each on its own. Otherwise "
-        "it should be divided by 1 - `dropout`.",
+        "The returned weights should be those before dropout; the output shows those "
+        "after it. Measured is the share of the latter that is right, or 0 if they are "
+        "not dropped one by one, at this rate.",
         _dropped,
         measure=_share_dropped_right,
         between=(1, 1),
-    ),
-    Probe(
-        "gradients flow back to query, key and value",
-        "",
-        "The output is right, but not the gradients of a weighted sum of it.",
-        _attention,
-        backward,
+        compared=("weights",),
     ),
 )
 
 
 # 1.4
-def _ids(g, *pads):
+def _ids(g):
     """Draw ids that end in padding; the first sequence has none."""
-    (batch, tokens), pad = sizes(g, 2, 3), one_of(g, 0, *pads)
+    batch, tokens = sizes(g, 2, 3)
     ids = whole(g, 1, 9, batch, tokens)
-    ids[ids == pad] = pad + 1
     for row in range(1, batch):
-        ids[row, tokens - whole(g, 1, tokens - 1) :] = pad
-    return {"ids": ids, "pad": pad} if pad else {"ids": ids}
-
-
-def _padding_anywhere(g):
-    ids = whole(g, 1, 9, 3, 6) * whole(g, 0, 1, 3, 6)
-    ids[:, 0], ids[1] = 0, 0
+        ids[row, tokens - whole(g, 1, tokens - 1) :] = 0
     return {"ids": ids}
 
 
-PAD_IS_0 = {"the padding id is 0": lambda **_: {"pad": 0}}
+def _padding_anywhere(g):
+    ids, pad = whole(g, 0, 9, 3, 7), one_of(g, 0, 5)
+    ids[:, ::3], ids[1] = pad, pad
+    return {"ids": ids, "pad": pad} if pad else {"ids": ids}
+
+
 MASKS = (
     Probe(
         "causal_mask: a token may attend to itself and to the past",
-        "",
         "Row i should be True up to column i, with it, and False after that.",
         lambda g: {"tokens": whole(g, 3, 7)},
         nth(0),
     ),
     Probe(
         "padding_mask: True where the id is not the padding id",
-        "Sequences end in padding. Its id is 0, or 5 where `pad` is given.",
-        "A key should be True if its id is not that of padding.",
-        lambda g: _ids(g, 5),
-        nth(1),
-        as_ifs=PAD_IS_0,
-    ),
-    Probe(
-        "padding_mask: padding is found wherever it stands",
-        "Padding stands in other places, too, and one sequence has nothing else.",
-        "Right so far, where the padding stands at the end, and not here.",
+        "Padding may stand anywhere. Its id is 0, or 5 where `pad` is given.",
         _padding_anywhere,
         nth(1),
-        weight=0.5,
     ),
     Probe(
         "decoder_mask: neither the future nor padding",
-        "Sequences end in padding. Its id is 0, or 5 where `pad` is given.",
-        "A key should be True if it is neither after the query nor padding.",
-        lambda g: _ids(g, 5),
+        "Padding may stand anywhere. Its id is 0, or 5 where `pad` is given.",
+        _padding_anywhere,
         nth(2),
-        as_ifs=PAD_IS_0,
         read="chapters/05_masking#combining-causal-and-padding-masks",
     ),
 )
@@ -235,8 +173,8 @@ def _visible(g, *shape):
     return rank < whole(g, 1, shape[-1] - 1, *shape[:-1], 1)
 
 
-def _masked(g, **options):
-    inputs = _attention(g, **options)
+def _masked(g, scale=1):
+    inputs = _attention(g, scale=scale)
     return inputs | {"mask": _visible(g, len(inputs["query"]), len(inputs["key"]))}
 
 
@@ -262,49 +200,36 @@ def _extreme_scores(g):
 
 
 MASKED = (
-    _both(
+    _of_both(
         "without a mask nothing is hidden",
         "`mask` is not given.",
-        "The result is not that of attention without a mask.",
         lambda g: _attention(g, 2),
         weight=0,
     ),
-    _both(
+    _of_both(
         "a hidden key has weight 0, and the visible ones share all of it",
         "The queries are 0, so all visible keys should get the same weight.",
-        "The weight of n visible keys should be 1 / n, and that of hidden ones 0.",
         lambda g: _masked(g, scale=0),
-        as_ifs={
-            "True and False are exchanged in it": lambda mask, **_: {"mask": ~mask},
-            "nothing is hidden": lambda mask, **_: {"mask": mask | True},
-        },
+        why="The weight of n visible keys should be 1 / n, and that of hidden ones 0.",
         read="chapters/05_masking#case-2-masking-by-multiplication",
     ),
-    _both(
+    _of_both(
         "visible keys share by their scores, and the mask broadcasts",
         "The mask has fewer axes than the scores, or axes of size 1.",
-        "Right so far, for equal scores and a mask (queries, keys), and not here.",
         _broadcast,
     ),
-    _both(
-        "a query that sees nothing has zero weights and zero output",
+    Probe(
+        "a query that sees nothing has zero weights, zero output and finite gradients",
         "The mask hides all keys from one query.",
-        "The weights and the output of that query should be 0.",
         _empty_row,
+        _differentiated,
         read="chapters/05_masking#case-3-fully-masked-rows",
     ),
-    Probe(
-        "gradients are right and finite, also where a query sees nothing",
-        "The mask hides all keys from one query.",
-        "The output is right, but not the gradients of a weighted sum of it.",
-        _empty_row,
-        backward,
-    ),
-    _both(
+    _of_both(
         "huge hidden and very low visible scores, in half precision too",
         "The scores are about -10^10 and 10^10, or in float16 -30000 and 30000.",
-        "The weights should be a softmax of the visible keys, in the inputs' type.",
         _extreme_scores,
+        why="The weights should be a softmax of the visible keys, in the inputs' type.",
         exact_type=True,
         tolerance=2e-3,
     ),
@@ -312,17 +237,16 @@ MASKED = (
 
 
 # 1.6
-MATRICES = ("w_query", "w_key", "w_value", "w_output")
-
-
-def _heads(g, heads=None, identities=()):
-    heads = heads or whole(g, 2, 4)
-    width = heads * (3 if heads > 1 else 4)
+def _heads(g, heads=None):
+    """Draw x and the matrices; with one head, the last of these is the identity."""
+    count = heads or whole(g, 2, 4)
+    width = 4 if count == 1 else 3 * count
     inputs = {"x": numbers(g, 2, 5, width, most=1)}
-    for name in MATRICES:
-        drawn = numbers(g, width, width, most=0.5)
-        inputs[name] = torch.eye(width) if name in identities else drawn
-    return inputs | {"num_heads": heads}
+    for name in ("w_query", "w_key", "w_value", "w_output"):
+        inputs[name] = numbers(g, width, width, most=0.5)
+    if count == 1:
+        inputs["w_output"] = torch.eye(width)
+    return inputs | {"num_heads": count}
 
 
 def _heads_masked(g):
@@ -332,45 +256,30 @@ def _heads_masked(g):
 
 
 HEADS = (
-    _both(
-        "one head without projections is attention of x with itself",
-        "There is one head, and the four matrices are the identity.",
-        "The result is not attention with x as query, key and value.",
-        lambda g: _heads(g, 1, MATRICES),
-    ),
-    _both(
+    _of_both(
         "each projection has its own matrix: x @ w_query, and so on",
         "There is one head, and `w_output` is the identity.",
-        "Right so far, with identity matrices, and not with these.",
-        lambda g: _heads(g, 1, ("w_output",)),
-        as_ifs={
-            "the matrices are transposed": lambda **x: {n: x[n].T for n in MATRICES},
-        },
+        lambda g: _heads(g, 1),
     ),
     Probe(
         "each head has its own weights, from its own columns",
         "There are several heads. Only the weights are compared.",
-        "Right so far, for one head. Each should use its own block of neighbouring "
-        "columns of query and key, and divide the scores by the root of that width.",
         _heads,
-        _only_weights,
+        lambda answer, **inputs: {"weights": answer(*inputs.values())[1]},
+        why="Each head should use its own block of neighbouring columns of query and "
+        "key, and divide the scores by the root of that width.",
         read="chapters/03_multi_head#multi-head-attention-in-numpy",
     ),
-    _both(
+    _of_both(
         "the heads' outputs are joined in their order, then projected",
         "There are several heads, and no matrix is the identity.",
-        "The weights are right, and the output is not.",
         _heads,
-        as_ifs={
-            "w_output is transposed": lambda w_output, **_: {"w_output": w_output.T}
-        },
+        why="The weights are right, and the output is not.",
     ),
-    _both(
+    _of_both(
         "a mask with fewer axes serves all heads, one with heads its own head",
         "The mask is (tokens, tokens), (batch, 1, 1, tokens) or (heads, 1, tokens).",
-        "Right so far, without a mask, and not with this one.",
         _heads_masked,
-        as_ifs={"there is no mask": lambda **_: {"mask": None}},
     ),
 )
 
@@ -387,54 +296,38 @@ def _upstream(g, *leading):
     return inputs | {"upstream": numbers(g, *shape)}
 
 
-def _by_hand(*wanted):
-    """Return a call that looks at some of the three gradients, without autograd."""
-
-    def call(softmax_gradient, attention_gradients, **inputs):
-        with torch.inference_mode():
-            query, key, value = attention_gradients(*inputs.values())
-        found = {"query": query, "key": key, "value": value}
-        return {f"the gradient of {name}": found[name] for name in wanted}
-
-    return call
+def _by_hand(softmax_gradient, attention_gradients, **inputs):
+    with torch.inference_mode():  # so without autograd
+        query, key, value = attention_gradients(*inputs.values())
+    found = {"value": value, "query": query, "key": key}
+    return {f"the gradient of {name}": x for name, x in found.items()}
 
 
 GRADIENT = (
     Probe(
         "softmax_gradient: from the weights back to the scores",
         "There are no leading axes, or two.",
-        "What is returned is not the gradient of the scores.",
         _weights_and_upstream,
         nth(0),
     ),
     Probe(
-        "attention_gradients: the gradient of the value",
-        "Only the gradient of the value is compared.",
-        "It is not the gradient of the value.",
+        "attention_gradients: the gradients of value, query and key",
+        "There are no leading axes.",
         _upstream,
-        _by_hand("value"),
-    ),
-    Probe(
-        "attention_gradients: the gradients of query and key",
-        "Only these two are compared.",
-        "The gradient of the value is right, and not both of these are.",
-        _upstream,
-        _by_hand("query", "key"),
+        _by_hand,
     ),
     Probe(
         "attention_gradients: leading axes are kept apart",
         "There are two leading axes.",
-        "Right so far, without leading axes, and not here.",
         lambda g: _upstream(g, 2, 3),
-        _by_hand("query", "key", "value"),
+        _by_hand,
     ),
 )
 
 
 # 1.8
-def _logits(g, lowest):
-    """Draw logits and ids; if the lowest may be 0, some are padding."""
-    ids = whole(g, 1, 9, 3, 4) * whole(g, lowest, 1, 3, 4)
+def _logits(g):
+    ids = whole(g, 1, 9, 3, 4) * whole(g, 0, 1, 3, 4)
     return {"logits": numbers(g, 3, 4, 10), "ids": ids}
 
 
@@ -454,7 +347,7 @@ def _randomised(model_class, copy_loss, ids):
     logits, weights = model.eval()(ids)
     if logits.shape != (wanted := (*ids.shape, 10)):
         raise ValueError(f"the logits should be {wanted}; they are {logits.shape}")
-    return logits, weights
+    return {"logits": logits, "weights": weights}
 
 
 def _row_sums(values, inputs):
@@ -493,69 +386,49 @@ def _trained_copies(model_class, copy_loss, ids):
     return {"prediction": model.eval()(ids)[0].argmax(-1)}
 
 
-def _model(claim, *fields, **options):
-    """Return a probe that measures something of a model with random parameters."""
-    names = ("logits", "weights")
-    return Probe(f"CopyModel: {claim}", *fields, _randomised, names, **options)
-
-
 COPYING = (
     Probe(
-        "copy_loss: the mean cross-entropy between logits and ids",
-        "The model is a stand-in that returns these logits. No id is padding.",
-        "The loss is not the mean over all tokens of -log softmax(logits)[id].",
-        lambda g: _logits(g, 1),
+        "copy_loss: the mean cross-entropy of the tokens that are not padding",
+        "The model is a stand-in that returns these logits. Some ids are padding.",
+        _logits,
         _loss,
+        why="The loss is not the mean of -log softmax(logits)[id] over these tokens.",
     ),
     Probe(
-        "copy_loss: padding counts neither in the sum nor in the number",
-        "The model is a stand-in, and some ids are padding.",
-        "Right so far, without padding. With it, the mean runs over all other tokens.",
-        lambda g: _logits(g, 0),
-        _loss,
-    ),
-    _model(
-        "weights that sum to 1, and none for padding",
+        "CopyModel: weights that sum to 1, and none for padding",
         "The largest deviation is measured: of a row's sum from 1, and of the weight "
         "of padding from 0.",
-        "The rows do not sum to 1, or padding has weight.",
         _ids,
+        _randomised,
         measure=_row_sums,
         between=(0, 1e-4),
     ),
-    _model(
-        "the query is made from the position alone",
+    Probe(
+        "CopyModel: the query is made from the position alone",
         "One symbol is exchanged. Its key changes; the logarithms of the other keys' "
         "weights should keep their differences. Their largest change is measured.",
-        "The differences change, so a query depends on more than its position.",
         _exchanged_symbol,
+        _randomised,
         measure=_query_moves,
         between=(0, 1e-3),
     ),
-    _model(
-        "the key depends on the symbol",
-        "One symbol is exchanged. The largest change of a weight is measured.",
-        "The weights stay the same, so no key depends on the symbol.",
-        _exchanged_symbol,
-        measure=lambda values, inputs: abs(np.diff(values["weights"], axis=0)).max(),
-        between=(1e-5, 1),
-        weight=0.5,
-    ),
-    _model(
-        "logits, not probabilities",
+    Probe(
+        "CopyModel: logits, not probabilities",
         "Measured is the largest distance of a position's sum of logits from 1.",
-        "They sum to 1 at every position, as probabilities do.",
         _ids,
+        _randomised,
+        why="They sum to 1 at every position, as probabilities do.",
         measure=lambda values, inputs: abs(values["logits"].sum(-1) - 1).max(),
         between=(1e-3, np.inf),
-        weight=0.5,
     ),
-    _model(
-        "the output is made from what attention returns alone",
+    Probe(
+        "CopyModel: the output is made from what attention returns alone",
         "Each sequence is one symbol and padding, so all positions have all of their "
-        "weight on the first, and attention returns the same vector for all.",
-        "The logits differ from position to position: something else reaches them.",
+        "weight on the first, and attention returns the same vector for all. Measured "
+        "is the largest difference between logits at two positions.",
         lambda g: {"ids": F.pad(whole(g, 1, 9, 3, 1), (0, whole(g, 2, 5)))},
+        _randomised,
+        why="Something else reaches the logits.",
         measure=lambda values, inputs: np.ptp(values["logits"], axis=1).max(),
         between=(0, 1e-4),
     ),
@@ -563,7 +436,6 @@ COPYING = (
         "CopyModel: trained, it copies sequences that it has not seen",
         "The model is trained for 250 steps (AdamW, learning rate 0.01). Measured is "
         "the share of right symbols in sequences that it has not seen.",
-        "It has not learned to copy.",
         lambda g: {"ids": whole(g, 1, 9, 60, 6)},
         _trained_copies,
         measure=lambda got, ids: (got["prediction"] == ids["ids"].numpy()).mean(),
@@ -589,11 +461,8 @@ EXERCISE = Exercise(
         Task("copying", "A model that copies", ("CopyModel", "copy_loss"), 3, COPYING),
     ),
     forbidden=(
-        "torch.nn.functional.scaled_dot_product_attention",
-        "torch.nn.functional.multi_head_attention_forward",
-        "torch.nn.MultiheadAttention",
+        *FUSED,
         "torch.nn.Transformer*",
-        "torch.nn.attention",
         "attncourse.layers",
         "attncourse.models",
         "attncourse.by_hand",

@@ -148,11 +148,10 @@ def _form(probe: Probe, came: Value, wanted: Value) -> str:
     return ""
 
 
-def judge(probe: Probe, cases: list[Case], known: Recorded | None = None, at=()):
+def judge(probe: Probe, cases: list[Case]) -> Verdict:
     """Say whether a probe holds on all cases, and if not, what is wrong.
 
-    Only the probe's own seeds are shown or spoken of. To recognise changed inputs, it
-    takes what was recorded, and the task's name and the probe's place in it.
+    Only the probe's own seeds are shown or spoken of.
     """
     failing = [case for case in cases if not holds(probe, case)]
     if not failing:
@@ -184,12 +183,7 @@ def judge(probe: Probe, cases: list[Case], known: Recorded | None = None, at=())
         return Verdict(probe, False, "values", tuple(filter(None, sentences)))
     name = (*_unlike(probe, first, first.expected.values), *first.expected.values)[0]
     shown = [c for c in shown if name in c.came.values and name in c.expected.values]
-    fact = _not_finite(name, shown) or relation(shown, name)
-    if not fact and known is not None:
-        text = known.as_if(*at, {case.seed: case.came for case in shown})
-        fact = f"It is just what a right answer gives if {text}." if text else ""
-    if not fact:
-        fact = _inert(shown)
+    fact = _not_finite(name, shown) or relation(shown, name) or _inert(shown)
     sentences.append(fact)
     return Verdict(
         probe, False, "values", tuple(filter(None, sentences)), _example(first, name)

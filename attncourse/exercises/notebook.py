@@ -152,7 +152,7 @@ def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Ver
                 seen = observe(probe, answers, c.seed, effects=True)
                 cases[i] = replace(c, came=seen)
         came[place] = {case.seed: case.came for case in cases}
-        verdicts.append(judge(probe, cases, recorded, (task.name, place)))
+        verdicts.append(judge(probe, cases))
     return name_slip(task, verdicts, came, recorded)
 
 

@@ -7,12 +7,18 @@ a right answer: expected values are recorded from the instructor's solution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 
 VISIBLE_SEEDS = (0, 1, 2)  # of the inputs that a student's own notebook uses
+FUSED = (  # PyTorch's own attention
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.functional.multi_head_attention_forward",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.attention",
+)
 
 
 @dataclass(frozen=True)
@@ -26,13 +32,9 @@ class Probe:
     given : str
         What is special about the inputs, so that only one mechanism speaks: "Each query
         equals one key, and the keys are orthogonal." True for every answer.
-    why : str
-        What is wrong with an answer that gives values of the right form, but not the
-        right values. It must be true of *every* answer that fails here and passed all
-        probes before: say what was tested and seen, not what the code may look like.
     draw : callable
         ``draw(generator)`` returns the inputs as a dict, drawn from a seeded
-        ``torch.Generator``. Use `numbers` and `whole`, which give the same numbers on
+        ``torch.Generator``. Use what is in `drawing`, which gives the same numbers on
         every machine. Keep sizes small, different from each other, and draw them too.
     call : callable, optional
         ``call(*answers, **inputs)`` calls the student's objects, in the order of the
@@ -41,6 +43,11 @@ class Probe:
         the inputs by position.
     names : tuple of str
         What the parts of a returned tuple are called in messages.
+    why : str
+        What is wrong with an answer that gives values of the right form, but not the
+        right values, where this says more than the claim. It must be true of *every*
+        answer that fails here and passed all probes before: say what was tested and
+        seen, not what the code may look like.
     weight : float
         The share of the task's points; 0 for a probe that only finds out what is wrong.
     measure : callable, optional
@@ -57,21 +64,16 @@ class Probe:
         For what takes a second or more, such as training: one seed only.
     exact_type : bool
         Whether the type of numbers counts (float16 or float32), not only their kind.
-    as_ifs : dict of str to callable
-        Changes of the inputs, by the end of a sentence that begins "It is just what a
-        right answer gives if". ``{"nothing is hidden": lambda mask, **_: {"mask":
-        None}}`` says which inputs are other ones. What the solution gives on these is
-        recorded.
     read : str
         Where the book explains it: "chapters/05_masking#heading-in-the-page".
     """
 
     claim: str
     given: str
-    why: str
     draw: Callable[[torch.Generator], dict]
     call: Callable | None = None
     names: tuple[str, ...] = ()
+    why: str = "Here this does not hold."
     weight: float = 1.0
     measure: Callable | None = None
     between: tuple[float, float] | None = None
@@ -79,7 +81,6 @@ class Probe:
     tolerance: float = 1e-4
     slow: bool = False
     exact_type: bool = False
-    as_ifs: Mapping[str, Callable] = field(default_factory=dict)
     read: str = ""
 
     @property
@@ -156,44 +157,6 @@ class Exercise:
         return (*self.forbidden, *task.forbidden)
 
 
-def numbers(generator: torch.Generator, *shape: int, most: float = 2.0) -> torch.Tensor:
-    """Draw numbers between -most and most, the same on every machine.
-
-    Parameters
-    ----------
-    generator : torch.Generator
-        Where they are drawn from.
-    *shape : int
-        Sizes of the tensor.
-    most : float
-        The largest absolute value. With 2 and less they are exact in half precision.
-
-    Returns
-    -------
-    torch.Tensor
-        float32, multiples of ``most / 256``, none of them 0.
-    """
-    drawn = torch.randint(1, 257, shape, generator=generator)
-    signs = 2 * torch.randint(0, 2, shape, generator=generator) - 1
-    return (drawn * signs).float() * (most / 256)
-
-
-def whole(generator: torch.Generator, low: int, high: int, *shape: int):
-    """Draw a whole number from `low` to `high`, both included, or an int64 tensor."""
-    drawn = torch.randint(low, high + 1, shape or (1,), generator=generator)
-    return drawn if shape else int(drawn)
-
-
-def one_of(generator: torch.Generator, *options):
-    """Return an option, another for each of the notebook's own seeds."""
-    return options[generator.initial_seed() % len(options)]
-
-
 def nth(place: int) -> Callable:
     """Return a call of one of several answers, with the inputs by position."""
     return lambda *answers, **inputs: answers[place](*inputs.values())
-
-
-def sizes(generator: torch.Generator, count: int, low: int = 2, high: int = 7):
-    """Draw `count` sizes that all differ, so that no axes can be confused."""
-    return (torch.randperm(high - low + 1, generator=generator)[:count] + low).tolist()

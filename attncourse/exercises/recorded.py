@@ -1,8 +1,8 @@
 """What the instructor's solutions give on the inputs of the notebooks' checks.
 
 ``make expected`` writes it. Beside the expected values there are fingerprints, a few
-numbers each, of what comes out if an input is changed (the `as_ifs` of a probe) and of
-what well-known slips give: enough to recognise them, too little to copy an answer from.
+numbers each, of what well-known slips give: enough to recognise them, too little to
+copy an answer from.
 """
 
 from __future__ import annotations
@@ -54,15 +54,6 @@ class Recorded:
             changed=tuple(record["changed"]),
             inert=tuple(record["inert"]),
         )
-
-    def as_if(self, task: str, place: int, came: dict[int, Observation]) -> str:
-        """Return the only change of the inputs that explains what came, or ""."""
-        found = None
-        for seed, seen in came.items():
-            record = self._of(task, place, seed) or {"as_ifs": {}}
-            here = {t for t, p in record["as_ifs"].items() if matches(p, seen)}
-            found = here if found is None else found & here
-        return found.pop() if found and len(found) == 1 else ""
 
     def slip(self, task: str, came: dict[int, dict[int, Observation]]) -> str:
         """Return the sentence of the only slip that gives all that came, or "".

@@ -41,24 +41,24 @@ def relation(cases, name: str) -> str:
 
 def swapped_axes(cases, name: str) -> str:
     """Return a sentence if the values are right but stand with two axes exchanged."""
-    found = None
-    for case in cases:
-        wanted, came = case.expected.values[name].data, case.came.values[name].data
-        if wanted is None or came is None or wanted.ndim != came.ndim:
-            return ""
-        here = {
-            (i, j)
-            for i in range(wanted.ndim)
-            for j in range(i)
-            if wanted.shape != came.shape
-            and np.swapaxes(wanted, i, j).shape == came.shape
-            and _same(np.swapaxes(wanted, i, j), came)
-        }
-        found = here if found is None else found & here
-    if not found:
+    pairs = [(c.expected.values[name].data, c.came.values[name].data) for c in cases]
+    if any(w is None or c is None or w.shape == c.shape for w, c in pairs):
         return ""
-    i, j = min(found)
-    return f"The numbers are the expected ones, with the axes {j} and {i} exchanged."
+    if axes := _exchanged(pairs):
+        i, j = axes
+        return f"These are the expected numbers, with the axes {i} and {j} exchanged."
+    return ""
+
+
+def _exchanged(pairs) -> tuple[int, int] | None:
+    """Return the two axes that are exchanged in all pairs of wanted and came."""
+    axes = {array.ndim for pair in pairs for array in pair}
+    for i in range(max(axes) if len(axes) == 1 else 0):
+        for j in range(i):
+            swapped = [(np.swapaxes(wanted, i, j), came) for wanted, came in pairs]
+            if all(w.shape == c.shape and _same(w, c) for w, c in swapped):
+                return j, i
+    return None
 
 
 def _same(one, other) -> bool:
@@ -158,13 +158,8 @@ def _moved(pairs, it) -> str:
     least = min(wanted.ndim for wanted, _, _ in pairs)
     if least != max(wanted.ndim for wanted, _, _ in pairs):
         return ""
-    for i in range(least):
-        for j in range(i):
-            if all(
-                w.shape[i] == w.shape[j] and _same(np.swapaxes(w, i, j), c)
-                for w, c, _ in pairs
-            ):
-                return f"{it} has the axes {j} and {i} exchanged."
+    if axes := _exchanged([(w, c) for w, c, _ in pairs]):
+        return "{} has the axes {} and {} exchanged.".format(it, *axes)
     for axis in range(least):
         if any(w.shape[axis] < 3 for w, _, _ in pairs):
             continue

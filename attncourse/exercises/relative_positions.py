@@ -1,25 +1,14 @@
 """Exercise 4: relative positions, and what they do beyond the trained length."""
 
 import math
-from functools import partial
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
-from attncourse.exercises.probe import (
-    Exercise,
-    Probe,
-    Task,
-    nth,
-    numbers,
-    one_of,
-    sizes,
-    whole,
-)
+from attncourse.exercises.drawing import numbers, one_of, sizes, whole
+from attncourse.exercises.probe import FUSED, Exercise, Probe, Task, nth
 from attncourse.exercises.provided import relative_positions as provided
-from attncourse.exercises.run import backward, gradients, leaf
-from attncourse.training import train
+from attncourse.exercises.run import gradients, leaf
 
 PAGE = "chapters/04_positional_encoding"
 T5 = f"{PAGE}#t5-a-learned-number-for-each-bucket-of-distances"
@@ -32,29 +21,24 @@ def _with_gradient(result, **leaves):
 
 
 # 4.1
-def _counts(g, **more):
+def _counts(g):
     queries, keys = sizes(g, 2, 1, 7)
-    return {"queries": queries, "keys": keys, **more}
+    offset = one_of(g, {}, {"offset": whole(g, 200, 400)})
+    return {"queries": queries, "keys": keys, **offset}
 
 
 DISTANCES = (
     Probe(
         "each key's distance from each query, one row for each query",
-        "No offset is given.",
-        "The element in row i and column j is not j - i.",
+        "`offset`, the key position of the first query, is given or left out.",
         _counts,
-    ),
-    Probe(
-        "the first query may stand at any position",
-        "`offset` is the key position of the first query.",
-        "Right so far, without an offset. Here it should be j - (i + offset).",
-        lambda g: _counts(g, offset=whole(g, 1, 400)),
+        why="The element in row i and column j is not j - (i + offset).",
     ),
 )
 
 
 # 4.2
-def _bucketed(g, *, near=True, far=True, sides=1, right=False):
+def _bucketed(g, sides=1):
     """Draw distances, none of them on the edge between two buckets."""
     buckets = (2, 3, 5, 8, 9)[whole(g, 0, 4)]  # of one side
     edge = buckets // 2
@@ -62,11 +46,10 @@ def _bucketed(g, *, near=True, far=True, sides=1, right=False):
     inner = torch.arange(edge + 1, most)
     shares = (buckets - edge) * (inner / edge).log() / math.log(most / edge)
     inner = inner[(shares - shares.round()).abs() > 1e-3].tolist()
-    pool = 4 * [*range(edge), edge - 1] if near else []
-    pool += [edge, edge, *inner, most, most + 1, 3 * most, 100 * most] if far else []
+    pool = 4 * [*range(edge), edge - 1]
+    pool += [edge, edge, *inner, most, most + 1, 3 * most, 100 * most]
     distances = -torch.tensor(pool)[whole(g, 0, len(pool) - 1, 2, *sizes(g, 2))]
-    if right:
-        distances *= 2 * whole(g, 0, 1, *distances.shape) - 1
+    distances *= 2 * whole(g, 0, 1, *distances.shape) - 1
     inputs = {"distances": distances, "num_buckets": sides * buckets}
     return inputs | {"max_distance": most} | ({"causal": False} if sides == 2 else {})
 
@@ -75,51 +58,37 @@ BUCKETS = (
     Probe(
         "clipped_rows: rows from 0 to twice the reach",
         "`clipped_rows` is called with distances of either sign.",
-        "The row is not the distance, limited on both sides, plus the reach.",
         lambda g: {"distances": whole(g, -5, 5, 3, 7), "reach": whole(g, 1, 6)},
         nth(0),
+        why="The row is not the distance, limited on both sides, plus the reach.",
         read=f"{PAGE}#shaw-a-learned-vector-for-each-distance",
     ),
     Probe(
-        "buckets: near distances into the past have a bucket each",
-        "The model is causal; distances are from 0 to e - 1 into the past.",
-        "The bucket is not the distance, as a positive number.",
-        lambda g: _bucketed(g, far=False),
+        "buckets: near distances have a bucket each, far ones share",
+        "The model is causal, so all keys to the right, at positive distances, are in "
+        "bucket 0.",
+        _bucketed,
         nth(1),
+        why="The buckets are not those of the formula.",
         read=T5,
-    ),
-    Probe(
-        "buckets: far distances share, the more the farther, up to the last one",
-        "The distances are e and more into the past.",
-        "Near distances are right; these are not in the formula's buckets.",
-        lambda g: _bucketed(g, near=False),
-        nth(1),
-    ),
-    Probe(
-        "buckets: in a causal model, keys to the right are in bucket 0",
-        "Some distances are positive: these keys stand to the right.",
-        "Right so far, in the past. To the right the bucket should be 0.",
-        lambda g: _bucketed(g, right=True),
-        nth(1),
     ),
     Probe(
         "buckets: with two sides, keys to the right have the upper half",
         "`causal` is False, and the distances have either sign.",
-        "Right so far, if causal. With n = num_buckets / 2, the row should be "
-        "bucket(d) to the left, and n + bucket(d) to the right.",
-        lambda g: _bucketed(g, sides=2, right=True),
+        lambda g: _bucketed(g, sides=2),
         nth(1),
-        as_ifs={"`causal` is True": lambda **_: {"causal": True}},
+        why="With n = num_buckets / 2, the row should be bucket(d) to the left, and "
+        "n + bucket(d) to the right.",
     ),
 )
 
 
 # 4.3
-def _table(g, *scales, near=False):
+def _table(g, near=False):
     """Draw a table, with distances that are all near, or with an offset."""
     heads, buckets = whole(g, 2, 4), whole(g, 5, 9)
     inputs = {"num_heads": heads, "num_buckets": buckets, "max_distance": buckets + 3}
-    inputs["scale"] = one_of(g, *scales)
+    inputs["scale"] = 1.0 if near else one_of(g, None, 0.5, 4.0)
     inputs["table"] = numbers(g, buckets, heads)
     if near:
         return inputs | {"queries": buckets // 2 - 1, "keys": buckets // 2}
@@ -131,22 +100,16 @@ def _set_table(module, table):
     parameters = list(module.parameters())
     if len(parameters) != 1:
         raise ValueError(f"the module has {len(parameters)} parameters, and not one")
-    with torch.no_grad():
-        parameters[0].copy_(table)
+    parameters[0].data.copy_(table)
 
 
 def _bias(cls, num_heads, num_buckets, max_distance, scale, table, **counts):
-    """Return the bias of a module whose table is set, and the table."""
+    """Return the bias of a module whose table is set, and the gradient of the table."""
     given = () if scale is None else (scale,)
     module = cls(num_heads, num_buckets, max_distance, *given)
     _set_table(module, table)
     module(1, 1)  # nothing of it should be kept
-    return module(*counts.values()), next(module.parameters())
-
-
-def _table_backward(cls, **inputs):
-    bias, table = _bias(cls, **inputs)
-    return gradients(bias, table=table)
+    return _with_gradient(module(*counts.values()), table=next(module.parameters()))
 
 
 def _new_table(cls, **inputs):
@@ -158,7 +121,6 @@ TABLE = (
     Probe(
         "one parameter: a table of zeros, (num_buckets, num_heads)",
         "A new module is made, and its parameters are looked at.",
-        "There should be one parameter, all zeros.",
         lambda g: {"num_heads": whole(g, 2, 4), "num_buckets": whole(g, 5, 9)},
         _new_table,
         weight=0,
@@ -166,31 +128,18 @@ TABLE = (
     ),
     Probe(
         "each head adds its own number for a near distance",
-        "The distances d into the past are near, the table is set, and `scale` is 1.",
-        "The bias of head h should be table[d, h], with d = 0 to the right.",
-        lambda g: _table(g, 1.0, near=True),
-        lambda cls, **inputs: _bias(cls, **inputs)[0],
+        "The distances d into the past are near, the table is set, and `scale` is 1. "
+        "Compared are the bias and the gradient of the table.",
+        lambda g: _table(g, near=True),
+        _bias,
+        why="The bias of head h should be table[d, h], with d = 0 to the right.",
     ),
     Probe(
-        "the bias is multiplied by scale, by 10 if it is not given",
-        "All distances are near. `scale` is not 1, or is not given.",
-        "The bias is right with `scale=1`, and not here.",
-        lambda g: _table(g, None, 0.5, 4.0, near=True),
-        lambda cls, **inputs: _bias(cls, **inputs)[0],
-    ),
-    Probe(
-        "far distances share a number, wherever the first query stands",
-        "Many distances are far. There are fewer queries than keys, and an offset.",
-        "The bias is right for near distances without an offset, and not here.",
-        lambda g: _table(g, 1.5, 4.0),
-        lambda cls, **inputs: _bias(cls, **inputs)[0],
-    ),
-    Probe(
-        "every use of a number adds to its gradient",
-        "A weighted sum of the bias is differentiated.",
-        "The bias is right, but not the gradient of the table.",
-        lambda g: _table(g, 1.5, 4.0),
-        _table_backward,
+        "the bias is multiplied by scale, 10 by default, wherever the queries stand",
+        "`scale` is not 1, or is not given. There are fewer queries than keys, an "
+        "offset, and many distances that are far and share a number.",
+        _table,
+        _bias,
     ),
 )
 
@@ -203,42 +152,37 @@ def _past_of_alibi(head_slopes, alibi, **counts):
     return bias.tril(counts.get("offset", 0)) if is_matrix else bias
 
 
-def _heads(g, **more):
-    counts = dict.fromkeys(("queries", "keys"), whole(g, 9, 14))
-    return {"num_heads": 2 ** whole(g, 0, 2), **counts, **more}
+def _heads(g):
+    """Draw as many queries as keys, or fewer and an offset."""
+    counts = {"num_heads": 2 ** whole(g, 0, 2), "queries": whole(g, 9, 14)}
+    fewer = {"queries": whole(g, 1, 3), "keys": whole(g, 9, 14), "offset": 6}
+    return counts | one_of(g, {"keys": counts["queries"]}, fewer)
 
 
 ALIBI = (
     Probe(
         "head_slopes: the slopes fall from head to head, down to 1/256",
         "`head_slopes` is called with a power of 2.",
-        "The slope of head h, counted from 1, is not 2 to the power -8h/n.",
         lambda g: {"num_heads": 2 ** whole(g, 3, 4)},
         nth(0),
+        why="The slope of head h, counted from 1, is not 2 to the power -8h/n.",
         read=f"{PAGE}#alibi-a-slope-for-each-head",
     ),
     Probe(
         "alibi: each head subtracts its slope times the distance",
-        "There are as many queries as keys. Only the past is looked at.",
-        "The bias is not minus the slope of the head times the distance.",
+        "Only the past is looked at. `offset`, the key position of the first query, is "
+        "given or left out.",
         _heads,
-        _past_of_alibi,
-    ),
-    Probe(
-        "alibi: the first query may stand at any position",
-        "`offset` is the key position of the first query.",
-        "The bias is right with as many queries as keys, and not here.",
-        lambda g: _heads(g, queries=whole(g, 1, 3), offset=whole(g, 5, 6)),
         _past_of_alibi,
     ),
 )
 
 
 # 4.5
-def _pairs(g, pairs, **more):
+def _pairs(g, pairs):
     tokens = whole(g, 2, 5)
     inputs = {"x": numbers(g, tokens, 2 * pairs), "positions": whole(g, 0, 90, tokens)}
-    return inputs | {"base": 3.0 + whole(g, 5, 50)} | more
+    return inputs | {"base": 3.0 + whole(g, 5, 50)}
 
 
 def _half(g):
@@ -250,34 +194,28 @@ ROTARY = (
     Probe(
         "two features are rotated by as many radians as their position",
         "There is one pair of features, so its angle is the position.",
-        "(a, b) at p should become (a cos p - b sin p, a sin p + b cos p).",
         lambda g: _pairs(g, 1),
+        why="(a, b) at p should become (a cos p - b sin p, a sin p + b cos p).",
         read=f"{PAGE}#rope-rotary-position-embedding",
     ),
     Probe(
-        "features 0 and 1 are a pair, 2 and 3 the next",
-        "`base` is 1, so all pairs are rotated by the same angle.",
-        "Right so far, with one pair, and not here.",
-        lambda g: _pairs(g, whole(g, 2, 4), base=1.0),
-    ),
-    Probe(
-        "each pair has its own rate",
+        "features 0 and 1 are a pair, 2 and 3 the next, each with its own rate",
         "There are several pairs, and `base` is not 1.",
-        "Right so far, with equal rates. The rate of pair i should be base^(-2i/d).",
         lambda g: _pairs(g, whole(g, 2, 4)),
+        why="The pairs are not these, or the rate of pair i is not base^(-2i/d).",
     ),
     Probe(
         "by default, positions count from 0 and the base is 10000",
-        "There is a batch, or also heads. Neither `positions` nor `base` is given.",
-        "Right so far, with both given. Here it, or the gradient of x, is wrong.",
+        "There is a batch, or also heads. Neither `positions` nor `base` is given. "
+        "Compared are the result and the gradient of x.",
         lambda g: {"x": numbers(g, *sizes(g, whole(g, 2, 3)), 4)},
         lambda rotate, x: _with_gradient(rotate(x := leaf(x)), x=x),
     ),
     Probe(
         "half precision comes out as it came in, with exact angles",
         "`x` is in half precision, and the positions are far.",
-        "Right so far, in float32. Here it is off by more than the rounding of `x`.",
         _half,
+        why="It is off by more than the rounding of `x`.",
         tolerance=0.06,
         exact_type=True,
     ),
@@ -285,8 +223,8 @@ ROTARY = (
 
 
 # 4.6
-def _attention(g, scheme, *, equal=False, fewer=False, values=False, hidden=0.0):
-    """Draw arguments of `attend`, with equal scores or with values if asked for."""
+def _attention(g, scheme, *, equal=False, fewer=False, hidden=0.0):
+    """Draw arguments of `attend`: with identity values if all are queries, too."""
     batch, heads = whole(g, 1, 3), 2 ** whole(g, 0, 2)
     keys, d = whole(g, 4, 8), one_of(g, 2, 6, 10)
     queries = whole(g, 1, keys - 1) if fewer else keys
@@ -294,7 +232,7 @@ def _attention(g, scheme, *, equal=False, fewer=False, values=False, hidden=0.0)
     inputs = {
         "query": numbers(g, batch, heads, queries, d) * (0 if equal else 1),
         "key": numbers(g, batch, heads, keys, d),
-        "value": numbers(g, batch, heads, keys, 3) if values else identity,
+        "value": numbers(g, batch, heads, keys, 3) if fewer else identity,
         "scheme": scheme,
     }
     if scheme == "table":
@@ -303,12 +241,12 @@ def _attention(g, scheme, *, equal=False, fewer=False, values=False, hidden=0.0)
     return inputs
 
 
-def _with_bias(attend, query, key, value, scheme, bias):
-    return attend(query, key, value, scheme, lambda queries, keys, offset=0: bias)
-
-
-def _attend_backward(attend, **inputs):
-    return backward(partial(_with_bias, attend), **inputs)
+def _with_bias(attend, scheme, **inputs):
+    """Return the output, and the gradients of the inputs."""
+    leaves = {name: leaf(x) for name, x in inputs.items()}
+    query, key, value, bias = leaves.values()
+    output = attend(query, key, value, scheme, lambda queries, keys, offset=0: bias)
+    return _with_gradient(output, **leaves)
 
 
 def _all_schemes(attend, query, key, value, scheme):
@@ -323,61 +261,40 @@ def _all_schemes(attend, query, key, value, scheme):
 
 
 IDENTITY = "The values are the identity, so the output equals the weights."
-NO_SCHEME = {'the scheme is "none"': lambda **_: {"scheme": "none"}}
 ATTENTION = (
     Probe(
-        "a query attends to the keys up to its own position",
-        f'The scheme is "none", and the scores are equal. {IDENTITY}',
-        "The weights are not 1/(i + 1) for the keys up to query i, and 0 else.",
-        lambda g: _attention(g, "none", equal=True),
-    ),
-    Probe(
-        "the scores are divided by the root of d",
-        f'The scheme is "none", and the scores differ. {IDENTITY}',
-        "Right so far, for equal scores. Here it is not the softmax of q · k / √d.",
+        "the weights are a softmax over the keys up to each query's position",
+        f'The scheme is "none". {IDENTITY}',
         lambda g: _attention(g, "none"),
+        why="The weights are not softmax(q · k / √d) over these keys.",
     ),
     Probe(
         '"table": the bias of each head is added to its scores',
-        'The scheme is "table". Queries, keys, bias and values are drawn.',
-        "The output is not softmax(scores + bias), masked, times the values.",
-        lambda g: _attention(g, "table", values=True),
+        f'The scheme is "table". {IDENTITY} Gradients are compared, too.',
+        lambda g: _attention(g, "table"),
         _with_bias,
-        as_ifs={"the bias is 0": lambda bias, **_: {"bias": 0 * bias}},
+        why="This is not the masked softmax(scores + bias), or a gradient is wrong.",
         read=T5,
     ),
     Probe(
         "keys to the right stay hidden, whatever their bias",
         "The bias is 10,000,000,000 larger to the right of each query.",
-        "The weights are right with a small bias, and not here.",
         lambda g: _attention(g, "table", hidden=1e10),
         _with_bias,
     ),
     Probe(
-        "gradients reach the bias, and query, key and value",
-        "A weighted sum of the output is differentiated.",
-        "The output is right, but not its gradients.",
-        lambda g: _attention(g, "table", values=True),
-        _attend_backward,
-    ),
-    Probe(
         '"alibi" adds the bias of ALiBi',
         f'The scheme is "alibi", and the queries are 0. {IDENTITY}',
-        "The weights are not the softmax of ALiBi's bias, up to each query.",
         lambda g: _attention(g, "alibi", equal=True),
-        as_ifs=NO_SCHEME,
     ),
     Probe(
         '"rotary" rotates queries and keys, and leaves the values alone',
         f'The scheme is "rotary". {IDENTITY}',
-        "The weights are not those of queries and keys that are both rotated.",
         lambda g: _attention(g, "rotary"),
-        as_ifs=NO_SCHEME,
     ),
     Probe(
         "fewer queries than keys: the queries are the last tokens",
         'All schemes are tried; "table" gets a curve over the distances.',
-        "Right so far, with as many queries as keys, and not here.",
         lambda g: _attention(g, "all", fewer=True),
         _all_schemes,
         read=f"{PAGE}#relative-position-encoding",
@@ -410,16 +327,6 @@ def _tested(losses, train_and_test, **inputs):
     return {f"the loss at lengths[{i}]": found[n] for i, n in enumerate(lengths)}
 
 
-def _first_gradient(losses, train_and_test, **inputs):
-    """Return the gradient of the first step, for the next tokens of two texts."""
-    model, _ = _run(train_and_test, **inputs)
-    if model.logits is None or model.logits.grad is None:
-        return {"the gradient of logits": None}
-    targets = model.tokens[:, 1:, None]
-    pulled = model.logits.grad[:, :-1].gather(2, targets)[[0, -1], :, 0]
-    return {"the gradient of logits": pulled[:, : inputs["trained"] - 2]}
-
-
 def _what_was_read(losses, train_and_test, **inputs):
     """Count steps, tests and texts; a text may be read without its last token."""
     (steps, tests), short = _run(train_and_test, **inputs)[0].read, inputs["trained"]
@@ -439,40 +346,31 @@ LENGTHS = (
     Probe(
         "next_token_losses: each next token, with a gradient for the model",
         "The model's logits are the row of `table` for the token it reads.",
-        "The loss at p is not -log softmax(logits at p)[token at p + 1].",
         lambda g: {"table": numbers(g, 6, 6), "tokens": whole(g, 1, 5, 2, 4)},
         _losses_and_gradient,
+        why="The loss at p is not -log softmax(logits at p)[token at p + 1].",
     ),
     Probe(
-        "train_and_test: each length is judged on its last predictions",
+        "train_and_test: each length is judged on its last `trained` - 1 predictions",
         "The model's loss grows with the position; training has no effect.",
-        "The loss is not the mean of the last `trained` - 1 predictions.",
         lambda g: _experiment(g, gain=0.0),
         _tested,
         read=BEYOND,
     ),
     Probe(
-        "train_and_test: the tests come after a training as asked for",
-        "Training has an effect, set by the learning rate. `trained` is not given.",
-        "Right so far, if training has no effect and `trained` is given, and not here.",
+        "train_and_test: the tests come after a training on all predictions",
+        "Training has an effect, set by the learning rate, at each position that is "
+        "learned from. `trained` is not given.",
         lambda g: _experiment(g, default=True),
         _tested,
-        as_ifs={"training has no effect": lambda **_: {"gain": 0.0}},
         tolerance=1e-3,
     ),
     Probe(
         "train_and_test: 32 new texts in each step, 64 new ones in each test",
         "The steps, the tests and the texts that the model reads are counted.",
-        "At least one count is wrong; the first such count is shown below.",
         lambda g: _experiment(g, steps=(120, 129)),
         _what_was_read,
-    ),
-    Probe(
-        "train_and_test: all predictions of a text are learned from",
-        "The gradient of the first step is looked at, for the next tokens.",
-        "It is not that of the mean loss of all predictions of 32 texts.",
-        _experiment,
-        _first_gradient,
+        why="At least one count is wrong; the first such count is shown below.",
     ),
 )
 
@@ -501,26 +399,22 @@ def _difference(values, inputs):
     return abs(one - two).max() + (two == other).all()
 
 
-def _scales(new_model, gains, scale):
+def _tables(new_model, gains, scale):
+    """Return the bias of tables of ones, and the rows that training reaches."""
     found = {}
     for name, rest in (("scale given", (0, scale)), ("scale left out", ())):
         learned = new_model("table", *rest).learned
         _set_table(learned, torch.ones(()))
         found[name] = learned(1, 3, 2)
-    return found
-
-
-def _rows(new_model, gains, scale):
-    """Return the rows of the table that the distances in training reach."""
-    learned = new_model("table", 0, scale).learned
     rows = next(learned.parameters()).shape[0]
     _set_table(learned, torch.arange(rows)[:, None])
-    return {"buckets": rows, "bias": learned(1, 31, 30)}
+    return found | {"buckets": rows, "bias": learned(1, 31, 30)}
 
 
 def _useless(values, inputs):
+    """Return how many buckets no distance up to 30 reaches, or how many 8 miss."""
     rows = int(values["buckets"])
-    reached = np.unique((values["bias"] / inputs["scale"]).round())
+    reached = np.unique(values["bias"].round())
     return rows - len(reached) + max(0, 8 - rows)
 
 
@@ -535,28 +429,10 @@ def _results(g, seeds):
     return inputs | ({"baseline": "alibi"} if seeds > 1 and whole(g, 0, 1) else {})
 
 
-def _trained(new_model, gains, steps, texts):
-    """Return log-probabilities of the last tokens of long texts, by two models."""
-
-    def loss_of(model, tokens):
-        return F.cross_entropy(model(tokens[:, :-1]).mT, tokens[:, 1:])
-
-    found, short = {}, provided.draw(32 * steps, 32, seed=0).split(32)
-    options = {"learning_rate": 5e-3, "device": "cpu", "progress": False}
-    for scheme in ("alibi", "sinusoidal"):
-        model = new_model(scheme, 0)
-        train(model, lambda step: (short[step],), loss_of, steps=steps, **options)
-        with torch.no_grad():
-            logits = model(texts[:, :-1])[:, -31:]
-        found[scheme] = -F.cross_entropy(logits.mT, texts[:, -31:], reduction="none")
-    return found
-
-
 COMPARISON = (
     Probe(
         "new_model: a LanguageModel with your attend and the scheme",
         "Parameters are set to the same numbers. The last logits are compared.",
-        "They are not those of a `LanguageModel` with `attend` and the scheme.",
         lambda g: {"tokens": whole(g, 1, 18, 2, 9)},
         _last_logits,
     ),
@@ -564,53 +440,29 @@ COMPARISON = (
         "new_model: the same seed gives the same weights, another one others",
         "Measured is the difference of two models with one seed (0 is left out once), "
         "plus 1 if a third with another seed equals the second.",
-        "Weights differ that should be equal, or the reverse.",
         lambda g: {"seed": whole(g, 0, 2)},
         _embeddings,
         measure=_difference,
         between=(0, 0),
     ),
     Probe(
-        "new_model: the table has four heads and the scale, or 10",
-        "All numbers in the table are set to 1, so the bias is the scale.",
-        "It is not the scale that was asked for, or not 10 if none was.",
+        "new_model: the table has four heads, the scale, and only buckets in use",
+        "All numbers in the table are set to 1, so the bias should be the scale, or 10 "
+        "if none is given. Measured is how many buckets no distance up to 30 reaches, "
+        "and how many are missing to 8.",
         lambda g: {"scale": whole(g, 3, 9) / 2},
-        _scales,
-        weight=0.5,
-    ),
-    Probe(
-        "new_model: every bucket is reached in training",
-        "Counted are buckets that no distance up to 30 reaches, and those short of 8.",
-        "There are some.",
-        lambda g: {"scale": whole(g, 3, 9) / 2},
-        _rows,
+        _tables,
         measure=_useless,
         between=(0, 0),
+        compared=("scale given", "scale left out"),
         read=f"{PAGE}#buckets-that-were-never-trained",
     ),
     Probe(
-        "gains: the baseline's loss minus the scheme's, at one length",
-        "There is one seed, so the mean gain is the smallest, too.",
-        "The numbers are not the baseline's loss minus that of the scheme.",
-        lambda g: _results(g, 1),
+        "gains: the mean and the smallest gain over the seeds, at one length",
+        "There are one seed or several; the baseline is given, or left out.",
+        lambda g: _results(g, one_of(g, 1, 2, 4)),
         nth(1),
-    ),
-    Probe(
-        "gains: the mean and the smallest gain over the seeds",
-        "There are several seeds; the baseline is given, or left out.",
-        "Right so far, with one seed. Here it is not the mean and the smallest gain.",
-        lambda g: _results(g, whole(g, 2, 4)),
-        nth(1),
-    ),
-    Probe(
-        "trained on 32 tokens, ALiBi is better at 256 than sinusoids",
-        "Measured is how much lower ALiBi's loss is on the last 31 of 256 tokens.",
-        "It is not as much lower as it should be.",
-        lambda g: {"steps": 130, "texts": provided.draw(40, 256, seed=90_000)},
-        _trained,
-        measure=lambda found, _: (found["alibi"] - found["sinusoidal"]).mean(),
-        between=(0.15, 1.5),  # the model answer: 0.30 to 0.51 in 10 seeds
-        slow=True,
+        why="A gain is the baseline's loss minus that of the scheme.",
         read=BEYOND,
     ),
 )
@@ -635,9 +487,6 @@ EXERCISE = Exercise(
     ),
     forbidden=(
         "attncourse.layers",
-        "torch.nn.functional.scaled_dot_product_attention",
-        "torch.nn.functional.multi_head_attention_forward",
-        "torch.nn.MultiheadAttention",
-        "torch.nn.attention",
+        *FUSED,
     ),
 )

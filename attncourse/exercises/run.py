@@ -63,19 +63,12 @@ def draw(probe: Probe, seed: int) -> dict:
     return probe.draw(torch.Generator().manual_seed(seed))
 
 
-def observe(
-    probe: Probe,
-    answers,
-    seed: int,
-    *,
-    effects: bool = False,
-    inputs: dict | None = None,
-) -> Observation:
-    """Call an answer with the inputs of one seed, or with other `inputs`.
+def observe(probe: Probe, answers, seed: int, *, effects=False) -> Observation:
+    """Call an answer with the inputs of one seed.
 
     With `effects` it is called again to find out which inputs have no effect.
     """
-    inputs = draw(probe, seed) if inputs is None else inputs
+    inputs = draw(probe, seed)
     seen = _called(probe, answers, seed, inputs)
     if effects and not seen.error and not probe.slow:
         inert = (n for n in inputs if _without_effect(probe, answers, seed, n, seen))
@@ -84,7 +77,7 @@ def observe(
 
 
 def _called(probe, answers, seed, inputs) -> Observation:
-    before, mine = inputs, copy.deepcopy(inputs)
+    mine = copy.deepcopy(inputs)
     try:
         with _settled(seed):
             if probe.call is None:
@@ -94,7 +87,7 @@ def _called(probe, answers, seed, inputs) -> Observation:
             values = dict(_values(came, probe.names))
     except Exception as error:
         return Observation({}, error=_of_error(error), line=_line_of(error))
-    changed = (n for n, x in before.items() if not _unchanged(x, mine.get(n)))
+    changed = (n for n, x in inputs.items() if digest({n: x}) != digest({n: mine[n]}))
     return Observation(values, form_of(came), changed=tuple(changed))
 
 
@@ -228,19 +221,6 @@ def _line_of(error) -> str:
     return ""
 
 
-def _unchanged(before, after) -> bool:
-    if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor):
-        same = before.shape == after.shape and before.dtype == after.dtype
-        return same and torch.equal(before.nan_to_num(), after.nan_to_num())
-    if isinstance(before, (list, tuple)) and isinstance(after, (list, tuple)):
-        pairs = zip(before, after, strict=False)
-        return len(before) == len(after) and all(_unchanged(*p) for p in pairs)
-    if isinstance(before, dict) and isinstance(after, dict):
-        same = before.keys() == after.keys()
-        return same and all(_unchanged(before[k], after[k]) for k in before)
-    return not isinstance(before, (*PLAIN, str)) or before == after
-
-
 def _without_effect(probe, answers, seed, name, seen) -> bool:
     """Say whether an input can be changed and everything returned stays the same."""
     inputs = draw(probe, seed)
@@ -299,15 +279,18 @@ def gradients(output: torch.Tensor, **leaves: torch.Tensor) -> dict:
     return dict(zip(names, found, strict=True))
 
 
-def backward(answer, **inputs) -> dict:
-    """Return the gradients of what an answer makes, for all inputs of type float.
+def backward(answer, names=("output",), **inputs) -> dict:
+    """Return what an answer makes, by `names`, and its gradients.
 
-    They are those of a weighted sum of what it returns, or of the first of several.
+    They are those of a weighted sum of the first of what it returns, for all inputs of
+    type float.
     """
     tensors = {name: x for name, x in inputs.items() if torch.is_tensor(x)}
     leaves = {n: leaf(x) for n, x in tensors.items() if x.is_floating_point()}
     came = answer(*(inputs | leaves).values())
-    return gradients(came if torch.is_tensor(came) else came[0], **leaves)
+    parts = (came,) if len(names) == 1 else came
+    found = dict(zip(names, parts, strict=True))
+    return found | gradients(found[names[0]], **leaves)
 
 
 def digest(inputs: dict) -> str:

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from attncourse.exercises.compare import Case, holds, judge, points, refused, render
+from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.forbidden import forbidden_uses
 from attncourse.exercises.notebook import open_exercise, source_of
-from attncourse.exercises.probe import Probe, Task, numbers, one_of, sizes, whole
+from attncourse.exercises.probe import Probe, Task
 from attncourse.exercises.recorded import Recorded, fingerprint
 from attncourse.exercises.run import (
     Observation,

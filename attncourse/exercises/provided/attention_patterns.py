@@ -7,7 +7,7 @@ import re
 import numpy as np
 import torch
 
-from attncourse.exercises.probe import numbers
+from attncourse.exercises.drawing import numbers
 from attncourse.models.transformer import Transformer
 from attncourse.models.translation import TranslationTransformer
 
@@ -42,42 +42,30 @@ def small_transformer(seed, layers, heads):
     return _filled(model, seed)
 
 
-def small_hugging_face(name, seed, layers, heads, implementation=None, dropout=0.0):
-    """Return a BERT ("bert") or GPT-2 for ids below 7, in evaluation mode.
+def small_hugging_face(name, seed, layers, heads, dropout=0.0):
+    """Return a "bert", whose dropout can be set, or a "gpt2" for ids below 7.
 
-    The implementation of attention is "eager" or, by default, as the library chooses.
-    Raises ModuleNotFoundError, which says what to do, without transformers.
+    It is in evaluation mode. Raises ModuleNotFoundError, which says what to do, without
+    transformers.
     """
     try:
-        import transformers
+        from transformers import AutoConfig, AutoModel
     except ImportError as error:
         raise ModuleNotFoundError(NO_TRANSFORMERS) from error
-    shared = {"vocab_size": 7, "attn_implementation": implementation}
-    if name == "bert":
-        config = transformers.BertConfig(
-            hidden_size=4 * heads,
-            num_hidden_layers=layers,
-            num_attention_heads=heads,
-            intermediate_size=8,
-            max_position_embeddings=12,
-            hidden_dropout_prob=dropout,
-            attention_probs_dropout_prob=dropout,
-            **shared,
-        )
-        return _filled(transformers.BertModel(config, add_pooling_layer=False), seed)
-    config = transformers.GPT2Config(
-        n_embd=4 * heads,
-        n_layer=layers,
-        n_head=heads,
-        n_positions=12,
-        attn_pdrop=dropout,
-        resid_pdrop=dropout,
-        embd_pdrop=dropout,
+    config = AutoConfig.for_model(
+        name,
+        vocab_size=7,
+        hidden_size=4 * heads,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=8,
+        max_position_embeddings=12,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
         bos_token_id=0,
         eos_token_id=0,
-        **shared,
     )
-    return _filled(transformers.GPT2Model(config), seed)
+    return _filled(AutoModel.from_config(config), seed)
 
 
 def shown(axes):

@@ -118,26 +118,22 @@ class ByPosition(nn.Module):
     """A model whose loss follows from the position, and which notes what it reads.
 
     Symbol 0, which never occurs, has the logit slope * position + gain * level, all
-    others 0. Training lowers the level, the only parameter.
+    others 0. Training lowers the levels, the only parameter, one for each position.
     """
 
     def __init__(self, slope, gain):
         super().__init__()
         self.slope, self.gain = slope, gain
-        self.level = nn.Parameter(torch.zeros(()))
+        self.levels = nn.Parameter(torch.zeros(80))
         self.read = [], []  # in training and in tests: (numbers of texts, tokens)
-        self.tokens, self.logits = None, None  # of the first step
 
     def forward(self, tokens):
         """Return the logits, and note which texts were read, and in which mode."""
         ids = (tokens[:, :DIGITS] * SYMBOLS ** torch.arange(DIGITS)).sum(-1)
         self.read[0 if self.training else 1].append((ids.tolist(), tokens.shape[1]))
-        level = self.slope * torch.arange(tokens.shape[1]) + self.gain * self.level
-        logits = F.pad(level[:, None], (0, SYMBOLS - 1)).repeat(len(tokens), 1, 1)
-        if logits.requires_grad and self.logits is None:
-            logits.retain_grad()
-            self.tokens, self.logits = tokens, logits
-        return logits
+        positions = torch.arange(tokens.shape[1])
+        logit = self.slope * positions + self.gain * self.levels[positions]
+        return F.pad(logit[:, None], (0, SYMBOLS - 1)).repeat(len(tokens), 1, 1)
 
 
 def numbered_texts(batch, length, seed):

@@ -235,7 +235,7 @@ def verdicts_of(
         ]
         own = [case for case in cases if case.seed in probe.seeds]
         came[place] = {case.seed: case.came for case in own}
-        verdict = judge(probe, cases, recorded, (task.name, place))
+        verdict = judge(probe, cases)
         if verdict.holds:  # nbval compares what this tolerates
             verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))
         found.append(verdict)

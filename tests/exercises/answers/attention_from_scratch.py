@@ -88,7 +88,7 @@ WRONG = {
             "    return ((ids == pad).cumsum(1) == 0)[:, None, None]\n"
             "def decoder_mask(ids, pad=0):\n"
             "    return padding_mask(ids, pad) & causal_mask(ids.shape[1])",
-            "where the padding stands at the end",
+            "Padding may stand anywhere.",
         ),
     },
     "masked": {
@@ -120,7 +120,7 @@ WRONG = {
         ),
         "the mask of the first head for all": (
             HEADS.format(mask="mask if mask.dim() < 3 else mask[..., 0, :, :]"),
-            "Right so far, without a mask, and not with this one.",
+            "not yet a mask with fewer axes serves all heads",
         ),
     },
     "gradient": {

@@ -135,7 +135,7 @@ WRONG = {
             TAKEN.format(
                 hidden="((source, target)[kind == 'decoder'] == 0)[:, None, None]"
             ),
-            "No other row may change",
+            "not yet rows of padded queries are zero",
         ),
         "a list of layers": (
             "def translator_weights(model, source, target, kind):\n"
@@ -146,7 +146,7 @@ WRONG = {
     "hugging_face": {
         "hidden states": (
             ATTENTIONS.format(what="[out.last_hidden_state[:, None]]"),
-            "not yet the weights of a BERT",
+            "not yet the weights of any model",
         ),
         "no rows emptied": (
             ATTENTIONS.format(what="out.attentions").replace(
@@ -158,7 +158,7 @@ WRONG = {
     "pictures": {
         "labels at the edges of the cells": (
             GRID.format(more="", shift=0, title='f"head {i}"'),
-            "The labels are not the tokens.",
+            "not yet each row and column has its token",
         ),
         "letters for numbers": (
             GRID.format(more="", shift=0.5, title='"head " + "ABCDE"[i]'),
@@ -168,11 +168,11 @@ WRONG = {
     "scores": {
         "the last copy only": (
             LOOPS.format(keys="keys[-1:]", count=1),
-            "their weights are added up",
+            "not yet several copies count together",
         ),
         "queries with some weight only": (
             LOOPS.format(keys="keys", count="bool(grad[:, i, keys].sum() > 0)"),
-            "is not the mean",
+            "not yet `previous_token_score` is",
         ),
     },
     "alignment": {
@@ -188,7 +188,7 @@ WRONG = {
     "ablation": {
         "a copy that is a view": (
             COLUMNS.format(copy="", increase="without - float(loss_of(model, tokens))"),
-            "After the block the model is not as it was before",
+            "not yet after the block the model is as it was",
         ),
         "a tensor, though a number is asked for": (
             COLUMNS.format(
@@ -207,7 +207,7 @@ WRONG = {
                 longest="99",
                 ratio="torch.special.entr(rows).sum(-1).mean(0) / keys.log().mean()",
             ),
-            "where all queries see all keys",
+            "not yet `normalised_entropy` is entropy",
         ),
     },
     "own_score": {
@@ -222,16 +222,16 @@ WRONG = {
         ),
         "the previous token": (
             NEXT.format(key="max(i - 1, 0)", body=MEAN),
-            "The pattern is one of those of task 2.4",
+            "not yet the pattern is another one",
         ),
         "the best head gets 1": (
             NEXT.format(key="last", body=MEAN.replace("return", "score ="))
             + "    return score / score.max()",
-            "Not all of these give a head the same score",
+            "not yet a score changes with the head's own weights",
         ),
         "the same for every head": (
             NEXT.format(key="last", body="return torch.full((weights.shape[1],), 0.5)"),
-            "One of the bounds is missed",
+            "not yet scores from 0 to 1",
         ),
         "how sharp it is, whatever the pattern": (
             NEXT.format(

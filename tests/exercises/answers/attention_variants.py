@@ -142,7 +142,7 @@ WRONG = {
     "scores": {
         "the root of the rounded width": (
             _scores(scale="int(q.shape[-1] ** 0.5)"),
-            "not yet `ScaledDot` divides",
+            "not yet `ScaledDot`: this product, divided by",
         ),
         "hard tanh": (
             _scores(bend="lambda x: x.clamp(-1, 1)"),
@@ -182,7 +182,7 @@ WRONG = {
                 "s = self.score(states, memory).masked_fill(~mask[:, None], -100.0)\n"
                 "w = torch.softmax(s, -1)\nreturn w @ memory, w"
             ),
-            "not yet so it is where the padding has far higher scores",
+            "not yet padding has the weight 0 whatever its scores",
         ),
         "the memory is cleared, nothing is hidden": (
             _attention(
@@ -209,7 +209,7 @@ WRONG = {
             "    ours = [text.split(' <eos>')[-1] for text in ours]\n"
             "    theirs = [' '.join(words) for words in references]\n"
             "    return BLEU(tokenize='none').corpus_score(ours, [theirs]).score",
-            "not yet a translation ends before its first `EOS`",
+            "not yet one sentence, up to its first `EOS`",
         ),
     },
     "alignment": {
@@ -221,7 +221,7 @@ WRONG = {
             ALIGNMENT.replace("{source}", "int(grad.argmax())").replace(
                 "enumerate(lengths)", "enumerate(lengths[:-1] or lengths)"
             ),
-            "right for one sentence, and not for several",
+            "not yet the links of all sentences",
         ),
     },
     "sharpness": {
@@ -251,14 +251,14 @@ WRONG = {
                 "_, low, high = mean_and_interval(second)",
                 "int(np.mean(first) > high) - int(np.mean(first) < low)",
             ),
-            "not yet differences are taken seed by seed",
+            "not yet the verdict follows",
         ),
         "every seed won": (
             _interval(
                 "gaps = np.subtract(first, second)",
                 "int((gaps > 0).all()) - int((gaps < 0).all())",
             ),
-            "not yet 0 where the interval of the differences contains 0",
+            "not yet the verdict follows",
         ),
     },
 }

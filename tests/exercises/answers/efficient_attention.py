@@ -74,14 +74,14 @@ WRONG = {
             "    window = min(window, tokens - 1)\n"
             "    d = torch.arange(tokens)[:, None] - torch.arange(tokens)\n"
             "    return (d >= 0) & (d < window) if causal else d.abs() <= window",
-            "The window is longer than the sequence.",
+            "not yet causal: each query sees",
         ),
         "blocks for a window": (
             "def local_mask(tokens, window, causal=False):\n"
             "    i = torch.arange(tokens) // window\n"
             "    same = (i[:, None] - i).abs() <= 1\n"
             "    return same.tril() if causal else same",
-            "not True exactly at the `window` newest keys".replace("`", ""),
+            "A row is not True exactly at these keys",
         ),
     },
     "local": {
@@ -111,7 +111,7 @@ WRONG = {
             "    s = torch.einsum('...id,...ijd->...ij', q, keys)\n"
             "    w = s.masked_fill((j < 0) | (j >= n), -math.inf).softmax(-1)\n"
             "    return torch.einsum('...ij,...ijd->...id', w, values)",
-            "Neighbouring queries see almost the same keys",
+            "neighbouring queries see almost the same keys",
         ),
     },
     "pattern": {
@@ -133,7 +133,7 @@ WRONG = {
         ),
         "the weights are not normalised": (
             BLOCKS.format(more="", weights="(scores - scores.amax()).exp()"),
-            "not the mean of the values",
+            "not yet each block of queries sees the blocks of the pattern",
         ),
         "an output that grows in the loop": (
             BLOCKS.format(more="", weights="scores.softmax(-1)")

@@ -132,7 +132,7 @@ WRONG = {
             "def relative_distances(queries, keys, offset=0):\n"
             "    i, j = torch.arange(queries), torch.arange(keys)\n"
             "    return (j - i[:, None] - offset).to(torch.int8)",
-            "not yet the first query may stand at any position",
+            "not yet each key's distance",
         ),
         "nothing returned": (
             "def relative_distances(queries, keys, offset=0):\n"
@@ -151,7 +151,7 @@ WRONG = {
         ),
         "keys to the right in the last bucket": (
             _loop(right="(n - 1 if causal else bucket(r, n, max_distance))"),
-            "To the right the bucket should be 0",
+            "not yet buckets: near distances have a bucket each",
         ),
     },
     "table": {
@@ -168,7 +168,7 @@ WRONG = {
             TABLE.replace(
                 "zeros_(self.rows.weight)", "constant_(self.rows.weight, scale)"
             ).replace("{result}", "self.rows(found).permute(2, 0, 1)"),
-            "all zeros",
+            "not yet one parameter: a table of zeros",
         ),
     },
     "alibi": {
@@ -186,7 +186,7 @@ WRONG = {
             "def alibi(n, queries, keys, offset=0):\n"
             "    steps = relative_distances(queries, keys, offset).abs().clamp(max=8)\n"
             "    return -torch.einsum('h,ij->hij', head_slopes(n), steps.float())",
-            "not minus the slope of the head times the distance",
+            "not yet alibi: each head subtracts",
         ),
     },
     "rotary": {
@@ -230,7 +230,7 @@ WRONG = {
             _experiment(
                 before="found = test(model, draw, lengths, trained)\n    "
             ).replace("return test(", "return found or test("),
-            "if training has no effect",
+            "not yet train_and_test: the tests come after",
         ),
         "the texts of the training come again in the tests": (
             _experiment(seed="0"),
@@ -238,7 +238,7 @@ WRONG = {
         ),
         "only the end of each text is learned": (
             _experiment(loss="[:, -4:].mean()"),
-            "all predictions of a text are learned from",
+            "not yet train_and_test: the tests come after",
         ),
         "the last position is read, too": (
             _experiment().replace("n - trained :]", "n - trained - 1 :]"),
@@ -248,11 +248,11 @@ WRONG = {
     "comparison": {
         "buckets that no distance reaches": (
             _models(buckets="40"),
-            "every bucket is reached",
+            "not yet new_model: the table has four heads",
         ),
         "the smallest from unpaired losses": (
             _models(smallest="(table.amin(0) * 0.5).tolist()"),
-            "There is one seed",
+            "not yet gains: the mean and the smallest gain",
         ),
     },
 }

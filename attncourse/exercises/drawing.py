@@ -1,0 +1,43 @@
+"""Draw the inputs of probes: the same on every machine."""
+
+from __future__ import annotations
+
+import torch
+
+
+def numbers(generator: torch.Generator, *shape: int, most: float = 2.0) -> torch.Tensor:
+    """Draw numbers between -most and most, the same on every machine.
+
+    Parameters
+    ----------
+    generator : torch.Generator
+        Where they are drawn from.
+    *shape : int
+        Sizes of the tensor.
+    most : float
+        The largest absolute value. With 2 and less they are exact in half precision.
+
+    Returns
+    -------
+    torch.Tensor
+        float32, multiples of ``most / 256``, none of them 0.
+    """
+    drawn = torch.randint(1, 257, shape, generator=generator)
+    signs = 2 * torch.randint(0, 2, shape, generator=generator) - 1
+    return (drawn * signs).float() * (most / 256)
+
+
+def whole(generator: torch.Generator, low: int, high: int, *shape: int):
+    """Draw a whole number from `low` to `high`, both included, or an int64 tensor."""
+    drawn = torch.randint(low, high + 1, shape or (1,), generator=generator)
+    return drawn if shape else int(drawn)
+
+
+def one_of(generator: torch.Generator, *options):
+    """Return an option, another for each of the notebook's own seeds."""
+    return options[generator.initial_seed() % len(options)]
+
+
+def sizes(generator: torch.Generator, count: int, low: int = 2, high: int = 7):
+    """Draw `count` sizes that all differ, so that no axes can be confused."""
+    return (torch.randperm(high - low + 1, generator=generator)[:count] + low).tolist()
