@@ -244,19 +244,22 @@ class _Run:
                 continue
             name = said["exercise"]
             if name not in faults:
-                faults[name] = fault_of_solution(
-                    self.course.solutions, name, self.secret
-                )
-                if faults[name]:
-                    self._leave_out(
-                        f"{name}: nothing is graded of it, since {faults[name]}. This "
-                        "is the instructor's notebook; earlier grades stay as they are."
-                    )
+                faults[name] = self._fault_of(name)
             if faults[name]:
                 self._keep(job, {})
             else:
                 found.append(job)
         return found
+
+    def _fault_of(self, exercise: str) -> str:
+        """Return and say what is wrong with a solution, "" if nothing is."""
+        fault = fault_of_solution(self.course.solutions, exercise, self.secret)
+        if fault:
+            self._leave_out(
+                f"{exercise}: nothing is graded of it, since {fault}. This is the "
+                "instructor's notebook; earlier grades stay as they are."
+            )
+        return fault
 
     def _grade(self, jobs: list[Job], known: int) -> int:
         graded = 0
@@ -307,15 +310,11 @@ class _Run:
         if self.course.scheduler:
             from attncourse_grader.cluster import cluster_results
 
-            return cluster_results(
-                jobs,
-                self.course.scheduler,
-                solutions=self.course.solutions,
-                grade=self.grade,
-            )
-        return local_results(
-            jobs, solutions=self.course.solutions, grade=self.grade, at=self.course.jobs
-        )
+            where, results = self.course.scheduler, cluster_results
+        else:
+            where, results = self.course.jobs, local_results
+        solutions = self.course.solutions
+        return results(jobs, where, solutions=solutions, grade=self.grade)
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""

@@ -118,7 +118,7 @@ def answers_in(path: Path, exercise: str) -> dict:
     return fingerprints(Path(path), exercise_of(exercise))[0]
 
 
-def local_results(jobs, *, solutions, grade, at: int):
+def local_results(jobs, at: int, *, solutions, grade):
     """Yield each job with what came of it, `at` at a time, on this machine.
 
     An interrupt lets what runs come to its end and keeps it; a second does not wait.

@@ -30,7 +30,6 @@ class EffectiveGrade:
     adjustments: tuple[tuple[float, str], ...] = ()
     # The file that counts: ``source``, ``content``, ``result`` and so on.
     handin: dict | None = None
-    others: int = 0  # further files for the same exercise, which do not count
 
     @property
     def total(self) -> float | None:
@@ -114,7 +113,6 @@ def effective_grades(book) -> list[EffectiveGrade]:
                 penalty=rules.penalty.points(late or 0, of) if rules.penalty else 0.0,
                 adjustments=tuple(changes.get(place, ())),
                 handin=handin,
-                others=max(0, len(rows) - 1),
             )
         )
     return found
