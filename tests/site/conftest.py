@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.site.watching import watch
+
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -66,3 +68,26 @@ def browser():
         )
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def open_tab(browser):
+    """Return a function that opens a tab; at the end nothing may be wrong with it."""
+    windows, faults = [], []
+
+    def open_tab(**context):
+        windows.append(browser.new_context(**context))
+        tab = windows[-1].new_page()
+        watch(tab, faults)
+        return tab
+
+    yield open_tab
+    for window in windows:
+        window.close()
+    assert faults == []
+
+
+@pytest.fixture(scope="session")
+def with_widgets(pages):
+    """Return the pages that have a widget."""
+    return [name for name, text in pages.items() if 'class="course-widget"' in text]

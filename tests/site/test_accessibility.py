@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.site.watching import MARKED, go
+
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 
 # What depends on colours or on the width is asked twice; all else once. Pages of the
@@ -37,12 +39,8 @@ def test_no_page_breaks_a_rule_of_accessibility(
         for name in pages:
             if name in ("index.html", "404.html"):
                 continue  # the first leads on at once
-            tab.goto(address + name, wait_until="load")
-            tab.wait_for_function(
-                "[...document.querySelectorAll('.course-widget')]"
-                ".every(w => w.classList.contains('course-widget-runs'))"
-            )
-            tab.wait_for_function("'marked' in document.documentElement.dataset")
+            go(tab, address + name)
+            tab.wait_for_function(MARKED)
             tab.add_script_tag(path=AXE)
             given = {"rules": rules, "exclude": LEFT_OUT if "/api/" in name else []}
             if found := tab.evaluate(RUN, given):

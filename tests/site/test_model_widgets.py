@@ -12,28 +12,19 @@ import torch
 from attncourse import Transformer, recorded
 from attncourse.data.text import tokenise
 from attncourse.training.translation import translate
+from tests.site.watching import PHONE
 
 STATE = """name => {
   const states = Object.values(window.courseWidgetStates);
   const own = `name: "${name}"`;
   return states.map(one => one.state).find(one => one._esm?.includes(own));
 }"""
-PHONE = {"width": 360, "height": 740}
 
 
 @pytest.fixture
-def tab(browser, address, request):
-    """Open a page of the site; faults on the way fail the test."""
-    faults = []
-    with browser.new_context(viewport=PHONE, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on(
-            "console",
-            lambda said: said.type in ("error", "warning") and faults.append(said.text),
-        )
-        yield page
-    assert faults == []
+def tab(open_tab):
+    """Open a tab of a telephone; faults on the way fail the test."""
+    return open_tab(viewport=PHONE, reduced_motion="reduce")
 
 
 def widget(tab, base, chapter, name):

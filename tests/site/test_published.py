@@ -3,9 +3,11 @@
 import json
 import re
 import subprocess
-from pathlib import Path
+import zipfile
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.loading import ROOT, load
+
+site_zip = load("tools/site_zip.py")
 
 
 def files_in(folder):
@@ -25,6 +27,13 @@ def test_a_folder_is_in_step_with_the_site(site, tmp_path):
     found = files_in(target)
     del found[".published"]
     assert found == files_in(site)
+
+
+def test_the_archive_has_the_whole_site_in_one_folder(site, tmp_path):
+    with zipfile.ZipFile(site_zip.pack(site, tmp_path)) as archive:
+        packed = {name for name in archive.namelist() if not name.endswith("/")}
+        assert archive.testzip() is None
+    assert packed == {f"{site_zip.NAME}/{name}" for name in files_in(site)}
 
 
 def test_what_colab_opens_is_part_of_the_site(pages, site):

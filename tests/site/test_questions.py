@@ -10,6 +10,7 @@ from docutils.core import publish_doctree
 from myst_parser.docutils_ import Parser
 
 from tests.loading import ROOT, load
+from tests.site.watching import PHONE
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 NAMES = [path.stem for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))]
@@ -154,15 +155,8 @@ def test_a_question_in_a_wrong_form_is_named(text, fault):
 
 
 @pytest.fixture
-def tab(browser, request):
-    with browser.new_context(
-        viewport={"width": 360, "height": 740}, **getattr(request, "param", {})
-    ) as window:
-        page = window.new_page()
-        faults = []
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        yield page
-        assert faults == []
+def tab(open_tab, request):
+    return open_tab(viewport=PHONE, **getattr(request, "param", {}))
 
 
 SCRIPTS = [{"java_script_enabled": True}, {"java_script_enabled": False}]

@@ -2,8 +2,8 @@
 
 import pytest
 
-READY = """() => [...document.querySelectorAll('.course-widget')]
-    .every(w => w.classList.contains('course-widget-runs'))"""
+from tests.site.watching import MARKED, PHONE, go
+
 TOUCHED = (
     "button, select, summary, [role=gridcell], input[type=range], label:has(input)"
 )
@@ -19,16 +19,14 @@ NAMELESS = """() => [...document.querySelectorAll('.course-widget-live [tabindex
 
 
 @pytest.fixture(scope="module")
-def on_a_phone(browser, address, pages):
+def on_a_phone(browser, address, with_widgets):
     """Return what two questions found on every page with a widget."""
     found = {}
-    with browser.new_context(viewport={"width": 360, "height": 740}) as window:
+    with browser.new_context(viewport=PHONE) as window:
         tab = window.new_page()
-        for name, text in pages.items():
-            if 'class="course-widget"' in text:
-                tab.goto(address + name, wait_until="load")
-                tab.wait_for_function(READY, timeout=20_000)
-                found[name] = (tab.evaluate(SMALL, TOUCHED), tab.evaluate(NAMELESS))
+        for name in with_widgets:
+            go(tab, address + name)
+            found[name] = (tab.evaluate(SMALL, TOUCHED), tab.evaluate(NAMELESS))
     return found
 
 
@@ -44,7 +42,7 @@ def test_a_dark_page_is_printed_light(browser, address):
     with browser.new_context(color_scheme="dark") as window:
         tab = window.new_page()
         tab.goto(address + "book/notation.html", wait_until="load")
-        tab.wait_for_function("'marked' in document.documentElement.dataset")
+        tab.wait_for_function(MARKED)
         theme = "document.documentElement.dataset.theme"
         assert tab.evaluate(theme) == "dark"
         tab.evaluate(
@@ -58,10 +56,10 @@ def test_a_dark_page_is_printed_light(browser, address):
 def test_wide_figures_keep_a_size_that_reads_on_a_phone(browser, address, pages):
     name = "chapters/04_positional_encoding.html"
     assert pages[name].count('class="course-wide"') >= 3
-    with browser.new_context(viewport={"width": 360, "height": 740}) as window:
+    with browser.new_context(viewport=PHONE) as window:
         tab = window.new_page()
         tab.goto(address + name, wait_until="load")
-        tab.wait_for_function("'marked' in document.documentElement.dataset")
+        tab.wait_for_function(MARKED)
         figures = tab.locator(".course-wide")
         for i in range(figures.count()):
             assert figures.nth(i).locator("img").bounding_box()["width"] > 500
@@ -71,10 +69,10 @@ def test_wide_figures_keep_a_size_that_reads_on_a_phone(browser, address, pages)
 def test_links_into_a_long_page_lead_to_their_places(browser, address):
     """One after the other, as from the contents at the side."""
     page = address + "chapters/06_seq2seq.html"
-    with browser.new_context(viewport={"width": 360, "height": 740}) as window:
+    with browser.new_context(viewport=PHONE) as window:
         tab = window.new_page()
         tab.goto(page, wait_until="load")
-        tab.wait_for_function("'marked' in document.documentElement.dataset")
+        tab.wait_for_function(MARKED)
         sections = ".bd-article > section > section"
         names = tab.eval_on_selector_all(sections, "found => found.map(s => s.id)")
         *others, last = names

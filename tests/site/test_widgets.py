@@ -7,48 +7,21 @@ import pytest
 from anywidget import AnyWidget
 
 from attncourse import widgets
+from tests.site.watching import PHONE, go
 
-READY = """() => [...document.querySelectorAll('.course-widget')]
-    .every(w => w.classList.contains('course-widget-runs'))"""
 MINUS = "−"
 
 
-@pytest.fixture(scope="session")
-def with_widgets(pages):
-    """Return the pages that have a widget."""
-    return [name for name, text in pages.items() if 'class="course-widget"' in text]
-
-
 @pytest.fixture
-def watched(browser):
-    """Return a function that opens a page and notes what is wrong with it."""
-    opened = []
+def watched(open_tab):
+    """Return a function that opens a page of the site."""
 
     def visit(base, name, **context):
-        window = browser.new_context(**context)
-        tab = window.new_page()
-        faults = []
-        opened.append((window, faults))
-
-        def request(sent):
-            if not sent.url.startswith((base, "data:", "blob:")):
-                faults.append(("asked for", sent.url))
-
-        def console(message):
-            if message.type in ("error", "warning"):
-                faults.append((message.type, message.text))
-
-        tab.on("request", request)
-        tab.on("console", console)
-        tab.on("pageerror", lambda error: faults.append(("error", str(error))))
-        tab.goto(base + name, wait_until="load")
-        tab.wait_for_function(READY, timeout=20_000)
+        tab = open_tab(**context)
+        go(tab, base + name)
         return tab
 
-    yield visit
-    for window, faults in opened:
-        window.close()
-        assert faults == []
+    return visit
 
 
 def twin(site, page, kind):
@@ -227,7 +200,7 @@ def test_every_widget_runs_from_a_folder_on_a_phone_in_the_dark(
         tab = watched(
             site.as_uri() + "/",
             name,
-            viewport={"width": 360, "height": 740},
+            viewport=PHONE,
             color_scheme="dark",
             reduced_motion="reduce",
             has_touch=True,
@@ -265,17 +238,12 @@ def test_without_scripts_there_is_a_still_picture(browser, address, with_widgets
             assert all(picture.is_visible() for picture in pictures.all())
 
 
-def test_an_old_browser_keeps_the_still_picture(browser, address):
-    with browser.new_context() as window:
-        tab = window.new_page()
-        errors = []
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.on("console", lambda m: m.type == "error" and errors.append(m.text))
-        tab.add_init_script("CSS.supports = () => false")
-        tab.goto(address + MASKS)
-        assert tab.locator(".course-widget-still svg").first.is_visible()
-        assert tab.locator(".course-widget-live").count() == 0
-        assert errors == []
+def test_an_old_browser_keeps_the_still_picture(open_tab, address):
+    tab = open_tab()
+    tab.add_init_script("CSS.supports = () => false")
+    tab.goto(address + MASKS)
+    assert tab.locator(".course-widget-still svg").first.is_visible()
+    assert tab.locator(".course-widget-live").count() == 0
 
 
 def test_pages_without_widgets_load_nothing_for_them(pages, with_widgets):
