@@ -9,6 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 CLOSE = {"atol": 2e-5, "rtol": 1e-4}
+POWERS = {  # of a size that a factor may be
+    1: "multiplied by {}",
+    -1: "divided by {}",
+    0.5: "multiplied by the square root of {}",
+    -0.5: "divided by the square root of {}",
+}
 
 
 def relation(cases, name: str) -> str:
@@ -117,29 +123,18 @@ def _factor(pairs, it) -> str:
 
 def _size_behind(factors, all_inputs) -> str:
     """Say which size of an input a factor comes from, if exactly one explains it."""
-    found = []
+    found = {}
     for name, thing in all_inputs[0].items():
         for axis in range(-len(getattr(thing, "shape", ())), 0):
-            sizes = [inputs[name].shape[axis] for inputs in all_inputs]
-            if len(set(sizes)) < 2:
-                continue
-            for power, words in (
-                (1, "multiplied by {}"),
-                (-1, "divided by {}"),
-                (0.5, "multiplied by the square root of {}"),
-                (-0.5, "divided by the square root of {}"),
-            ):
-                if np.allclose(factors, np.power(np.array(sizes, float), power), 1e-3):
-                    found.append((axis, name, words))
-    if not found or len({(w, _sizes(all_inputs, n, a)) for a, n, w in found}) > 1:
+            sizes = np.array([inputs[name].shape[axis] for inputs in all_inputs], float)
+            for power, words in POWERS.items():
+                if np.ptp(sizes) and np.allclose(factors, sizes**power, 1e-3):
+                    found[words, tuple(sizes)] = axis, name
+    if len(found) != 1:
         return ""
-    axis, name, words = found[-1]
+    (((words, _), (axis, name)),) = found.items()
     where = {-1: "the last axis", -2: "the last axis but one"}.get(axis, f"axis {axis}")
     return words.format(f"the size of {where} of `{name}`")
-
-
-def _sizes(all_inputs, name, axis) -> tuple:
-    return tuple(inputs[name].shape[axis] for inputs in all_inputs)
 
 
 def _offset(pairs, it) -> str:

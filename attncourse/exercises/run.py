@@ -114,23 +114,20 @@ def _settled(seed):
 
 def _values(thing, names=(), name="result", depth=0):
     """Yield (name, Value) for everything that was returned."""
-    if isinstance(thing, (tuple, list)) and len(thing) == len(names):
-        for part, own in zip(thing, names, strict=True):
-            yield from _values(part, name=own, depth=depth + 1)
-    elif isinstance(thing, dict) and depth < DEEPEST and len(thing) <= MOST_VALUES:
-        for key, part in thing.items():
-            own = str(key) if depth == 0 else f"{name}[{key!r}]"
-            yield from _values(part, name=own[:80], depth=depth + 1)
-    elif (
-        isinstance(thing, (tuple, list))
-        and depth < DEEPEST
-        and len(thing) <= MOST_VALUES
-        and any(isinstance(part, (torch.Tensor, dict, np.ndarray)) for part in thing)
-    ):
-        for place, part in enumerate(thing):
-            yield from _values(part, name=f"{name}[{place}]", depth=depth + 1)
+    several = isinstance(thing, (tuple, list))
+    small = depth < DEEPEST and isinstance(thing, (tuple, list, dict))
+    small = small and len(thing) <= MOST_VALUES
+    if several and len(thing) == len(names):
+        parts = zip(names, thing, strict=True)
+    elif small and isinstance(thing, dict):
+        parts = ((f"{name}[{k!r}]" if depth else str(k), x) for k, x in thing.items())
+    elif small and any(isinstance(x, (torch.Tensor, dict, np.ndarray)) for x in thing):
+        parts = ((f"{name}[{place}]", part) for place, part in enumerate(thing))
     else:
         yield name, value_of(thing)
+        return
+    for own, part in parts:
+        yield from _values(part, name=own[:80], depth=depth + 1)
 
 
 def value_of(thing) -> Value:
