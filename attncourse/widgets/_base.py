@@ -14,34 +14,14 @@ HERE = Path(__file__).resolve().parent
 
 
 def module_text(name):
-    """Return the ES module of a widget, with the shared helpers in front of it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file in this folder, without ``.js``.
-
-    Returns
-    -------
-    str
-    """
+    """Return the ES module of a widget, ``name.js``, behind the shared helpers."""
     return "\n".join(
         (HERE / f"{part}.js").read_text(encoding="utf8") for part in ("shared", name)
     )
 
 
 def style_text(*names):
-    """Return the style sheet of the widgets, and after it others of this folder.
-
-    Parameters
-    ----------
-    *names : str
-        Names of further files in this folder, without ``.css``.
-
-    Returns
-    -------
-    str
-    """
+    """Return the style sheet of all widgets, then those called ``name.css``."""
     return "\n".join(
         (HERE / f"{name}.css").read_text(encoding="utf8")
         for name in ("widgets", *names)
@@ -57,13 +37,7 @@ class CourseWidget(anywidget.AnyWidget):
     """
 
     def still(self):
-        """Return a picture of the widget as it stands.
-
-        Returns
-        -------
-        str
-            An SVG image with a title, made by `attncourse.widgets._drawing`.
-        """
+        """Return a picture of the widget as it stands: an SVG image with a title."""
         raise NotImplementedError
 
     def __repr__(self):

@@ -25,20 +25,9 @@ DASHES = ("none", "6 3", "2 3")
 
 
 def picture(width, height, parts, title):
-    """Return an SVG image.
+    """Return an SVG image of SVG elements; `title` says in words what it shows.
 
-    Parameters
-    ----------
-    width, height : float
-        Size in pixels; the image shrinks where there is less room.
-    parts : iterable of str
-        SVG elements.
-    title : str
-        What the picture shows, in words.
-
-    Returns
-    -------
-    str
+    Its size is in pixels; it shrinks where there is less room.
     """
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
@@ -49,26 +38,9 @@ def picture(width, height, parts, title):
 
 
 def text(x, y, words, *, anchor="start", colour=INK, size=12, weight=400, turn=0):
-    """Return a line of text.
+    """Return a line of text whose base line starts, is centred or ends at (x, y).
 
-    Parameters
-    ----------
-    x, y : float
-        Where its base line starts, or is centred or ends.
-    words : str
-        The text.
-    anchor : str, default "start"
-        "start", "middle" or "end".
-    colour : str, optional
-        Its colour; ink unless given.
-    size, weight : int
-        Size in pixels and weight of the letters.
-    turn : float, default 0
-        Turned clockwise around (x, y), in degrees.
-
-    Returns
-    -------
-    str
+    `size` is in pixels, and `turn` in degrees, clockwise around (x, y).
     """
     turned = f' transform="rotate({turn:g} {x:g} {y:g})"' if turn else ""
     return (
@@ -82,49 +54,29 @@ def heat_map(
     row_labels,
     column_labels,
     *,
-    left=0,
-    top=0,
     cell=34,
     write="{:.2f}",
     full=FULL,
 ):
     """Return a heat map on the scale from 0 to 1 with its numbers.
 
-    Parameters
-    ----------
-    weights : sequence of sequence of float
-        ``(queries, keys)``.
-    row_labels, column_labels : sequence of str
-        The queries and the keys.
-    left, top : float
-        Where it begins, in pixels.
-    cell : float, default 34
-        Width of a cell, in pixels.
-    write : str, default "{:.2f}"
-        How a number is written; empty for none.
-    full : str, optional
-        The colour of the weight 1.
-
-    Returns
-    -------
-    parts : list of str
-        SVG elements.
-    width, height : float
-        The room that they take, in pixels.
+    Rows are queries, columns are keys; a cell is `cell` pixels wide, `write` says how a
+    number is written (empty for none), `full` is the colour of the weight 1. The
+    results are SVG elements, and the width and the height that they take, in pixels.
     """
     margin = 7 * max(map(len, row_labels), default=0) + 8
     head = 5.2 * max(map(len, column_labels), default=0) + 12
     height = cell * 0.82
     parts = []
     for j, label in enumerate(column_labels):
-        x, y = left + margin + (j + 0.4) * cell, top + head - 5
+        x, y = margin + (j + 0.4) * cell, head - 5
         parts.append(text(x, y, label, turn=-40, colour=NAMES[1]))
     for i, label in enumerate(row_labels):
-        y = top + head + (i + 0.66) * height
-        parts.append(text(left + margin - 6, y, label, anchor="end", colour=NAMES[0]))
+        y = head + (i + 0.66) * height
+        parts.append(text(margin - 6, y, label, anchor="end", colour=NAMES[0]))
         for j, weight in enumerate(weights[i]):
             share = min(max(float(weight), 0.0), 1.0)
-            x, y = left + margin + j * cell, top + head + i * height
+            x, y = margin + j * cell, head + i * height
             parts.append(
                 f'<rect x="{x:g}" y="{y:g}" width="{cell - 2:g}" '
                 f'height="{height - 2:g}" rx="2" style="stroke:{LINE};fill:{full};'
@@ -147,47 +99,37 @@ def heat_map(
     return parts, width, head + height * len(row_labels)
 
 
+def weights_picture(weights, row_labels, column_labels, title):
+    """Return a heat map of weights as an SVG image of its own."""
+    parts, width, height = heat_map(weights, row_labels, column_labels)
+    return picture(width, height, parts, title)
+
+
 def line_chart(
     series,
     *,
-    left=0,
-    top=0,
-    width=320,
-    height=190,
+    place=(0, 0),
+    size=(320, 190),
     x_label="",
     y_label="",
     y_range=None,
     x_ticks=None,
     log_x=False,
 ):
-    """Return a chart of lines with their names at its foot.
+    """Return a chart of at most three lines, as SVG elements.
 
-    Parameters
-    ----------
-    series : dict of str to sequence of (float, float)
-        The points of each line, at most three lines.
-    left, top, width, height : float
-        Its place and size, in pixels.
-    x_label, y_label : str
-        What the axes measure.
-    y_range : (float, float), optional
-        The ends of the vertical axis; from the points unless given.
-    x_ticks : sequence of float, optional
-        Where the horizontal axis has a number; its ends unless given.
-    log_x : bool, default False
-        If True, the horizontal axis is logarithmic.
-
-    Returns
-    -------
-    list of str
+    `series` maps names to points (x, y). `place` is the left upper corner and `size`
+    width and height, in pixels. The ends of the vertical axis come from the points
+    unless `y_range` is given; the horizontal one has numbers at `x_ticks` or its ends.
     """
+    (left, top), (width, height) = place, size
     scale = math.log2 if log_x else float
     xs = sorted({scale(x) for points in series.values() for x, _ in points})
     ys = [y for points in series.values() for _, y in points]
     low, high = y_range or (min(ys), max(ys))
     box = (left + 44, top + 22, left + width - 10, top + height - 50)
 
-    def place(x, y):
+    def at(x, y):
         across = (x - xs[0]) / ((xs[-1] - xs[0]) or 1)
         up = (y - low) / ((high - low) or 1)
         return (
@@ -198,20 +140,20 @@ def line_chart(
     parts = [text(left + 4, top + 12, y_label, colour=MUTED)]
     for share in (0, 0.5, 1):
         y = low + share * (high - low)
-        px, py = place(xs[0], y)
+        px, py = at(xs[0], y)
         parts.append(
             f'<path d="M{px:.1f} {py:.1f}H{box[2]:g}" style="stroke:{LINE};fill:none"/>'
         )
         parts.append(text(px - 5, py + 4, _short(y), anchor="end", size=11))
     ends = [2**x if log_x else x for x in (xs[0], xs[-1])]
     for x in x_ticks or ends:
-        px, py = place(scale(x), low)
+        px, py = at(scale(x), low)
         parts.append(text(px, py + 15, _short(x), anchor="middle", size=11))
     centre = (box[0] + box[2]) / 2
     parts.append(text(centre, box[3] + 29, x_label, anchor="middle", colour=MUTED))
     offset = box[0]
     for i, (name, points) in enumerate(series.items()):
-        path = "L".join("{:.1f} {:.1f}".format(*place(scale(x), y)) for x, y in points)
+        path = "L".join("{:.1f} {:.1f}".format(*at(scale(x), y)) for x, y in points)
         stroke = f"stroke:{COLOURS[i]};stroke-width:2.2;stroke-dasharray:{DASHES[i]}"
         parts.append(f'<path d="M{path}" style="fill:none;{stroke}"/>')
         y = box[3] + 44

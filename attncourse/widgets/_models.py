@@ -12,31 +12,16 @@ NAMES = {"french": "French", "german": "German", "japanese": "Japanese"}
 def engine_text(*names):
     """Return the ES module of a widget behind the engine that runs its models.
 
-    Parameters
-    ----------
-    *names : str
-        Names of files in this folder, without ``.js``; the last is the widget's own.
-
-    Returns
-    -------
-    str
+    `names` are files of this folder, without ``.js``; the last is the widget's own.
     """
     own = [(HERE / f"{name}.js").read_text(encoding="utf8") for name in names]
     return "\n".join([module_text("transformer"), *own])
 
 
 def weights_file(name):
-    """Return the weights of a recorded model, as they are stored.
+    """Return the weights of a recorded model, as they are stored, in bytes.
 
-    Parameters
-    ----------
-    name : str
-        A translator's language, or "gpt".
-
-    Returns
-    -------
-    bytes
-        A safetensors file in half precision or 8 bits.
+    `name` is a translator's language, or "gpt".
     """
     return (HERE.parent / "recorded" / f"{FILES[name]}.safetensors").read_bytes()
 
@@ -45,31 +30,13 @@ def weights_script(name):
     """Return a script that hands the weights of a recorded model to the page.
 
     A script works where a page may not fetch files: opened from a folder.
-
-    Parameters
-    ----------
-    name : str
-        As for `weights_file`.
-
-    Returns
-    -------
-    str
     """
     coded = base64.b64encode(weights_file(name)).decode()
     return f'(window.attnWeights ??= {{}}).{name} = "{coded}";\n'
 
 
 def pack(model):
-    """Return a model's weights as a safetensors file in half precision, in base64.
-
-    Parameters
-    ----------
-    model : torch.nn.Module
-
-    Returns
-    -------
-    str
-    """
+    """Return a model's weights, a safetensors file in half precision, in base64."""
     from safetensors.torch import save
 
     half = {k: v.half().cpu().contiguous() for k, v in model.state_dict().items()}
@@ -77,18 +44,7 @@ def pack(model):
 
 
 def as_parts(values, parts=1000):
-    """Return numbers as whole thousandths, nested in lists as they were in axes.
-
-    Parameters
-    ----------
-    values : array-like
-    parts : int, default 1000
-        100 for hundredths, and so on.
-
-    Returns
-    -------
-    list
-    """
+    """Return numbers, nested in lists, as whole thousandths (or other parts)."""
     import numpy as np
 
     return np.rint(parts * np.asarray(values, dtype=np.float64)).astype(int).tolist()

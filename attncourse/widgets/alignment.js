@@ -16,15 +16,12 @@ function render({ model, el: place }) {
   let picture = null;
 
   /** For each target word: where it looks most, its gold links, and whether they agree. */
-  const judged = (shares = weights()) => {
-    const { gold } = pair();
-    return shares.map((row, t) => {
-      const links = gold.filter((link) => link[1] === t).map((link) => link[0]);
-      const top = row.indexOf(Math.max(...row));
-      const state = !links.length ? "none" : links.includes(top) ? "right" : "wrong";
-      return { top, links, state };
-    });
-  };
+  const judged = (one = pair()) => one.weights[model.get("head")].map((row, t) => {
+    const links = one.gold.filter((link) => link[1] === t).map((link) => link[0]);
+    const top = row.indexOf(Math.max(...row));
+    const state = !links.length ? "none" : links.includes(top) ? "right" : "wrong";
+    return { top, links, state };
+  });
   const MARKS = { right: "", wrong: "✗ ", none: "· " };
   const SAID = {
     right: "as in the gold links", wrong: "not as in the gold links",
@@ -40,10 +37,8 @@ function render({ model, el: place }) {
       save(model, { translator: name, head: best, word: -1 });
     },
   });
-  const sentenceId = uniqueId("sentences");
-  const sentences = el("select", { id: sentenceId, onchange: () =>
-    save(model, { sentence: Number(sentences.value), word: -1 }) },
-  models[0].pairs.map(({ source }, i) => el("option", { value: i }, source.join(" "))));
+  const sentences = sentenceSelect(models[0].pairs.map(({ source }) => source),
+    (sentence) => save(model, { sentence, word: -1 }));
   const heads = choice({
     legend: "Head",
     options: current().errors.map((_, h) => [String(h), String(h)]),
@@ -62,8 +57,7 @@ function render({ model, el: place }) {
     "Lines: the largest weight of each word, or all weights of the chosen one. "
     + "✗ its largest weight is on no word of its gold links; · it has no gold link.");
   const table = dataTable({ caption: "Where each word looks most" });
-  root.append(translators.root,
-    el("div", { class: "attn-field" }, el("label", { for: sentenceId }, "Sentence"), sentences),
+  root.append(translators.root, sentences.root,
     el("div", { class: "attn-row" }, heads.root, gold.root, next), say.root, drawing,
     legend, table.root);
 
@@ -76,13 +70,8 @@ function render({ model, el: place }) {
     for (let step = 0; step <= count; step++) {
       const index = (from + step) % count;
       const one = current().pairs[index];
-      const rows = one.weights[model.get("head")];
       const after = step === 0 && model.get("side") === "target" ? model.get("word") : -1;
-      const found = rows.findIndex((row, t) => {
-        const links = one.gold.filter((link) => link[1] === t).map((link) => link[0]);
-        const top = row.indexOf(Math.max(...row));
-        return t > after && links.length && !links.includes(top);
-      });
+      const found = judged(one).findIndex(({ state }, t) => t > after && state === "wrong");
       if (found < 0) continue;
       save(model, { sentence: index, side: "target", word: found });
       return;
@@ -107,7 +96,7 @@ function render({ model, el: place }) {
       }
     }
     if (word < 0) {
-      judged(shares).forEach(({ top, state }, t) =>
+      judged().forEach(({ top, state }, t) =>
         parts.push(line(top, t, { class: `attn-link attn-${state}`, "stroke-width": 1.8 })));
     } else {
       shares.forEach((row, t) => row.forEach((share, s) => {
@@ -124,7 +113,7 @@ function render({ model, el: place }) {
   const drawWords = () => {
     const { gold: links } = pair();
     const shares = weights();
-    const states = judged(shares);
+    const states = judged();
     const { side, word } = chosen();
     const paintOne = (own, i, node) => {
       const share = word < 0 || own === side ? null
@@ -257,7 +246,7 @@ function render({ model, el: place }) {
     watch(model, ["translator", "sentence", "head"], () => {
       translators.set(model.get("translator"));
       heads.set(String(model.get("head")));
-      sentences.value = model.get("sentence");
+      sentences.input.value = model.get("sentence");
       pointed = null;
       build();
     }),
@@ -266,7 +255,7 @@ function render({ model, el: place }) {
       show();
     }),
   ];
-  sentences.value = model.get("sentence");
+  sentences.input.value = model.get("sentence");
   build();
   return () => stops.forEach((stop) => stop());
 }

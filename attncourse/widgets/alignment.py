@@ -1,11 +1,13 @@
 """Alignment: where trained translators look, beside the gold links."""
 
+from functools import cache
+
 import traitlets
 
 from attncourse import recorded
 from attncourse.data.translation import parallel_corpus
-from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, module_text, style_text
+from attncourse.widgets._drawing import weights_picture
 from attncourse.widgets._models import LANGUAGES, NAMES, as_parts
 
 MODELS = {
@@ -13,7 +15,6 @@ MODELS = {
     "recurrent": ("translation_lstm", "french", "French, recurrent"),
 }
 SEED, CHOSEN = 41, (123, 33, 110, 41, 106)
-_known = {}  # what is computed once for all widgets
 
 
 class Alignment(CourseWidget):
@@ -56,40 +57,29 @@ class Alignment(CourseWidget):
         )
 
     def still(self):
-        """Return the weights of the chosen head as a heat map.
-
-        Returns
-        -------
-        str
-            An SVG image.
-        """
+        """Return the weights of the chosen head as a heat map."""
         model = next(m for m in self.models if m["name"] == self.translator)
         pair = model["pairs"][self.sentence]
         rows = [[x / 1000 for x in row] for row in pair["weights"][self.head]]
-        parts, width, height = _drawing.heat_map(rows, pair["target"], pair["source"])
         title = (
             f"Where head {self.head} of the translator ({model['label']}) looks: each "
             f"row is a word of “{' '.join(pair['target'])}”."
         )
-        return _drawing.picture(width, height, parts, title)
+        return weights_picture(rows, pair["target"], pair["source"], title)
 
 
+@cache  # computed once for all widgets
 def known_models():
-    """Return what the widget shows of each translator.
+    """Return what the widget shows of each translator: a list of dict.
 
-    Returns
-    -------
-    list of dict
-        "name", "label", the "best" head, the recorded "errors" of the heads, and
-        "pairs": source, target, gold links (source, target), and weights in
-        thousandths, ``(heads, target, source)``.
+    "name", "label", the "best" head, the recorded "errors" of the heads, and "pairs":
+    source, target, gold links (source, target), and weights in thousandths,
+    ``(heads, target, source)``.
     """
-    if not _known:
-        drawn = parallel_corpus(
-            max(CHOSEN) + 1, LANGUAGES, SEED, 6, 13, combinations="unseen"
-        )
-        _known["models"] = [_one_model(name, drawn) for name in MODELS]
-    return _known["models"]
+    drawn = parallel_corpus(
+        max(CHOSEN) + 1, LANGUAGES, SEED, 6, 13, combinations="unseen"
+    )
+    return [_one_model(name, drawn) for name in MODELS]
 
 
 def _one_model(name, drawn):

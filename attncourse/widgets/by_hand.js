@@ -2,6 +2,13 @@
 
 const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 
+/** Multiply a list of rows with a matrix. */
+function matmul(rows, matrix) {
+  return rows.map((row) =>
+    matrix[0].map((_, column) => dot(row, matrix.map((line) => line[column]))),
+  );
+}
+
 /** Compute every step from the state of the widget. */
 export function attention({ vectors, maps, scaled, temperature }) {
   const [queries, keys, values] = maps.map((map) => matmul(vectors, map));
@@ -66,9 +73,8 @@ function render({ model, el: place }) {
     onchange: (name) => save(model, { use_maps: name === "maps" }),
   });
   const before = { vectors: model.get("vectors") };
-  const reset = el("button", { type: "button" }, "Start again");
-  reset.addEventListener("click", () =>
-    save(model, { ...before, scaled: true, temperature: 1, use_maps: true }));
+  const reset = el("button", { type: "button", onclick: () =>
+    save(model, { ...before, scaled: true, temperature: 1, use_maps: true }) }, "Start again");
 
   const grid = heatGrid({
     label: "Weights: rows are queries, columns are keys",

@@ -86,15 +86,7 @@ class AttentionByHand(CourseWidget):
             )
 
     def attention(self):
-        """Return what the widget shows, computed in Python.
-
-        Returns
-        -------
-        output : numpy.ndarray
-            ``(tokens, 3)``.
-        weights : numpy.ndarray
-            ``(tokens, tokens)``.
-        """
+        """Return output ``(tokens, 3)`` and weights, computed in Python."""
         maps = (self.query_map, self.key_map, self.value_map)
         maps = maps if self.use_maps else (IDENTITY,) * 3
         query, key, value = (np.array(self.vectors) @ np.array(m) for m in maps)

@@ -26,11 +26,7 @@ function render({ model, el: place }) {
     else { write.textContent = "Stop"; go(); }
   } }, "Write on");
   const one = el("button", { type: "button", onclick: () => { stop(); next(); } }, "One token");
-  const again = el("button", { type: "button", onclick: () => {
-    stop();
-    const all = model.get("examples");
-    save(model, { text: all[(all.indexOf(model.get("text")) + 1) % all.length] });
-  } }, "Another beginning");
+  const again = anotherExample(model, "text", "Another beginning", () => stop());
   const reset = el("button", { type: "button", onclick: () => save(model, { off: [] }) },
     "All heads on");
   const temperature = slider({
@@ -41,19 +37,8 @@ function render({ model, el: place }) {
   const bars = el("table", { class: "attn-data" });
   const words = el("div", { class: "attn-words" });
   const title = el("p", { class: "attn-heading" });
-  const { root: pictures, tiles } = headTiles({
-    groups: Array.from({ length: model.get("layers") }, (_, layer) => ({
-      legend: `Layer ${layer}`,
-      heads: Array.from({ length: model.get("heads") }, (_, h) => ({
-        name: `blocks.${layer}.${h}`, label: `layer ${layer}, head ${h}`, short: `${h}`,
-      })),
-    })),
-    onshow: (head) => save(model, { head }),
-    onswitch: (name, on) => {
-      const off = model.get("off").filter((other) => other !== name);
-      save(model, { off: on ? off : [...off, name].sort() });
-    },
-  });
+  const { root: pictures, tiles } = headTiles(
+    model, layerGroups("blocks", model.get("layers"), model.get("heads")));
   const results = el("div", { hidden: true }, temperature.root,
     el("p", { class: "attn-heading" }, "The likeliest next tokens; ␣ is a space"), bars,
     title, words, pictures, el("div", { class: "attn-buttons" }, reset));

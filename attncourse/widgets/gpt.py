@@ -3,8 +3,8 @@
 import traitlets
 
 from attncourse import recorded
-from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, style_text
+from attncourse.widgets._drawing import weights_picture
 from attncourse.widgets._models import engine_text, weights_file
 
 EXAMPLES = [
@@ -83,19 +83,12 @@ class LanguageModel(_OfGPT):
         super().__init__(text=text, **traits)
 
     def still(self):
-        """Return the weights of the chosen head over the text, as a heat map.
-
-        Returns
-        -------
-        str
-            An SVG image.
-        """
+        """Return the weights of the chosen head over the text, as a heat map."""
         names, weights = self._read()
         _, layer, head = self.head.split(".")
         rows = weights[int(layer)][int(head)].tolist()
-        parts, width, height = _drawing.heat_map(rows, names, names)
         title = f"Where head {head} of layer {layer} looks in “{self.text}”."
-        return _drawing.picture(width, height, parts, title)
+        return weights_picture(rows, names, names, title)
 
 
 class ForwardPass(_OfGPT):
@@ -132,16 +125,9 @@ class ForwardPass(_OfGPT):
         super().__init__(text=text, **traits)
 
     def still(self):
-        """Return the mean weights of the heads of the layer that is shown.
-
-        Returns
-        -------
-        str
-            An SVG image.
-        """
+        """Return the mean weights of the heads of the layer that is shown."""
         names, weights = self._read()
         layer = max(0, (self.stage - 1) // 2)
         rows = weights[layer].mean(0).tolist()
-        parts, width, height = _drawing.heat_map(rows, names, names)
         title = f"Where layer {layer} looks in “{self.text}”, the mean of its heads."
-        return _drawing.picture(width, height, parts, title)
+        return weights_picture(rows, names, names, title)

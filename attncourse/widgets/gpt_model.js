@@ -66,9 +66,7 @@ class GPT {
       const options = { width, heads, rotary: true, start: cache[i].keys.length / width };
       const normed = this.norm(x, `${name}.attention_norm`);
       const now = project(normed, tensors, `${name}.attention`, options);
-      cache[i] = {
-        keys: joined(cache[i].keys, now.keys), values: joined(cache[i].values, now.values),
-      };
+      cache[i] = extended(cache[i], now);
       const read = attend(normed, cache[i], tensors, `${name}.attention`, name, how, options);
       x = add(x, read.output);
       stream.push(x);

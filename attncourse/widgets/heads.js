@@ -24,27 +24,12 @@ function render({ model, el: place }) {
     id: fieldId, type: "text", autocomplete: "off", autocapitalize: "characters",
     spellcheck: "false", maxlength: 60, oninput: () => save(model, { text: field.value }),
   });
-  const other = el("button", { type: "button", onclick: () => {
-    const all = model.get("examples");
-    save(model, { text: all[(all.indexOf(model.get("text")) + 1) % all.length] });
-  } }, "Another sequence");
+  const other = anotherExample(model, "text", "Another sequence");
   const reset = el("button", { type: "button", onclick: () => save(model, { off: [] }) },
     "All heads on");
   const say = report();
-  const groups = scores.map((_, layer) => ({
-    legend: `Layer ${layer}`,
-    heads: Array.from({ length: network.heads }, (_, h) => ({
-      name: `layers.${layer}.${h}`, label: `layer ${layer}, head ${h}`, short: `${h}`,
-    })),
-  }));
-  const { root: pictures, tiles } = headTiles({
-    groups,
-    onshow: (head) => save(model, { head }),
-    onswitch: (name, on) => {
-      const off = model.get("off").filter((one) => one !== name);
-      save(model, { off: on ? off : [...off, name].sort() });
-    },
-  });
+  const { root: pictures, tiles } = headTiles(
+    model, layerGroups("layers", scores.length, network.heads));
   for (const [name, tile] of tiles) {
     const [, layer, head] = name.split(".");
     const best = NAMES.slice(0, 3)
@@ -139,14 +124,12 @@ function render({ model, el: place }) {
     title.textContent = `Layer ${layer}, head ${head}`
       + (off ? " (switched off: it looks, but writes nothing)" : "")
       + ". Weights in per cent; rows look, columns are looked at.";
-    const grid = heatGrid({
-      label: `Weights of layer ${layer}, head ${head}`, rowLabels: [...text],
-      columnLabels: [...text], onselect: (r) => { row = r; },
+    const grid = percentGrid({
+      label: `Weights of layer ${layer}, head ${head}`, rows, row,
+      rowLabels: [...text], columnLabels: [...text], onselect: (r) => { row = r; },
+      name: (q, k) => `${text[q]}, place ${q + 1}, on ${text[k]}, place ${k + 1}`,
     });
-    grid.table.classList.add("attn-dense", "attn-letters");
-    grid.update(rows, (x) => (x < 0.005 ? "" : Math.round(100 * x).toString()),
-      (x, q, k) => `${text[q]}, place ${q + 1}, on ${text[k]}, place ${k + 1}: ${Math.round(100 * x)} per cent`);
-    grid.select(row, rows[row].indexOf(Math.max(...rows[row])));
+    grid.table.classList.add("attn-letters");
     large.replaceChildren(grid.root);
   };
 

@@ -2,8 +2,8 @@
 
 import traitlets
 
-from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, style_text
+from attncourse.widgets._drawing import weights_picture
 from attncourse.widgets._models import engine_text, pack
 
 SCORES = ("previous", "duplicate", "induction", "first", "own")
@@ -72,13 +72,7 @@ class Heads(CourseWidget):
         )
 
     def still(self):
-        """Return the weights of the chosen head as a heat map.
-
-        Returns
-        -------
-        str
-            An SVG image.
-        """
+        """Return the weights of the chosen head as a heat map."""
         import torch
 
         ids = [1 + self.signs.index(sign) for sign in self.text if sign in self.signs]
@@ -89,25 +83,15 @@ class Heads(CourseWidget):
             )
         _, layer, head = self.head.split(".")
         rows = weights[int(layer)][0, int(head)].tolist()
-        parts, width, height = _drawing.heat_map(rows, self.text, self.text)
         title = f"Where head {head} of layer {layer} looks in “{self.text}”."
-        return _drawing.picture(width, height, parts, title)
+        return weights_picture(rows, self.text, self.text, title)
 
 
 def head_table(model, tokens):
     """Score every head of a model, and one that looks everywhere alike.
 
-    Parameters
-    ----------
-    model : Transformer
-    tokens : torch.Tensor
-        Integers, ``(batch, tokens)``.
-
-    Returns
-    -------
-    scores : list of dict
-        For each layer, lists by the names of `head_scores`, one number for a head.
-    baseline : dict of str to float
+    The scores are a list with a dict for each layer: by the names of `head_scores`,
+    lists with one number for a head. The second result is a dict of numbers.
     """
     import torch
 

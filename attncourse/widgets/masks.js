@@ -85,11 +85,8 @@ function render({ model, el: place }) {
   const parts = () =>
     Object.fromEntries(Object.keys(OFF).map((name) => [name, model.get(name)]));
 
-  const examples = el("div", { class: "attn-options" }, EXAMPLES.map(([name, values]) => {
-    const button = el("button", { type: "button" }, name);
-    button.addEventListener("click", () => set({ ...OFF, ...values }));
-    return button;
-  }));
+  const examples = el("div", { class: "attn-options" }, EXAMPLES.map(([name, values]) =>
+    el("button", { type: "button", onclick: () => set({ ...OFF, ...values }) }, name)));
   const causal = choice({
     legend: "Direction",
     options: [["past", "past only"], ["both", "both ways"]],

@@ -14,45 +14,12 @@ REACH = 64  # distances from −64 to 64
 ALIBI_HEADS = 8
 
 
-def bucket_edges(num_buckets, max_distance, bidirectional):
-    """Return the smallest distance of each T5 bucket but the first, in one direction.
-
-    Parameters
-    ----------
-    num_buckets, max_distance : int
-        As for `attncourse.layers.relative.t5_buckets`.
-    bidirectional : bool
-        Whether left and right are told apart.
-
-    Returns
-    -------
-    list of int
-    """
-    one_way = num_buckets // 2 if bidirectional else num_buckets
-    exact = one_way // 2
-    growth = (max_distance / exact) ** (1 / (one_way - exact))
-    far = [math.ceil(exact * growth**k - 1e-9) for k in range(1, one_way - exact)]
-    return [*range(1, exact + 1), *far]
-
-
 def rotary_score(width, base, content, distance):
     """Return the score of a query and a key of length 1, turned by their positions.
 
-    Parameters
-    ----------
-    width : int
-        Number of features, even.
-    base : float
-        Ratio of the longest wavelength to the shortest, nearly.
-    content : int
-        0: query and key are equal, each feature the same. Else: which random pair.
-    distance : array_like
-        Position of the key minus position of the query.
-
-    Returns
-    -------
-    numpy.ndarray
-        Between −1 and 1, the shape of `distance`.
+    `distance` is the key's position minus the query's. `content` 0 makes query and key
+    equal, each of their `width` features the same; else it is the number of a random
+    pair. The result, between −1 and 1, has the shape of `distance`.
     """
     if content == 0:
         query = key = np.ones(width)
@@ -125,13 +92,16 @@ class Positions(CourseWidget):
             )
         self._table = (table[:96] / abs(table).max()).round(3).tolist()
         if t5_bias is None:
-            rows, reach, both = np.zeros((16, 4)), 64, False
+            rows, edges, both = np.zeros((16, 4)), [], False
         else:
+            from attncourse.layers.relative import t5_edges
+
             rows = _numbers(t5_bias.table) * t5_bias.scale
-            reach, both = t5_bias.max_distance, t5_bias.bidirectional
+            both = t5_bias.bidirectional
+            edges = t5_edges(len(rows), t5_bias.max_distance, both)
         self._t5 = {
             "rows": rows.round(4).tolist(),
-            "edges": bucket_edges(len(rows), reach, both),
+            "edges": edges,
             "bidirectional": bool(both),
             "trained": t5_bias is not None,
         }
@@ -148,19 +118,8 @@ class Positions(CourseWidget):
     def value(self, position, distance, scheme=None):
         """Return what the scheme says about a query and a key, computed in Python.
 
-        Parameters
-        ----------
-        position : int
-            Position of the query.
-        distance : int
-            Position of the key minus that of the query.
-        scheme : str, optional
-            The widget's own unless given.
-
-        Returns
-        -------
-        float
-            NaN where the key has no position.
+        `distance` is the position of the key minus `position`, that of the query; the
+        scheme is the widget's own unless given. NaN where the key has no position.
         """
         scheme = self.scheme if scheme is None else scheme
         key = position + distance
@@ -201,10 +160,8 @@ class Positions(CourseWidget):
             values = [0.0, *(value for _, value in points)]
             parts += line_chart(
                 {scheme: points or [(0, 0.0), (1, 0.0)]},
-                left=place % 2 * 205,
-                top=place // 2 * 172,
-                width=205,
-                height=170,
+                place=(place % 2 * 205, place // 2 * 172),
+                size=(205, 170),
                 x_label="key − query",
                 x_ticks=[r for r in (0, 32, 64) if points and r <= points[-1][0]],
                 y_range=(min(values), max(values)) if any(values) else (-1, 1),

@@ -105,8 +105,8 @@ async function render({ model, el: place }) {
     write: (value) => number(value, 2),
     oninput: (value) => save(model, { power: value }),
   });
-  const again = el("button", { type: "button" }, "Draw other vectors");
-  again.addEventListener("click", () => save(model, { seed: (model.get("seed") + 1) % 10000 }));
+  const again = el("button", { type: "button", onclick: () =>
+    save(model, { seed: (model.get("seed") + 1) % 10000 }) }, "Draw other vectors");
   const line = report();
   const bars = el("div", { class: "attn-panels attn-triple" });
   const table = dataTable({ caption: "Measures at each width" });

@@ -15,19 +15,8 @@ def normal_numbers(seed, indices):
     """Return standard normal numbers, the same here and in JavaScript.
 
     Number i follows from the seed and from i alone: a hash of 32 bits gives uniform
-    numbers, and the formula of Box and Muller (1958) makes normal ones of them.
-
-    Parameters
-    ----------
-    seed : int
-        Which sequence.
-    indices : numpy.ndarray of int
-        The places in the sequence.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, the shape of `indices`.
+    numbers, and the formula of Box and Muller (1958) makes normal ones of them. The
+    result has the shape of `indices`.
     """
     indices = np.asarray(indices, dtype=np.uint64)
     pair = indices // 2 * 2
@@ -48,15 +37,7 @@ def _uniform(seed, indices):
 def products(seed):
     """Return the dot products of random queries with random keys, at each width.
 
-    Parameters
-    ----------
-    seed : int
-        Which draw.
-
-    Returns
-    -------
-    dict of int to numpy.ndarray
-        ``(24 queries, 16 keys)`` for each width from 1 to 1024.
+    For each width from 1 to 1024 they are ``(24 queries, 16 keys)``.
     """
     indices = np.arange(QUERIES * (1 + KEYS) * WIDTHS[-1])
     drawn = normal_numbers(seed, indices).reshape(QUERIES, 1 + KEYS, WIDTHS[-1])
@@ -65,21 +46,10 @@ def products(seed):
 
 
 def measures(scores):
-    """Return what the softmax of some scores is like.
+    """Return what the softmax of scores ``(queries, keys)`` is like.
 
-    Parameters
-    ----------
-    scores : numpy.ndarray
-        ``(queries, keys)``.
-
-    Returns
-    -------
-    variance : float
-        Of the scores, around 0.
-    entropy : float
-        Of the weights, as a share of the largest possible; the mean of all queries.
-    slope : float
-        Of a weight against its own score, w (1 − w); the mean of all weights.
+    The variance of the scores around 0; the mean entropy of the weights, as a share of
+    the largest possible; the mean slope of a weight against its own score, w (1 − w).
     """
     weights = softmax(scores)
     logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
@@ -121,17 +91,9 @@ class Saturation(CourseWidget):
         return proposal["value"]
 
     def measures(self, power=None):
-        """Return the measures at every width, computed in Python.
+        """Return variance, entropy and slope at every width, computed in Python.
 
-        Parameters
-        ----------
-        power : float, optional
-            The power of d_k by which scores are divided; the widget's own unless given.
-
-        Returns
-        -------
-        dict of int to tuple of float
-            Variance, entropy and slope for each width.
+        `power` is that of d_k by which scores are divided; the widget's unless given.
         """
         power = self.power if power is None else power
         drawn = products(self.seed)
@@ -150,7 +112,7 @@ class Saturation(CourseWidget):
             }
             parts += line_chart(
                 series,
-                top=place * 195,
+                place=(0, place * 195),
                 y_label=label,
                 x_label="width d_k",
                 y_range=(0, top),

@@ -15,11 +15,10 @@ function render({ model, el: place }) {
   const step = () => Math.min(model.get("step"), longest() - 1);
   let timer = null;
 
-  const id = uniqueId("sentences");
-  const sentences = el("select", { id, onchange: () => {
+  const sentences = sentenceSelect(cases.map(({ source }) => source.slice(0, -1)), (sentence) => {
     stop();
-    save(model, { sentence: Number(sentences.value), step: 0 });
-  } }, cases.map(({ source }, i) => el("option", { value: i }, source.slice(0, -1).join(" "))));
+    save(model, { sentence, step: 0 });
+  });
   const heads = choice({
     legend: "Head of the cross-attention",
     options: cases[0].steps[0].scores.map((_, h) => [String(h), String(h)]),
@@ -64,8 +63,7 @@ function render({ model, el: place }) {
   const table = dataTable({ caption: "All steps of greedy search" });
   const heading = (text) => el("p", { class: "attn-heading" }, text);
   root.append(
-    el("div", { class: "attn-field" }, el("label", { for: id }, "Sentence"), sentences),
-    place_.root, el("div", { class: "attn-buttons" }, back, on, play),
+    sentences.root, place_.root, el("div", { class: "attn-buttons" }, back, on, play),
     say.root, heading("Written so far, always the likeliest word"), output,
     heads.root,
     heading("1. The decoder's state asks every encoder state: scores, then a softmax"),
@@ -188,12 +186,12 @@ function render({ model, el: place }) {
   };
 
   const ended = watch(model, ["sentence", "step", "head", "beam"], () => {
-    sentences.value = model.get("sentence");
+    sentences.input.value = model.get("sentence");
     heads.set(String(model.get("head")));
     beams.set(String(model.get("beam")));
     draw();
   });
-  sentences.value = model.get("sentence");
+  sentences.input.value = model.get("sentence");
   draw();
   return () => {
     stop();

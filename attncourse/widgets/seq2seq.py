@@ -1,17 +1,18 @@
 """Sequence to sequence, step by step: what one decoder step is made of, and beams."""
 
+from functools import cache
+
 import traitlets
 
 from attncourse import recorded
 from attncourse.data.translation import parallel_corpus
-from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, module_text, style_text
+from attncourse.widgets._drawing import weights_picture
 from attncourse.widgets._models import as_parts
 
 SEED, CHOSEN = 41, (128, 33, 51, 69)
 SHOWN = 20  # numbers of a vector that are drawn
 BEAMS = (2, 3, 4)
-_known = {}  # what is computed once for all widgets
 
 
 class StepByStep(CourseWidget):
@@ -46,13 +47,7 @@ class StepByStep(CourseWidget):
         )
 
     def still(self):
-        """Return the weights of all steps of the chosen head as a heat map.
-
-        Returns
-        -------
-        str
-            An SVG image.
-        """
+        """Return the weights of all steps of the chosen head as a heat map."""
         import numpy as np
 
         case = self.cases[self.sentence]
@@ -60,37 +55,27 @@ class StepByStep(CourseWidget):
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights /= weights.sum(-1, keepdims=True)
         words = [step["word"] for step in case["steps"]]
-        parts, width, height = _drawing.heat_map(weights, words, case["source"])
         title = (
             f"The recurrent translator writes “{' '.join(words)}”. Each row is a step; "
             f"its numbers are the weights of head {self.head} on the source."
         )
-        return _drawing.picture(width, height, parts, title)
+        return weights_picture(weights, words, case["source"], title)
 
 
+@cache  # computed once for all widgets
 def known_cases():
-    """Return what the widget shows of each sentence.
+    """Return what the widget shows of each sentence, and the width of the states.
 
-    Returns
-    -------
-    cases : list of dict
-        "source" and "reference", words; "memory", the encoder's states in hundredths;
-        "steps" of greedy search and "beams" by their size, as `greedy_steps` and
-        `beam_steps` give them.
-    width : int
-        The width of the states, of which the first 20 numbers are kept.
+    Each is a dict: "source" and "reference", words; "memory", the first 20 numbers of
+    the encoder's states in hundredths; "steps" of greedy search and "beams" by their
+    size, as `greedy_steps` and `beam_steps` give them.
     """
-    if not _known:
-        model, record = recorded.load_model("translation_lstm")
-        source_words, target_words = record["vocabularies"].values()
-        pairs = parallel_corpus(
-            max(CHOSEN) + 1, ("french",), SEED, 6, 13, combinations="unseen"
-        )["french"]
-        _known["cases"] = [
-            _one_case(model, pairs[i], source_words, target_words) for i in CHOSEN
-        ]
-        _known["width"] = model.d_model
-    return _known["cases"], _known["width"]
+    model, record = recorded.load_model("translation_lstm")
+    words = record["vocabularies"].values()
+    pairs = parallel_corpus(
+        max(CHOSEN) + 1, ("french",), SEED, 6, 13, combinations="unseen"
+    )["french"]
+    return [_one_case(model, pairs[i], *words) for i in CHOSEN], model.d_model
 
 
 def _one_case(model, pair, source_words, target_words):
@@ -113,24 +98,12 @@ def _one_case(model, pair, source_words, target_words):
 
 
 def greedy_steps(model, source, words, longest):
-    """Return what happens at each step of greedy search.
+    """Return what happens at each step of greedy search: a list of dict.
 
-    Parameters
-    ----------
-    model : AttentionSeq2Seq
-    source : torch.Tensor
-        Integer ids, ``(1, source)``.
-    words : sequence of str
-        The target words by id.
-    longest : int
-        The most steps.
-
-    Returns
-    -------
-    list of dict
-        "word"; "likely", the five likeliest words with their probabilities;
-        "state" and "context", the first 20 numbers of each in hundredths; "scores",
-        ``(heads, source)``, in thousandths, before the softmax.
+    `source` are ids ``(1, source)``, `words` the target words by id. "word"; "likely",
+    the five likeliest words with their probabilities; "state" and "context", the first
+    20 numbers of each in hundredths; "scores", ``(heads, source)``, in thousandths,
+    before the softmax.
     """
     import torch
 
@@ -167,27 +140,11 @@ def greedy_steps(model, source, words, longest):
 
 
 def beam_steps(model, source, words, size, longest):
-    """Return the beginnings that beam search keeps at each step.
+    """Return the `size` beginnings that beam search keeps at each step, best first.
 
-    Parameters
-    ----------
-    model : AttentionSeq2Seq
-    source : torch.Tensor
-        Integer ids, ``(1, source)``.
-    words : sequence of str
-        The target words by id.
-    size : int
-        How many are kept.
-    longest : int
-        The most steps.
-
-    Returns
-    -------
-    list of list of list
-        At each step, for each beginning, the best first: the row that it continues,
-        its new word ("" if it has ended before), and its log-probability in
-        thousandths of a nat. They are ranked by the mean for each word, as in
-        `beam_search`.
+    Of each: the row that it continues, its new word ("" if it has ended before), and
+    its log-probability in thousandths of a nat. They are ranked by the mean for each
+    word, as in `beam_search`. The arguments are as for `greedy_steps`.
     """
     import torch
 

@@ -71,13 +71,6 @@ function dot(a, b) {
   return a.reduce((sum, x, i) => sum + x * b[i], 0);
 }
 
-/** Multiply a list of rows with a matrix. */
-function matmul(rows, matrix) {
-  return rows.map((row) =>
-    matrix[0].map((_, column) => dot(row, matrix.map((line) => line[column]))),
-  );
-}
-
 /** Hash a place to a number in (0, 1): the same 32 bits as in Python. */
 function uniform(seed, index) {
   const a = (seed + Math.imul(index + 1, 0x6d2b79f5)) | 0;
@@ -127,6 +120,15 @@ function choice({ legend, options, value, onchange }) {
   set(value);
   const row = el("div", { class: "attn-options" }, labels);
   return { root: el("fieldset", {}, el("legend", {}, legend), row), set, inputs };
+}
+
+/** A list of sentences to choose from: { root, input }. */
+function sentenceSelect(sentences, onchange) {
+  const id = uniqueId("sentences");
+  const input = el("select", { id, onchange: () => onchange(Number(input.value)) },
+    sentences.map((words, i) => el("option", { value: i }, words.join(" "))));
+  const label = el("label", { for: id }, "Sentence");
+  return { root: el("div", { class: "attn-field" }, label, input), input };
 }
 
 /** A box to tick: { root, input, set(value) }. */

@@ -68,9 +68,25 @@ function walkTiles(root, tiles) {
   });
 }
 
-/** Tiles in groups: [{ legend, heads: [{ name, label, short }] }]. */
-function headTiles({ groups, onshow, onswitch }) {
+/** Groups of tiles for layers that are built alike. */
+function layerGroups(prefix, layers, heads) {
+  return Array.from({ length: layers }, (_, layer) => ({
+    legend: `Layer ${layer}`,
+    heads: Array.from({ length: heads }, (__, h) => ({
+      name: `${prefix}.${layer}.${h}`, label: `layer ${layer}, head ${h}`, short: `${h}`,
+    })),
+  }));
+}
+
+/** Tiles in groups: [{ legend, heads: [{ name, label, short }] }]. They set the traits
+    `head`, the one that is shown, and `off`, those that are switched off. */
+function headTiles(model, groups) {
   const tiles = new Map();
+  const onshow = (head) => save(model, { head });
+  const onswitch = (name, on) => {
+    const off = model.get("off").filter((one) => one !== name);
+    save(model, { off: on ? off : [...off, name].sort() });
+  };
   const parts = groups.map(({ legend, heads }) => {
     const row = heads.map((head) => {
       const tile = headTile({ ...head, onshow, onswitch });
@@ -85,6 +101,26 @@ function headTiles({ groups, onshow, onswitch }) {
   const hint = el("p", { class: "attn-muted attn-small" }, "Choose a picture to see it large; "
     + "the box below it switches the head off. By keyboard: the arrow keys.");
   return { root: el("div", {}, hint, root), tiles };
+}
+
+/** A button that goes on to the next of the widget's examples. */
+function anotherExample(model, trait, label, before = () => {}) {
+  return el("button", { type: "button", onclick: () => {
+    before();
+    const all = model.get("examples");
+    save(model, { [trait]: all[(all.indexOf(model.get(trait)) + 1) % all.length] });
+  } }, label);
+}
+
+/** The weights of one head in per cent, with its widest weight in `row` selected. */
+function percentGrid({ label, rows, rowLabels, columnLabels, row, onselect, name }) {
+  const grid = heatGrid({ label, rowLabels, columnLabels, onselect });
+  grid.table.classList.add("attn-dense");
+  const percent = (x) => Math.round(100 * x).toString();
+  grid.update(rows, (x) => (x < 0.005 ? "" : percent(x)),
+    (x, q, k) => `${name(q, k)}: ${percent(x)} per cent`);
+  grid.select(row, rows[row].indexOf(Math.max(...rows[row])));
+  return grid;
 }
 
 /** Cut the weights of one head out of (heads × queries × keys), as rows. */

@@ -166,6 +166,11 @@ function feedforward(x, tensors, name) {
   return linear(inner, tensors, `${name}.3`);
 }
 
+/** Add the keys and values of new tokens to those of the tokens before. */
+function extended(past, now) {
+  return { keys: joined(past.keys, now.keys), values: joined(past.values, now.values) };
+}
+
 function layersOf(tensors, prefix) {
   const found = Object.keys(tensors).filter((name) => name.startsWith(`${prefix}.`));
   return 1 + Math.max(...found.map((name) => Number(name.split(".")[1])));
@@ -184,27 +189,32 @@ function layer(x, tensors, name, place, how, options) {
   return { x, weights: read.weights };
 }
 
+/** All such layers of a stack, and the weights of each. */
+function stack(x, tensors, prefix, how, options) {
+  const weights = [];
+  for (let i = 0; i < layersOf(tensors, prefix); i++) {
+    const name = `${prefix}.${i}`;
+    const done = layer(x, tensors, name, name, how, options);
+    x = done.x;
+    weights.push(done.weights);
+  }
+  return { x, weights };
+}
+
 /** The encoder–decoder `TranslationTransformer` with rotary positions. */
 class Translator {
   constructor(tensors, { heads = 4, bos = 1, eos = 2, pad = 0 } = {}) {
     this.tensors = tensors;
     this.width = tensors["output.weight"].shape[1];
     Object.assign(this, { heads, bos, eos, pad });
-    this.encoderLayers = layersOf(tensors, "encoder");
     this.decoderLayers = layersOf(tensors, "decoder");
   }
 
   /** Read the source; return the memory and the weights of each layer. */
   encode(ids, how = {}) {
     const { tensors, width, heads } = this;
-    let x = embed(ids, tensors, "source_embedding");
-    const weights = [];
-    for (let i = 0; i < this.encoderLayers; i++) {
-      const options = { width, heads, rotary: true };
-      const done = layer(x, tensors, `encoder.${i}`, `encoder.${i}`, how, options);
-      x = done.x;
-      weights.push(done.weights);
-    }
+    const words = embed(ids, tensors, "source_embedding");
+    const { x, weights } = stack(words, tensors, "encoder", how, { width, heads, rotary: true });
     return { memory: norm(x, tensors, "encoder_norm"), weights };
   }
 
@@ -234,10 +244,7 @@ class Translator {
       const options = { width, heads, rotary: true, start };
       const normed = norm(x, tensors, `${name}.norms.0`);
       const now = project(normed, tensors, own, options);
-      const past = {
-        keys: joined(state.past[i].keys, now.keys),
-        values: joined(state.past[i].values, now.values),
-      };
+      const past = extended(state.past[i], now);
       state.past[i] = past;
       const self = attend(normed, past, tensors, own, `decoder.${i}`, how, options);
       x = add(x, self.output);
@@ -284,20 +291,13 @@ class LanguageModel {
     this.tensors = tensors;
     this.heads = heads;
     this.width = tensors["embedding.weight"].shape[1];
-    this.layers = layersOf(tensors, "layers");
   }
 
   /** Return the logits of each next token, row by row, and each layer's weights. */
   run(ids, how = {}) {
     const { tensors, width, heads } = this;
-    let x = embed(ids, tensors, "embedding");
-    const weights = [];
-    for (let i = 0; i < this.layers; i++) {
-      const options = { width, heads, rotary: true, causal: true };
-      const done = layer(x, tensors, `layers.${i}`, `layers.${i}`, how, options);
-      x = done.x;
-      weights.push(done.weights);
-    }
+    const options = { width, heads, rotary: true, causal: true };
+    const { x, weights } = stack(embed(ids, tensors, "embedding"), tensors, "layers", how, options);
     const logits = linear(norm(x, tensors, "final_norm"), tensors, "output_proj");
     return { logits, weights };
   }

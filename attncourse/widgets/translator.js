@@ -49,11 +49,7 @@ function render({ model, el: place }) {
     if (translator) update({ slowly: true });
     else start();
   } }, "Start the translator (0.7 MB)");
-  const other = el("button", { type: "button", onclick: () => {
-    const all = model.get("examples");
-    const at = all.indexOf(model.get("sentence"));
-    save(model, { sentence: all[(at + 1) % all.length] });
-  } }, "Another sentence");
+  const other = anotherExample(model, "sentence", "Another sentence");
   const temperature = slider({
     label: "Temperature: the scores of all heads are divided by it",
     min: -1, max: 1, step: 0.05, value: Math.log10(model.get("temperature")),
@@ -76,14 +72,7 @@ function render({ model, el: place }) {
       name: `${name}.${h}`, label: `${label}, head ${h}`, short: `${h}`,
     })),
   }));
-  const { root: groups, tiles } = headTiles({
-    groups: heads,
-    onshow: (head) => save(model, { head }),
-    onswitch: (name, on) => {
-      const off = model.get("off").filter((one) => one !== name);
-      save(model, { off: on ? off : [...off, name].sort() });
-    },
-  });
+  const { root: groups, tiles } = headTiles(model, heads);
   const large = el("div", {});
   const title = el("p", { class: "attn-heading" });
   const next = dataTable({
@@ -213,19 +202,15 @@ function render({ model, el: place }) {
       + (off ? " (switched off: it looks, but writes nothing)" : "")
       + ". Weights in per cent; rows look, columns are looked at.";
     row = Math.min(row, queries.length - 1);
-    const grid = heatGrid({
-      label: `Weights of ${tile.label}`, rowLabels: queries, columnLabels: keys,
+    const grid = percentGrid({
+      label: `Weights of ${tile.label}`, rowLabels: queries, columnLabels: keys, row,
+      rows: rows.map((line) => keys.map((_, k) => line[k] ?? 0)),
       onselect: (r) => {
         row = r;
         if (isDecoder(name)) drawWords();
       },
+      name: (q, k) => `${queries[q]} on ${keys[k]}`,
     });
-    grid.table.classList.add("attn-dense");
-    const full = rows.map((line) => keys.map((_, k) => line[k] ?? 0));
-    grid.update(full, (x) => (x < 0.005 ? "" : Math.round(100 * x).toString()),
-      (x, q, k) => `${queries[q]} on ${keys[k]}: ${Math.round(100 * x)} per cent`);
-    const top = rows[row].indexOf(Math.max(...rows[row]));
-    grid.select(row, top);
     if (isDecoder(name)) {
       grid.cells.forEach((line, r) =>
         (line[0].parentNode.style.visibility = r < visible ? "visible" : "hidden"));

@@ -7,8 +7,8 @@ import traitlets
 from attncourse import recorded
 from attncourse.data.text import SPECIALS
 from attncourse.data.translation import translation_pairs
-from attncourse.widgets import _drawing
 from attncourse.widgets._base import CourseWidget, style_text
+from attncourse.widgets._drawing import weights_picture
 from attncourse.widgets._models import (
     LANGUAGES,
     NAMES,
@@ -99,51 +99,25 @@ class Translator(CourseWidget):
             self.send({"weights": language}, [weights_file(language)])
 
     def still(self):
-        """Return where the clearest head looks while the sentence is translated.
-
-        Returns
-        -------
-        str
-            An SVG image.
-        """
+        """Return where the clearest head looks while the sentence is translated."""
         rows, source, weights = translate_once(self.language, self.sentence)
-        parts, width, height = _drawing.heat_map(weights, rows, source)
         title = (
             f"“{self.sentence}” becomes “{' '.join(rows)}”. Each row is a word that is "
             "written; its numbers are the weights of one head of the cross-attention."
         )
-        return _drawing.picture(width, height, parts, title)
+        return weights_picture(weights, rows, source, title)
 
 
 def clearest(record):
-    """Return the head of the cross-attention that follows the gold links best.
-
-    Parameters
-    ----------
-    record : dict
-        The record of a translator.
-
-    Returns
-    -------
-    str
-        Its name, such as "cross.0.2".
-    """
+    """Return the head of the cross-attention that follows the gold links best."""
     errors = record["measures"]["alignment_error"][0]
     return f"cross.0.{errors.index(min(errors))}"
 
 
 def followers(count=10):
-    """Return, for each English word, the words that come most often after it.
+    """Return, for each English word, the `count` words that come most often after it.
 
-    Parameters
-    ----------
-    count : int, default 10
-        How many for each word.
-
-    Returns
-    -------
-    dict of str to list of str
-        "" stands for the beginning of a sentence.
+    The word "" stands for the beginning of a sentence.
     """
     found = {}
     for pair in translation_pairs(3000, "french", seed=3, max_len=16):
@@ -155,19 +129,7 @@ def followers(count=10):
 def translate_once(language, sentence):
     """Translate with PyTorch; return words, source and the clearest head's weights.
 
-    Parameters
-    ----------
-    language : str
-        "french", "german" or "japanese".
-    sentence : str
-        Of the grammar; unknown words are read as <unk>.
-
-    Returns
-    -------
-    words, source : list of str
-        The translation and the tokens that it was made from.
-    weights : numpy.ndarray
-        ``(words, source)``.
+    Words and source are lists of tokens, the weights ``(words, source)``.
     """
     import torch
 
