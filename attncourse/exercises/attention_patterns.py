@@ -51,9 +51,9 @@ def _model(g, least=1):
 
 
 def _sentences(g, padded=False):
-    source, target = whole(g, 3, 6, 3, 4), whole(g, 3, 6, 3, 5)
+    source, target = whole(g, 3, 6, 3, 5 if padded else 4), whole(g, 3, 6, 3, 5)
     if padded:
-        source, target = _padded(source, 2, 4, 3), _padded(target, 5, 3, 1)
+        source, target = _padded(source, 2, 5, 3), _padded(target, 5, 3, 1)
     return _model(g) | {"source": source, "target": target}
 
 
