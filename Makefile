@@ -46,6 +46,10 @@ serve: book ## show the site on http://localhost:8000 (PORT=... for another port
 site-zip: book ## pack the site into one file for reading offline
 	$(PY) tools/site_zip.py
 
+.PHONY: files
+files: book ## make a PDF and an EPUB of the course, for reading offline
+	$(PY) tools/book_files.py
+
 .PHONY: publish
 publish: book ## put the site on the branch gh-pages, or in a folder: TO=/path
 	$(MAKE) publish-built
