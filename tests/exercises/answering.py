@@ -3,7 +3,10 @@
 import functools
 from pathlib import Path
 
+from attncourse.exercises.compare import Case, holds
 from attncourse.exercises.notebook import text_of_task, verdicts_on
+from attncourse.exercises.recorded import known
+from attncourse.exercises.run import draw, observe
 from tools.record_expected import SOLUTIONS, Solution, exercise_of, exercises
 
 ANSWERS = Path(__file__).with_name("answers")
@@ -33,6 +36,20 @@ def verdicts(notebook, name, source):
 
 def right(notebook, name, source):
     return all(verdict.holds for verdict in verdicts(notebook, name, source))
+
+
+def passes(notebook, name, source):
+    """Say whether an answer passes all probes; stop at the first that it does not."""
+    task, recorded = EXERCISES[notebook].task(name), known(notebook)
+    space = solution(notebook).namespace({name: source})
+    answers = [space.get(answer) for answer in task.answers]
+    for place, probe in enumerate(task.probes):
+        for seed in probe.seeds:
+            expected = recorded.expected(name, place, seed)
+            came = observe(probe, answers, seed)
+            if not holds(probe, Case(seed, draw(probe, seed), expected, came)):
+                return False
+    return True
 
 
 def text(notebook, name, source):
