@@ -71,7 +71,7 @@ def outside(tmp_path):
 
 def left_over():
     """Return the processes that are left when those that are ending have ended."""
-    forker = psutil.Process(forking.forker().pid)
+    forker = psutil.Process(forking.forker().process.pid)
     stays = min(forker.children(), key=lambda p: p.create_time(), default=None)
     for _ in range(50):
         left = [p for p in forker.children(recursive=True) if is_alive(p)]
