@@ -5,7 +5,7 @@ const SHOWN = 10; // tokens of the distribution
 
 function render({ model, el: place }) {
   const root = frame(place, {
-    name: "gpt", question: "What does a model of a million weights expect next?",
+    name: "gpt", question: "What does a small model of English novels expect next?",
   });
   const tokenizer = new Tokenizer(model.get("merges"));
   const context = model.get("context");

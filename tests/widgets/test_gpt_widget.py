@@ -9,7 +9,7 @@ import torch
 from attncourse import recorded
 from attncourse.data.bpe import BPETokenizer
 from attncourse.widgets import ForwardPass, LanguageModel
-from attncourse.widgets._models import engine_text, weights_file, weights_script
+from attncourse.widgets._models import engine_text, weights_file
 
 TEXTS = [
     "It is a truth universally acknowledged, that",
@@ -81,7 +81,7 @@ def test_tokens_logits_weights_and_vectors_equal_those_of_pytorch(tab, off):
 
 
 def test_the_weights_are_small_and_are_sent_when_they_are_asked_for():
-    assert len(weights_script("gpt")) < 2.2e6
+    assert len(weights_file("gpt")) < 2e6
     widget, sent = LanguageModel(), []
     widget.send = lambda content, buffers: sent.append((content, buffers))
     widget._answer(widget, {"ask": "weights", "language": "french"}, [])
