@@ -134,7 +134,7 @@ drawings: setup ## write the drawings of the architectures into the package
 	$(PY) book/_drawings
 
 .PHONY: record
-record: setup ## make the recorded results again that chapters show; about 30 minutes
+record: setup ## make the recorded results again that chapters show; about an hour
 	$(PY) experiments/translation.py --again
 	$(PY) experiments/applications.py --again
 	$(PY) experiments/digits.py --again
@@ -145,7 +145,7 @@ record: setup ## make the recorded results again that chapters show; about 30 mi
 	$(PY) experiments/efficient.py --again
 
 .PHONY: checkpoints
-checkpoints: setup ## train the models again that the course ships; about 10 minutes
+checkpoints: setup ## train the models again that the course ships; about 40 minutes
 	$(PY) experiments/checkpoints.py
 	$(PY) experiments/applications.py --models
 	$(PY) experiments/gpt.py long --seeds 0 --ship
