@@ -23,6 +23,14 @@ def positive_int(name, value, *, minimum=1):
     return int(value)
 
 
+def one_of(name, value, options):
+    """Return `value` if it is one of the options."""
+    if value not in options:
+        listed = ", ".join(map(str, options))
+        raise ValueError(f"{name} must be one of {listed}, but got {value!r}.")
+    return value
+
+
 def probability(name, value):
     """Return `value` if it lies in [0, 1)."""
     if not 0 <= value < 1:

@@ -46,6 +46,7 @@ NOT_HERE = {
     "check_bias",
     "check_boolean",
     "check_device",
+    "check_even_width",
     "check_floating",
     "check_ids",
     "check_mask",
@@ -66,6 +67,7 @@ NOT_HERE = {
     "split_heads",
     "suits_flex",
     "t5_edges",
+    "with_causal",
 }
 
 

@@ -113,13 +113,9 @@ class MultiplicativeAttention(nn.Module):
         self, encoder_dim, decoder_dim, method="general", *, attention_dim=None
     ):
         super().__init__()
-        if method not in METHODS:
-            raise ValueError(
-                f"method must be one of {', '.join(METHODS)}, but got {method!r}."
-            )
         self.encoder_dim = _checks.positive_int("encoder_dim", encoder_dim)
         self.decoder_dim = _checks.positive_int("decoder_dim", decoder_dim)
-        self.method = method
+        self.method = _checks.one_of("method", method, METHODS)
         if method == "dot" and encoder_dim != decoder_dim:
             raise ValueError(
                 "method 'dot' needs encoder_dim == decoder_dim, but got "

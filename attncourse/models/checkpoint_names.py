@@ -66,20 +66,10 @@ NAMES = {
 
 
 def in_our_names(stored, kind, d_head):
-    """Translate the tensors of a checkpoint into those of our layers.
+    """Translate the tensors of a checkpoint, by name, into those of our layers.
 
-    Parameters
-    ----------
-    stored : dict of str to torch.Tensor
-        As they are called and laid out in the checkpoint.
-    kind : {"gpt2", "bert", "llama"}
-    d_head : int
-        Width of a head.
-
-    Returns
-    -------
-    dict of str to torch.Tensor
-        Under the names of `PretrainedTransformer`; what is not known keeps its own.
+    `kind` is a key of `NAMES` and `d_head` the width of a head. The result has the
+    names of `PretrainedTransformer`; what is not known keeps its own.
     """
     prefix, names = NAMES[kind]
     weights = {}

@@ -33,6 +33,16 @@ def check_ids(name, ids, vocab_size, device, *, layout="(batch, tokens)", max_le
         )
 
 
+def check_even_width(d_model):
+    """Return the width if half of it can be left to each reading direction."""
+    if _checks.positive_int("d_model", d_model) % 2:
+        raise ValueError(
+            "d_model must be even, half of it for each reading direction, but got "
+            f"{d_model}. Use {d_model + 1}."
+        )
+    return d_model
+
+
 def check_source(source, vocab_size, pad_idx, device, *, empty_rows=False):
     """Check sources that are padded on the right; return their lengths ``(batch,)``.
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from attncourse.layers.masks import create_causal_mask
 from attncourse.layers.positions import LearnedPositionalEncoding
 from attncourse.layers.rotary import (
     apply_rotary,
@@ -20,7 +19,7 @@ from attncourse.layers.rotary import (
 from attncourse.models.checkpoint_names import NAMES, in_our_names
 from attncourse.models.feedforward import FeedForward, SwiGLU
 from attncourse.models.ids import check_ids
-from attncourse.models.transformer import TransformerLayer
+from attncourse.models.transformer import TransformerLayer, run_layers, with_causal
 
 REPOSITORIES = {
     "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
@@ -112,17 +111,13 @@ class PretrainedTransformer(nn.Module):
         device = self.embedding.weight.device
         check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
         if self.causal:
-            causal = create_causal_mask(tokens.shape[1], device=tokens.device)
-            mask = causal if mask is None else causal & mask
+            mask = with_causal(mask, tokens)
         x = self.positions(self.embedding(tokens))
         if not self.causal:
             x = self.embedding_norm(x + self.segments[0])
-        if active_heads is None:
-            active_heads = [None] * self.num_layers
-        all_weights = []
-        for layer, active in zip(self.layers, active_heads, strict=True):
-            x, weights = layer(x, mask, need_weights=need_weights, active_heads=active)
-            all_weights.append(weights)
+        x, all_weights = run_layers(
+            self.layers, x, mask, active_heads, need_weights=need_weights
+        )
         output = self.output(self.head(self.final_norm(x)))
         return (output, all_weights) if need_weights else output
 

@@ -8,7 +8,7 @@ from attncourse import _checks
 from attncourse.data.text import PAD
 from attncourse.layers.masks import create_padding_mask
 from attncourse.layers.multihead import MultiHeadAttention
-from attncourse.models.ids import check_source
+from attncourse.models.ids import check_even_width, check_source
 from attncourse.models.transformer import TransformerLayer, run_layers
 
 
@@ -71,11 +71,7 @@ class QATransformer(nn.Module):
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
         _checks.positive_int("num_layers", num_layers, minimum=0)
-        if _checks.positive_int("d_model", d_model) % 2:
-            raise ValueError(
-                "d_model must be even, half of it for each reading direction, but got "
-                f"{d_model}. Use {d_model + 1}."
-            )
+        check_even_width(d_model)
         self.embedding = nn.Embedding(vocab_size, d_model, PAD)
         self.question_encoder = _Reader(d_model)
         self.context_encoder = _Reader(d_model)
@@ -183,7 +179,7 @@ class QATransformer(nn.Module):
         Parameters
         ----------
         question, context : torch.Tensor
-            As for the model itself.
+            As for the model itself, and so are the errors.
         max_answer : int, default 10
             The longest answer, in words.
 
@@ -192,11 +188,6 @@ class QATransformer(nn.Module):
         list of tuple or None
             For each row the first and the last word of the answer, both included, or
             None where the context does not say.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for the model itself.
         """
         max_answer = _checks.positive_int("max_answer", max_answer)
         self.eval()
@@ -240,7 +231,7 @@ def best_spans(start, end, max_answer):
 
 
 def span_loss(start, end, first, last):
-    """Return the mean cross-entropy of the first and the last word of the answers.
+    """Return the mean cross-entropy of the answers' first and last words, in nats.
 
     Parameters
     ----------
@@ -248,11 +239,6 @@ def span_loss(start, end, first, last):
         What the model returned, ``(batch, 1 + context)``.
     first, last : torch.Tensor
         int64, ``(batch,)``: indices into the context, or −1 where there is no answer.
-
-    Returns
-    -------
-    torch.Tensor
-        A scalar, in nats.
     """
     return (F.cross_entropy(start, first + 1) + F.cross_entropy(end, last + 1)) / 2
 

@@ -65,11 +65,7 @@ class RecurrentSeq2Seq(nn.Module):
 
     def __init__(self, src_vocab_size, tgt_vocab_size, hidden_dim, *, attention=None):
         super().__init__()
-        if attention not in ATTENTION:
-            raise ValueError(
-                f"attention must be one of {', '.join(map(repr, ATTENTION))}, "
-                f"but got {attention!r}."
-            )
+        _checks.one_of("attention", attention, ATTENTION)
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
         self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
         hidden_dim = _checks.positive_int("hidden_dim", hidden_dim)
@@ -81,7 +77,11 @@ class RecurrentSeq2Seq(nn.Module):
         self.combine = nn.Linear(2 * hidden_dim, hidden_dim)
         self.output = nn.Linear(hidden_dim, tgt_vocab_size)
         # Last, so that models with and without it start from the same weights.
-        self.attention = _make_attention(attention, hidden_dim)
+        self.attention = None
+        if attention == "additive":
+            self.attention = AdditiveAttention(hidden_dim, hidden_dim, hidden_dim)
+        elif attention is not None:
+            self.attention = MultiplicativeAttention(hidden_dim, hidden_dim, attention)
 
     def encode(self, source):
         """Read the sources.
@@ -169,7 +169,7 @@ class RecurrentSeq2Seq(nn.Module):
             The target id that ends a sequence. What comes after it is `pad_idx`, and
             decoding stops early when all sequences have ended.
         source, need_weights
-            As for the model itself.
+            As for the model itself, and so are the errors.
 
         Returns
         -------
@@ -177,12 +177,6 @@ class RecurrentSeq2Seq(nn.Module):
             int64, ``(batch, written)`` with ``written <= max_len``.
         weights : torch.Tensor
             Only if `need_weights`: ``(batch, written, source)``.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If ids or shapes do not fit, `end_idx` is no target id, or a model without
-            attention is asked for weights.
         """
         self._check_weights(need_weights)
         max_len = _checks.positive_int("max_len", max_len)
@@ -224,11 +218,3 @@ class RecurrentSeq2Seq(nn.Module):
                 "a model without attention has no weights to return. Make it with "
                 'attention="general", for example, or leave out need_weights.'
             )
-
-
-def _make_attention(attention, hidden_dim):
-    if attention is None:
-        return None
-    if attention == "additive":
-        return AdditiveAttention(hidden_dim, hidden_dim, hidden_dim)
-    return MultiplicativeAttention(hidden_dim, hidden_dim, attention)

@@ -8,7 +8,7 @@ from attncourse import _checks
 from attncourse.data.text import BOS, EOS, PAD
 from attncourse.layers.masks import create_padding_mask
 from attncourse.layers.multihead import MultiHeadAttention
-from attncourse.models.ids import check_ids, check_source, shift_right
+from attncourse.models.ids import check_even_width, check_ids, check_source, shift_right
 
 
 class AttentionSeq2Seq(nn.Module):
@@ -60,14 +60,9 @@ class AttentionSeq2Seq(nn.Module):
         super().__init__()
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
         self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
-        self.d_model = _checks.positive_int("d_model", d_model)
+        self.d_model = check_even_width(d_model)
         num_layers = _checks.positive_int("num_layers", num_layers)
         _checks.probability("dropout", dropout)
-        if d_model % 2:
-            raise ValueError(
-                "d_model must be even, half of it for each reading direction, but got "
-                f"{d_model}. Use {d_model + 1}."
-            )
         self.source_embedding = nn.Embedding(src_vocab_size, d_model, PAD)
         self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, PAD)
         self.encoder = nn.LSTM(
@@ -128,16 +123,10 @@ class AttentionSeq2Seq(nn.Module):
         return memory, mask, state, weights
 
     def decode(self, inputs, memory, mask, state, *, need_weights=False):
-        """Run the decoder over input ids.
+        """Run the decoder over input ids ``(batch, steps)``: a target shifted by one.
 
-        Parameters
-        ----------
-        inputs : torch.Tensor
-            Integer ids, ``(batch, steps)``: the target shifted to the right by one.
-        memory, mask, state
-            What `encode` returned; `state` may come from an earlier call.
-        need_weights : bool, default False
-            Whether to make the weights of the cross-attention.
+        `memory`, `mask` and `state` are what `encode` returned, or the state comes from
+        an earlier call; `need_weights` is about those of the cross-attention.
 
         Returns
         -------
@@ -186,11 +175,8 @@ class AttentionSeq2Seq(nn.Module):
         memory, mask, recurrent = state
         recurrent = tuple(s.transpose(0, 1).contiguous() for s in recurrent)
         logits, recurrent, _ = self.decode(tokens[:, None], memory, mask, recurrent)
-        return logits[:, -1], (
-            memory,
-            mask,
-            tuple(s.transpose(0, 1) for s in recurrent),
-        )
+        state = memory, mask, tuple(s.transpose(0, 1) for s in recurrent)
+        return logits[:, -1], state
 
 
 def _join(state):
@@ -199,7 +185,7 @@ def _join(state):
 
 
 def sequence_loss(logits, target):
-    """Return the mean cross-entropy of the target ids that are not padding.
+    """Return the mean cross-entropy of the target ids but padding, in nats a token.
 
     Parameters
     ----------
@@ -207,10 +193,5 @@ def sequence_loss(logits, target):
         ``(batch, target, tgt_vocab_size)``.
     target : torch.Tensor
         Integer ids, ``(batch, target)``.
-
-    Returns
-    -------
-    torch.Tensor
-        A scalar, in nats a token.
     """
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)

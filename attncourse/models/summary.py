@@ -105,13 +105,8 @@ class SelfAttentionSummarizer(nn.Module):
             If `texts` does not hold ids of the vocabulary in three axes, or has more
             sentences than max_length.
         """
-        check_ids(
-            "texts",
-            texts,
-            self.vocab_size,
-            self.score.weight.device,
-            layout="(batch, sentences, words)",
-        )
+        device, layout = self.score.weight.device, "(batch, sentences, words)"
+        check_ids("texts", texts, self.vocab_size, device, layout=layout)
         words = texts != self.pad_idx
         present = words.any(dim=-1)
         embedded = self.embedding(texts)
@@ -169,12 +164,8 @@ class SelfAttentionSummarizer(nn.Module):
         Returns
         -------
         list of list of str
-            The chosen sentences, in the order of the text.
-
-        Raises
-        ------
-        ValueError
-            If the text or one of its sentences is empty.
+            The chosen sentences, in the order of the text. An empty text or sentence
+            raises a ValueError.
         """
         ids, _ = pad_sequences([vocabulary.encode(words) for words in sentences])
         texts = ids[None].to(self.score.weight.device)

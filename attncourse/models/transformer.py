@@ -209,10 +209,7 @@ class Transformer(nn.Module):
         self.num_layers = _checks.positive_int("num_layers", num_layers)
         self.max_len = _checks.positive_int("max_len", max_len)
         self.num_heads = _checks.positive_int("num_heads", num_heads)
-        if positions not in POSITIONS:
-            raise ValueError(
-                f"positions must be one of {POSITIONS}, but got {positions!r}."
-            )
+        _checks.one_of("positions", positions, POSITIONS)
         self.causal = causal
         self.embedding = nn.Embedding(vocab_size, hidden_dim)
         self.add_positions = nn.Identity()
@@ -264,41 +261,38 @@ class Transformer(nn.Module):
         """
         device = self.embedding.weight.device
         check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
-        mask = self._combine(mask, tokens)
-        if active_heads is None:
-            active_heads = [None] * self.num_layers
-        else:
+        batch, length = tokens.shape
+        if mask is not None:
+            check_mask(mask, (batch, self.num_heads, length, length), tokens.device)
+        if self.causal:
+            mask = with_causal(mask, tokens)
+        if active_heads is not None:
             shape = (self.num_layers, self.num_heads)
             _check_active(active_heads, shape, tokens.device)
         x = self.dropout(self.add_positions(self.embedding(tokens)))
         bias = None
         if self.position_bias is not None:
-            bias = self.position_bias(tokens.shape[1], tokens.shape[1]).to(x)
-        all_weights = []
-        for layer, active in zip(self.layers, active_heads, strict=True):
-            x, weights = layer(
-                x, mask, need_weights=need_weights, active_heads=active, bias=bias
-            )
-            all_weights.append(weights)
+            bias = self.position_bias(length, length).to(x)
+        x, all_weights = run_layers(
+            self.layers, x, mask, active_heads, need_weights=need_weights, bias=bias
+        )
         logits = self.output_proj(self.final_norm(x))
         return (logits, all_weights) if need_weights else logits
 
-    def _combine(self, mask, tokens):
-        batch, length = tokens.shape
-        if mask is not None:
-            shape = (batch, self.num_heads, length, length)
-            check_mask(mask, shape, tokens.device)
-        if not self.causal:
-            return mask
-        causal = create_causal_mask(length, device=tokens.device)
-        return causal if mask is None else causal & mask
+
+def with_causal(mask, tokens):
+    """Return the causal mask of `tokens`, combined with another one if there is one."""
+    causal = create_causal_mask(tokens.shape[1], device=tokens.device)
+    return causal if mask is None else causal & mask
 
 
-def run_layers(layers, x, mask=None, **options):
+def run_layers(layers, x, mask=None, active_heads=None, **options):
     """Return the output of a stack of `TransformerLayer`, and all weights."""
+    if active_heads is None:
+        active_heads = [None] * len(layers)
     all_weights = []
-    for layer in layers:
-        x, weights = layer(x, mask, **options)
+    for layer, active in zip(layers, active_heads, strict=True):
+        x, weights = layer(x, mask, active_heads=active, **options)
         all_weights.append(weights)
     return x, all_weights
 

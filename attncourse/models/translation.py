@@ -44,29 +44,11 @@ class DecoderLayer(nn.Module):
     ):
         """Return the layer's output, its keys and values, and on request its weights.
 
-        Parameters
-        ----------
-        x : torch.Tensor
-            Floating point, ``(batch, target, d_model)``.
-        memory : tuple of torch.Tensor
-            The source's keys and values, as `cross_attention.project` makes them.
-        memory_mask : torch.Tensor of bool
-            ``(batch, 1, 1, source)``; True = may attend.
-        past : tuple of torch.Tensor, optional
-            Keys and values of the target positions before `x`.
-        mask : torch.Tensor of bool, optional
-            ``(target, past + target)``; True = may attend.
-        need_weights : bool, default False
-            Whether to make attention weights.
-
-        Returns
-        -------
-        output : torch.Tensor
-            ``(batch, target, d_model)``.
-        present : tuple of torch.Tensor
-            Keys and values of all target positions so far.
-        weights : tuple
-            Self- and cross-attention weights ``(batch, heads, target, keys)``, or None.
+        `x` is ``(batch, target, d_model)``. `memory` and `past` are keys and values as
+        `project` of the attentions makes them: of the source, and of the target
+        positions before `x`. `memory_mask`, ``(batch, 1, 1, source)``, and `mask`,
+        ``(target, past + target)``, are boolean, True = may attend. The weights are
+        those of self- and cross-attention, ``(batch, heads, target, keys)``, or None.
         """
         normed = self.norms[0](x)
         start = 0 if past is None else past[0].shape[2]
@@ -150,12 +132,7 @@ class TranslationTransformer(nn.Module):
         _checks.positive_int("num_encoder_layers", num_encoder_layers)
         _checks.positive_int("num_decoder_layers", num_decoder_layers)
         _checks.positive_int("dim_feedforward", dim_feedforward)
-        if positions not in POSITIONS:
-            raise ValueError(
-                f"positions must be one of {', '.join(map(repr, POSITIONS))}, "
-                f"but got {positions!r}."
-            )
-        rotary = positions == "rotary"
+        rotary = _checks.one_of("positions", positions, POSITIONS) == "rotary"
         self.max_len = _checks.positive_int("max_len", max_len)
         self.source_embedding = nn.Embedding(src_vocab_size, d_model, PAD)
         self.target_embedding = nn.Embedding(tgt_vocab_size, d_model, PAD)
@@ -164,19 +141,14 @@ class TranslationTransformer(nn.Module):
             self.positions = SinusoidalPositionalEncoding(d_model, max_len)
             self.positions.encoding.mul_(SCALE)
         self.dropout = nn.Dropout(dropout)
+        options = {"dropout": dropout, "rotary": rotary}
         self.encoder = nn.ModuleList(
-            TransformerLayer(
-                d_model,
-                nhead,
-                feedforward_dim=dim_feedforward,
-                dropout=dropout,
-                rotary=rotary,
-            )
+            TransformerLayer(d_model, nhead, feedforward_dim=dim_feedforward, **options)
             for _ in range(num_encoder_layers)
         )
         self.encoder_norm = nn.LayerNorm(d_model)
         self.decoder = nn.ModuleList(
-            DecoderLayer(d_model, nhead, dim_feedforward, dropout, rotary=rotary)
+            DecoderLayer(d_model, nhead, dim_feedforward, **options)
             for _ in range(num_decoder_layers)
         )
         self.decoder_norm = nn.LayerNorm(d_model)

@@ -20,12 +20,8 @@ def to_patches(pixels, size):
     Returns
     -------
     torch.Tensor
-        ``(batch, patches, size * size)``.
-
-    Raises
-    ------
-    ValueError
-        If `pixels` has another layout, or `size` does not divide it.
+        ``(batch, patches, size * size)``. A size that does not divide the image raises
+        a ValueError.
     """
     _checks.exact_rank("pixels", pixels, 3, layout="(batch, height, width)")
     if pixels.shape[1] % size or pixels.shape[2] % size:

@@ -233,7 +233,7 @@ def test_each_row_of_a_batch_is_decoded_as_if_alone(lengths, extra, attention, s
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (dict(attention="cosine"), ValueError, "attention must be one of None, 'add"),
+        (dict(attention="cosine"), ValueError, "attention must be one of None, add"),
         (dict(src_vocab_size=0), ValueError, "src_vocab_size must be at least 1"),
         (dict(tgt_vocab_size=2.5), TypeError, "tgt_vocab_size must be a whole number"),
         (dict(hidden_dim=-1), ValueError, "hidden_dim must be at least 1"),

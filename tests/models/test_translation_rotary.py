@@ -46,5 +46,5 @@ def test_longer_than_max_len_is_named_on_both_sides(rng):
 
 
 def test_unknown_positions_are_refused():
-    with pytest.raises(ValueError, match="positions must be one of 'sinusoidal'"):
+    with pytest.raises(ValueError, match="positions must be one of sinusoidal"):
         TranslationTransformer(5, 5, 8, 2, positions="learned")
