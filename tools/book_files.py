@@ -42,7 +42,8 @@ UNWANTED = (
 )
 IMAGE = re.compile(r'<img [^>]*src="([^"]+)"')
 OFFER = re.compile(r'(<div id="for-reading-offline">).*?(</div>)', re.S)
-DRAWINGS = ROOT / "attncourse" / "viz" / "drawings" / "drawings.css"
+DRAWINGS = (ROOT / "attncourse/viz/drawings/drawings.css").read_text("utf8")
+TEMPLATES = Path(__file__).with_name("book_templates")
 MATH_FONT = "_static/fonts/stix-two-math-subset.woff2"
 MEDIA = {
     ".css": "text/css",
@@ -51,46 +52,6 @@ MEDIA = {
     ".woff2": "font/woff2",
     ".xhtml": "application/xhtml+xml",
 }
-TITLE_PAGE = """<section class="title-page">
-<h1>{title}</h1>
-<p>An executable course on attention mechanisms, for reading offline.</p>
-<p>Made on {day} from the pages of {site}. The widgets that compute, the exercises as
-notebooks and the reference of the package are only there; here, a still picture stands
-for each widget.</p>
-<p>{authors}. Text and figures: CC BY 4.0. Code: MIT License.</p>
-</section>"""
-XHTML = """<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE html>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"
-  lang="en" xml:lang="en">
-<head><title>{title}</title><link rel="stylesheet" href="style.css"/></head>
-<body>{body}</body>
-</html>"""
-CONTAINER = """<?xml version="1.0"?>
-<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
-<rootfiles><rootfile full-path="content.opf"
-  media-type="application/oebps-package+xml"/></rootfiles>
-</container>"""
-PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
-<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id"
-  xml:lang="en">
-<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
-<dc:identifier id="id">urn:uuid:{identifier}</dc:identifier>
-<dc:title>{title}</dc:title>
-<dc:language>en</dc:language>
-<dc:creator>{authors}</dc:creator>
-<dc:rights>Text and figures: CC BY 4.0. Code: MIT License.</dc:rights>
-<meta property="dcterms:modified">{now:%Y-%m-%dT%H:%M:%SZ}</meta>
-</metadata>
-<manifest>{manifest}</manifest>
-<spine>{spine}</spine>
-</package>"""
-PRINTED = """<!DOCTYPE html>
-<html lang="en" data-theme="light">
-<head><meta charset="utf-8"><title>{title}</title>
-<link rel="stylesheet" href="_static/course.css"><style>{style}</style></head>
-<body>{front}<nav class="pdf-contents"><h1>Contents</h1>{contents}</nav>{body}</body>
-</html>"""
 
 
 class Page(NamedTuple):
@@ -104,6 +65,11 @@ class Page(NamedTuple):
 
 def name_of(document):
     return document.replace("/", "-")
+
+
+def fill(template, **values):
+    """Return a template with the values in their places."""
+    return (TEMPLATES / template).read_text("utf8").format(**values)
 
 
 def read_parts(toc):
@@ -211,13 +177,12 @@ def write_epub(path, site, parts, front):
     texts = {"title.xhtml": (TITLE, front), "nav.xhtml": ("Contents", nav)}
     texts |= {f"{page.name}.xhtml": (page.title, page.article) for page in pages}
     files = {
-        name: XHTML.format(title=escape(title), body=body)
+        name: fill("page.xhtml", title=escape(title), body=body)
         for name, (title, body) in texts.items()
     }
     figures = {name for page in pages for name in IMAGE.findall(page.article)}
     files |= {name: read_file(site / name) for name in [*sorted(figures), MATH_FONT]}
-    style = Path(__file__).with_name("epub.css").read_bytes()
-    files["style.css"] = style + DRAWINGS.read_bytes()
+    files["style.css"] = (TEMPLATES / "epub.css").read_text("utf8") + DRAWINGS
     manifest = []
     for number, (name, content) in enumerate(files.items()):
         kind = MEDIA[Path(name).suffix]
@@ -226,7 +191,8 @@ def write_epub(path, site, parts, front):
         has = [word for word, tag in used.items() if name in texts and tag in content]
         item += f' properties="{" ".join(has)}"' if has else ""
         manifest.append(item + "/>")
-    package = PACKAGE.format(
+    package = fill(
+        "content.opf",
         title=TITLE,
         authors=AUTHORS,
         identifier=uuid.uuid5(uuid.NAMESPACE_URL, NAME),
@@ -236,7 +202,7 @@ def write_epub(path, site, parts, front):
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
         book.writestr("mimetype", "application/epub+zip", zipfile.ZIP_STORED)
-        book.writestr("META-INF/container.xml", CONTAINER)
+        book.writestr("META-INF/container.xml", fill("container.xml"))
         book.writestr("content.opf", package)
         for name, content in files.items():
             book.writestr(name, content)
@@ -244,14 +210,14 @@ def write_epub(path, site, parts, front):
 
 def printed(parts, front, numbers):
     """Return the whole book as one page to print, with the contents in front."""
-    style = DRAWINGS.read_text("utf8")
-    style += Path(__file__).with_name("pdf.css").read_text("utf8")
+    style = DRAWINGS + (TEMPLATES / "pdf.css").read_text("utf8")
     pages = [page for _, under in parts for page in under]
     for page in pages:
         title = json.dumps(page.title, ensure_ascii=False)
         style += f"#{page.name} {{ page: {page.name}; }}\n"
         style += f"@page {page.name} {{ @top-right {{ content: {title}; }} }}\n"
-    text = PRINTED.format(
+    text = fill(
+        "print.html",
         title=TITLE,
         style=style,
         front=front,
@@ -318,7 +284,8 @@ def main():
         (caption, [read_page(site, document, documents, address) for document in under])
         for caption, under in listed
     ]
-    front = TITLE_PAGE.format(
+    front = fill(
+        "title.html",
         title=TITLE,
         authors=AUTHORS,
         day=f"{datetime.now():%-d %B %Y}",
