@@ -90,7 +90,7 @@ function render({ model, el: place }) {
   const weightsAt = (one) => softmax(one.scores[model.get("head")].map((x) => x / 1000));
   const row = (...cells) => el("tr", {}, cells);
   const head = (...names) => el("thead", {}, row(...names.map((name) =>
-    el("th", { scope: "col" }, name))));
+    name === "" ? el("td", {}) : el("th", { scope: "col" }, name))));
   const bar = (share) => {
     const node = el("span", { class: "attn-bar", "aria-hidden": "true" });
     node.style.setProperty("--w", share.toFixed(4));

@@ -16,8 +16,8 @@ function headTile({ name, label, short, onshow, onswitch }) {
   const note = el("span", { class: "attn-note" });
   const show = el("button", {
     type: "button", class: "attn-picture", "aria-pressed": "false",
-    "aria-label": `Show ${label}`, onclick: () => onshow(name),
-  }, canvas, note);
+    onclick: () => onshow(name),
+  }, el("span", { class: "attn-hidden" }, `Show ${label}`), canvas, note);
   const input = el("input", { type: "checkbox", "aria-label": `${label} is on` });
   input.checked = true;
   input.addEventListener("change", () => onswitch(name, input.checked));
