@@ -1,4 +1,4 @@
-// Three things that neither the theme nor a style sheet can do.
+// Four things that neither the theme nor a style sheet can do.
 (function () {
   "use strict";
 
@@ -49,4 +49,30 @@
       });
     document.head.appendChild(style);
   }
+
+  // A phrase lights up its part of the drawing beside it, and the part its phrase:
+  // <span class="lights" data-part="q">queries</span>, with the letters of the drawings.
+  var drawings = Array.from(document.querySelectorAll(".attn-drawing"));
+  document.querySelectorAll(".lights").forEach(function (phrase) {
+    var part = phrase.dataset.part;
+    var away = function (drawing) {
+      return Math.abs(drawing.getBoundingClientRect().top - phrase.getBoundingClientRect().top);
+    };
+    var drawing = drawings.slice().sort(function (a, b) { return away(a) - away(b); })[0];
+    if (!drawing) return;
+    var light = function (on) {
+      phrase.classList.toggle("lit", on);
+      if (on) drawing.dataset.lit = part;
+      else delete drawing.dataset.lit;
+    };
+    phrase.tabIndex = 0;
+    [["pointerenter", true], ["pointerleave", false], ["focus", true], ["blur", false]]
+      .forEach(function (pair) {
+        phrase.addEventListener(pair[0], function () { light(pair[1]); });
+      });
+    drawing.addEventListener("pointerover", function (event) {
+      phrase.classList.toggle("lit", event.target.closest("." + part) !== null);
+    });
+    drawing.addEventListener("pointerleave", function () { phrase.classList.remove("lit"); });
+  });
 })();
