@@ -43,6 +43,7 @@ UNWANTED = (
 IMAGE = re.compile(r'<img [^>]*src="([^"]+)"')
 OFFER = re.compile(r'(<div id="for-reading-offline">).*?(</div>)', re.S)
 DRAWINGS = (ROOT / "attncourse/viz/drawings/drawings.css").read_text("utf8")
+DRAWINGS = re.sub(r"\.attn-drawing\[data-lit[^{]*{[^}]*}", "", DRAWINGS)  # by a script
 TEMPLATES = Path(__file__).with_name("book_templates")
 MATH_FONT = "_static/fonts/stix-two-math-subset.woff2"
 MEDIA = {
