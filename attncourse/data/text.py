@@ -161,14 +161,14 @@ class Vocabulary:
             raise KeyError(f"{token!r} is not among the {len(self)} tokens")
         return self._ids[token]
 
-    def encode(self, tokens, *, eos=False):
+    def encode(self, tokens, *, bos=False, eos=False):
         """Return the ids of the tokens.
 
         Parameters
         ----------
         tokens : sequence of str
-        eos : bool
-            Put <eos> after them.
+        bos, eos : bool
+            Put <bos> before or <eos> after them.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class Vocabulary:
                 "cut it with tokenise() first"
             )
         ids = [self._ids.get(token, UNK) for token in tokens]
-        return ids + [EOS] * eos
+        return [BOS] * bos + ids + [EOS] * eos
 
     def decode(self, ids):
         """Return the tokens of the ids, up to the first <eos>.

@@ -44,9 +44,9 @@ def test_decoding_undoes_encoding(sentences):
     vocabulary = Vocabulary.build(sentences)
     for tokens in sentences:
         assert vocabulary.decode(vocabulary.encode(tokens)) == tokens
-        ids = vocabulary.encode(tokens, eos=True)
-        assert ids[-1] == 2
-        assert vocabulary.decode([1, *ids, 0, 0, 5]) == tokens
+        ids = vocabulary.encode(tokens, bos=True, eos=True)
+        assert (ids[0], ids[-1]) == (1, 2)
+        assert vocabulary.decode([*ids, 0, 0, 5]) == tokens
 
 
 def test_specials_come_first_then_the_most_frequent_words():
