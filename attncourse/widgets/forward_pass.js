@@ -58,7 +58,7 @@ function render({ model, el: place }) {
       ["Token", "It reads", "Its vector", "Length", "Next, if the model ended here"]
         .map((name) => el("th", { scope: "col" }, name)))), body);
   const numbers = dataTable({
-    summary: "The vector of the chosen token in numbers", caption: "" });
+    summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
     el("div", { class: "attn-buttons" }, back, next, play), say.root,
     el("div", { class: "attn-scroll", tabindex: "0", role: "region",
@@ -189,14 +189,19 @@ function render({ model, el: place }) {
     const token = visible(tokenizer, ids[query]);
     say.say([
       k === 0 ? "Each token begins as its row of the embedding. The output matrix is the same "
-        + "matrix, so each token would predict itself or a token like it."
-        : weights ? `“${token}” reads what the tokens up to it have to offer, most from “${
-          visible(tokenizer, ids[weights.indexOf(Math.max(...weights))])}”, and adds it to its `
-          + "own vector." : `The network changes the vector of “${token}” without looking at `
-          + "any other token.",
+        + "matrix, so at first most tokens predict themselves."
+        : weights ? `“${token}” reads the tokens up to it, ${mostly(weights)}, and what it `
+          + "reads is added to its vector." : `The network changes the vector of “${
+          token}” without any other token.`,
       `Next, if the model ended here: “${guesses[query][0]}”.`,
       k === last ? "This was the last layer: that is the model's prediction." : "",
     ].join(" ").trim());
+  };
+
+  const mostly = (weights) => {
+    const most = Math.max(...weights);
+    if (most - Math.min(...weights) < 0.02) return "all about equally";
+    return `most of all “${visible(tokenizer, ids[weights.indexOf(most)])}”`;
   };
 
   const update = () => {

@@ -112,7 +112,8 @@ function whenSeen(root, begin) {
   return () => sight.disconnect();
 }
 
-/** Show a token with its spaces and line breaks. */
+/** Show a token with its spaces and line breaks; bytes that are no character as numbers. */
 function visible(tokenizer, id) {
-  return tokenizer.decode([id]).replaceAll(" ", "␣").replaceAll("\n", "⏎");
+  const text = tokenizer.decode([id]).replaceAll(" ", "␣").replaceAll("\n", "⏎");
+  return text.includes("\ufffd") ? `bytes ${tokenizer.tokens[id].join(" ")}` : text;
 }
