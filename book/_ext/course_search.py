@@ -95,7 +95,13 @@ def write_index(app, exception):
     path.write_text(page.replace("</body>", f"{tags}</body>"), encoding="utf8")
 
 
+def forget_old_index(app):
+    """Keep Sphinx from asking for its own index, which course_local has removed."""
+    app.builder.load_indexer = lambda docnames: None
+
+
 def setup(app):
+    app.connect("builder-inited", forget_old_index)
     # after course_local, which takes Sphinx's search out; before course_loading
     app.connect("build-finished", write_index, priority=800)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
