@@ -36,13 +36,14 @@ def _vectors(g, *leading, width=None):
 SCORES = (
     Probe(
         "there is one score for each query and key: their dot product",
-        "The vectors have width 1, so the scaling changes nothing.",
+        "There are no leading axes. The width is 1, so the scaling changes nothing.",
         lambda g: _vectors(g, width=1),
     ),
     Probe(
         "the scores are divided by the root of the width",
-        "The vectors are wider than 1.",
+        "The width is greater than 1.",
         _vectors,
+        why="Right for the width 1, and not here.",
     ),
     Probe(
         "leading axes, such as batch and heads, are kept apart",
@@ -64,7 +65,6 @@ WEIGHTS = (
         "the weights of each query are the softmax of its scores",
         "There is one matrix of scores.",
         lambda g: {"scores": numbers(g, *sizes(g, 2))},
-        why="A weight is not e^score, divided by the sum of these over its row.",
     ),
     Probe(
         "leading axes are kept apart, and gradients flow back to the scores",
@@ -90,14 +90,19 @@ def _dropped(g):
     return {"query": query, "key": key, "value": value, "dropout": rate}
 
 
-def _share_dropped_right(values, inputs):
-    """Return the share of weights on the way to the values that are as they should."""
+def _off_rate(values, inputs):
+    """Return how far the share of zeros is from the rate, or 1 if not single ones."""
     once, twice = np.split(values["output"], 2, axis=-1)
-    rate, zero = inputs["dropout"], once == 0
-    kept = np.isclose(once, values["weights"] / (1 - rate), rtol=1e-3)
-    singly = (zero[0] != zero[1]).any() and (zero.any(-1) != zero.all(-1)).any()
-    near = abs(zero.mean() - rate) < 0.2
-    return ((zero | kept) & (once == twice)).mean() * singly * near
+    zero, same = once == 0, once == twice
+    single = same.all() and (zero[0] != zero[1]).any() and zero.any(-1).mean() > 0.5
+    return abs(zero.mean() - inputs["dropout"]) if single else 1
+
+
+def _kept(values, inputs):
+    """Return the share of the other weights that are divided by 1 - dropout."""
+    once = values["output"][..., : values["weights"].shape[-1]]
+    wanted = values["weights"] / (1 - inputs["dropout"])
+    return np.isclose(once, wanted, rtol=1e-3)[once != 0].mean()
 
 
 ATTENTION = (
@@ -108,21 +113,31 @@ ATTENTION = (
     ),
     Probe(
         "the weights are the softmax of the scaled scores, for each batch and head",
-        "There are two leading axes, and the values have a width of their own. The "
-        "gradients are compared as well.",
+        "There are two leading axes; d_v is not d_k. Gradients are compared as well.",
         lambda g: _attention(g, 2, 3),
         _differentiated,
+        why="With equal scores it is right.",
         read="chapters/02_attention_types#self-attention-in-pytorch",
     ),
     _of_both(
-        "dropout sets weights to 0 and divides the others by 1 - dropout",
-        "The returned weights should be those before dropout; the output shows those "
-        "after it. Measured is the share of the latter that is right, or 0 if they are "
-        "not dropped one by one, at this rate.",
+        "dropout sets single weights to 0; those returned are the ones before it",
+        "The values are two identity matrices side by side, so the output shows the "
+        "weights after dropout, twice. Measured is how far the share of zeros is from "
+        "`dropout`; it is 1 if weights are not dropped one by one.",
         _dropped,
-        measure=_share_dropped_right,
-        between=(1, 1),
+        why="Dropout has to act on the weights, after the softmax and before the "
+        "product with the values, on each weight by itself.",
+        measure=_off_rate,
+        between=(0, 0.2),
         compared=("weights",),
+    ),
+    _of_both(
+        "the weights that remain are divided by 1 - dropout",
+        "The output shows the weights after dropout. Measured is the share of those "
+        "that are not 0 and equal the weight before dropout, divided by 1 - dropout.",
+        _dropped,
+        measure=_kept,
+        between=(1, 1),
     ),
 )
 
@@ -146,15 +161,22 @@ def _padding_anywhere(g):
 MASKS = (
     Probe(
         "causal_mask: a token may attend to itself and to the past",
-        "Row i should be True up to column i, with it, and False after that.",
+        "Row i should be True up to and including column i, and False after that.",
         lambda g: {"tokens": whole(g, 3, 7)},
         nth(0),
     ),
     Probe(
-        "padding_mask: True where the id is not the padding id",
+        "padding_mask: True for tokens, False for the padding at the end",
+        "The padding id is 0.",
+        _ids,
+        nth(1),
+    ),
+    Probe(
+        "padding_mask: wherever the padding stands, and whatever its id",
         "Padding may stand anywhere. Its id is 0, or 5 where `pad` is given.",
         _padding_anywhere,
         nth(1),
+        why="With padding at the end alone, and the id 0, it is right.",
     ),
     Probe(
         "decoder_mask: neither the future nor padding",
@@ -210,7 +232,7 @@ MASKED = (
         "a hidden key has weight 0, and the visible ones share all of it",
         "The queries are 0, so all visible keys should get the same weight.",
         lambda g: _masked(g, scale=0),
-        why="The weight of n visible keys should be 1 / n, and that of hidden ones 0.",
+        why="The weight of each of n visible keys should be 1 / n.",
         read="chapters/05_masking#case-2-masking-by-multiplication",
     ),
     _of_both(
@@ -229,7 +251,8 @@ MASKED = (
         "huge hidden and very low visible scores, in half precision too",
         "The scores are about -10^10 and 10^10, or in float16 -30000 and 30000.",
         _extreme_scores,
-        why="The weights should be a softmax of the visible keys, in the inputs' type.",
+        why="A hidden key has weight, or a visible one too little. No finite number "
+        "lies below every score: only minus infinity does.",
         exact_type=True,
         tolerance=2e-3,
     ),
@@ -266,8 +289,8 @@ HEADS = (
         "There are several heads. Only the weights are compared.",
         _heads,
         lambda answer, **inputs: {"weights": answer(*inputs.values())[1]},
-        why="Each head should use its own block of neighbouring columns of query and "
-        "key, and divide the scores by the root of that width.",
+        why="A head should use a block of neighbouring columns of query and key, and "
+        "divide by the root of the block's width.",
         read="chapters/03_multi_head#multi-head-attention-in-numpy",
     ),
     _of_both(
@@ -285,8 +308,7 @@ HEADS = (
 
 
 # 1.7
-def _weights_and_upstream(g):
-    shape = (*sizes(g, 2 * whole(g, 0, 1)), *sizes(g, 2))
+def _weights_and_upstream(g, *shape):
     return {"weights": numbers(g, *shape).softmax(-1), "upstream": numbers(g, *shape)}
 
 
@@ -305,10 +327,11 @@ def _by_hand(softmax_gradient, attention_gradients, **inputs):
 
 GRADIENT = (
     Probe(
-        "softmax_gradient: from the weights back to the scores",
+        "softmax_gradient: each score changes all weights of its row",
         "There are no leading axes, or two.",
-        _weights_and_upstream,
+        lambda g: _weights_and_upstream(g, *sizes(g, 2 + 2 * whole(g, 0, 1))),
         nth(0),
+        why="It is not the sum of upstream_k · w_k · ([j = k] - w_j) over the row's k.",
     ),
     Probe(
         "attention_gradients: the gradients of value, query and key",
@@ -326,8 +349,8 @@ GRADIENT = (
 
 
 # 1.8
-def _logits(g):
-    ids = whole(g, 1, 9, 3, 4) * whole(g, 0, 1, 3, 4)
+def _logits(g, least=0):
+    ids = whole(g, 1, 9, 3, 4) * whole(g, least, 1, 3, 4)
     return {"logits": numbers(g, 3, 4, 10), "ids": ids}
 
 
@@ -350,11 +373,10 @@ def _randomised(model_class, copy_loss, ids):
     return {"logits": logits, "weights": weights}
 
 
-def _row_sums(values, inputs):
-    """Return how far rows are from 1, and padding from 0, at most."""
-    weights, padding = values["weights"], inputs["ids"].numpy() == 0
-    off = abs(weights.sum(-1) - 1).max()
-    return max(off, (weights * padding[:, None]).max(), -weights.min())
+def _off_tokens(values, inputs):
+    """Return how far the weight on tokens, without padding, is from 1, at most."""
+    on_tokens = values["weights"] * (inputs["ids"].numpy() != 0)[:, None]
+    return abs(on_tokens.sum(-1) - 1).max()
 
 
 def _exchanged_symbol(g):
@@ -388,19 +410,26 @@ def _trained_copies(model_class, copy_loss, ids):
 
 COPYING = (
     Probe(
-        "copy_loss: the mean cross-entropy of the tokens that are not padding",
-        "The model is a stand-in that returns these logits. Some ids are padding.",
-        _logits,
+        "copy_loss: the mean cross-entropy of the tokens",
+        "The model is a stand-in that returns these logits. Nothing is padding.",
+        lambda g: _logits(g, least=1),
         _loss,
-        why="The loss is not the mean of -log softmax(logits)[id] over these tokens.",
+        why="It is not the mean of -log softmax(logits)[id], or its gradient.",
     ),
     Probe(
-        "CopyModel: weights that sum to 1, and none for padding",
-        "The largest deviation is measured: of a row's sum from 1, and of the weight "
-        "of padding from 0.",
+        "copy_loss: padding does not count, and all tokens of the batch count alike",
+        "The model is a stand-in. Sequences have different numbers of tokens.",
+        _logits,
+        _loss,
+        why="Without padding it is right.",
+    ),
+    Probe(
+        "CopyModel: padding is hidden as a key, and weights sum to 1",
+        "Measured is how far a row's weight on tokens, without padding, is from 1.",
         _ids,
         _randomised,
-        measure=_row_sums,
+        why="A padded key has weight, or a row of weights does not sum to 1.",
+        measure=_off_tokens,
         between=(0, 1e-4),
     ),
     Probe(
@@ -428,7 +457,7 @@ COPYING = (
         "is the largest difference between logits at two positions.",
         lambda g: {"ids": F.pad(whole(g, 1, 9, 3, 1), (0, whole(g, 2, 5)))},
         _randomised,
-        why="Something else reaches the logits.",
+        why="The position, or a symbol, reaches the logits in another way, too.",
         measure=lambda values, inputs: np.ptp(values["logits"], axis=1).max(),
         between=(0, 1e-4),
     ),

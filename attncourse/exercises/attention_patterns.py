@@ -114,6 +114,7 @@ TRANSLATOR = (
         "tokens in the encoder, and else target tokens.",
         lambda g: _sentences(g, padded=True),
         _kinds,
+        why="A padded query, a row, has weights, or a row of another query is changed.",
         read=f"{IN_SEQ2SEQ}fault-4-padding-that-is-read",
     ),
     _of_modes(
@@ -135,6 +136,8 @@ BERTS = (
         "One text is padded on the right, one on the left. Tokens may have the id 0.",
         lambda g: _texts(g, padded=True),
         _library,
+        why="Without padding it is right. With padding a text should have the weights "
+        "that it has alone, and rows and columns of padding should be 0.",
     ),
     _of_modes(partial(provided.small_hugging_face, "bert"), _texts),
 )
@@ -183,26 +186,26 @@ def _shown(*parts):
 PICTURES = (
     Probe(
         "rows are queries from the top, columns are keys from the left",
-        "Read from the top left. There are several heads, or only one.",
+        "Read from the top left corner. There are several heads, or only one.",
         _heads,
         _shown("data"),
         read=f"{IN_HEADS}attention-heads-on-words",
     ),
     Probe(
         "a colour means the same weight everywhere, on a scale from 0 to 1",
-        "Read is where each weight stands on the scale: 0 is its start, 1 its end.",
+        "Each weight's place on the colour scale is read, from 0 to 1.",
         _heads,
         _shown("colours"),
     ),
     Probe(
         "each row and column has its token",
-        "Read are the labels from the top and from the left, '-' where there is none.",
+        "The labels are read from the top and from the left, '-' if there is none.",
         _heads,
         _shown("rows", "columns"),
     ),
     Probe(
         "the title has the number of the head, counted from 0",
-        "Read is the number after 'head', or else the first one; -1 if there is none.",
+        "The number after 'head' is read, or else the first one; -1 if there is none.",
         _heads,
         _shown("number in the title"),
     ),
@@ -228,11 +231,11 @@ def _pairs(g):
     return _scored(g, torch.stack(rows))
 
 
-def _unequal(g):
-    """Draw padded sentences with unequal numbers of copies, one of them with none."""
+def _unequal(g, *lengths):
+    """Draw sentences with unequal numbers of copies, one of them with none in three."""
     tokens = whole(g, 1, 3, 3, 8)
     tokens[1, :3] = torch.randperm(3, generator=g) + 1
-    return _scored(g, _padded(tokens, 8, 3, whole(g, 4, 6)))
+    return _scored(g, _padded(tokens, *lengths) if lengths else tokens)
 
 
 def _named(*which):
@@ -265,13 +268,25 @@ SCORES = (
         read=f"{IN_HEADS}scores-for-heads",
     ),
     Probe(
-        "several copies count together, padding does not, and all queries count alike",
-        "The sentences have different lengths and are padded. Tokens occur often, also "
-        "side by side, but in one sentence only once.",
+        "the weights on several copies are added up, also where they are neighbours",
+        "There is one sentence. Tokens occur often, also side by side: then what "
+        "followed a copy may be the query itself.",
+        lambda g: _scored(g, whole(g, 1, 3, 1, 8)),
+        _named(0, 1, 2),
+    ),
+    Probe(
+        "all queries that count do so alike, whatever sentence they are in",
+        "Some sentences have more queries that count than others. Nothing is padded.",
         _unequal,
         _named(0, 1, 2),
-        why="The weights on several keys are added up, and what followed a copy may be "
-        "the query itself. The mean runs over all queries of the batch that count.",
+        why="For one sentence it is right. The mean runs over the whole batch.",
+    ),
+    Probe(
+        "padding is neither a query that counts nor a copy of other padding",
+        "The sentences have different lengths and are padded.",
+        lambda g: _unequal(g, 8, 3, whole(g, 4, 6)),
+        _named(0, 1, 2),
+        why="Without padding it is right.",
     ),
 )
 
@@ -289,7 +304,7 @@ def _linked(g, several=False, source=4):
         pairs = [(whole(g, 0, source - 1), t) for t in range(length)]
         if several:
             pairs = [p for p in pairs if p[1] % 3 < 2]
-            pairs += [((s + 1) % source, t) for s, t in pairs[::2]]
+            pairs += [((s + 1) % source, t) for s, t in pairs[::3]]
         order = torch.randperm(len(pairs), generator=g).tolist()
         links.append([pairs[i] for i in order])
     return {"weights": weights, "links": links}
@@ -300,7 +315,8 @@ ALIGNMENT = (
         "the largest weight of a row should lie on the linked source word",
         "There is one sentence, and each target word has one link.",
         lambda g: _linked(g, source=one_of(g, 4, 7)),
-        why="It is not the proportion of target words whose largest weight lies there.",
+        why="A row belongs to a target word. Its largest weight is looked for among "
+        "the source words, and a link is (source position, target position).",
         read=f"{IN_SEQ2SEQ}alignment-error-of-each-attention-head",
     ),
     Probe(
@@ -369,7 +385,7 @@ ABLATION = (
         read=f"{IN_HEADS}ablation-of-heads",
     ),
     Probe(
-        "after the block the model is as it was, also if it ends in an error",
+        "after the block the model is as it was, even if it ends in an error",
         "It comes in training or in evaluation mode, without dropout.",
         lambda g: _to_ablate(g) | {"training": bool(whole(g, 0, 1))},
         _afterwards,
@@ -412,7 +428,6 @@ MEASURES = (
         "Nothing is padded, and there are as many keys as queries or more.",
         _distances,
         nth(0),
-        why="It is not the mean over the queries of this sum over the keys.",
         read=f"{IN_HEADS}scores-for-heads",
     ),
     Probe(
@@ -427,8 +442,6 @@ MEASURES = (
         "Some weights are 0.",
         _visible,
         nth(1),
-        why="It is not the mean of this ratio over the queries that see two keys or "
-        "more.",
     ),
 )
 
@@ -490,24 +503,27 @@ def _known(values, inputs):
     return max((pattern * t).sum() / t.any(axis=-1).sum() for t in tables)
 
 
-def _missed(values, _):
-    """Return by how much a bound is missed, at most."""
-    uniform, *_, pure = values["together"]
-    outside = abs(np.concatenate([*values.values()]) - 0.5).max() - 0.5
-    elsewhere = values["elsewhere"].max()
-    return max(uniform - 0.5, elsewhere - 0.5, 0.99 - pure, outside)
+_of_score = partial(Probe, draw=_any_heads, call=_scores_of_heads, weight=0.5)
+WAYS = {  # of scoring the same heads, which should not matter
+    "each alone": "for a head that comes alone",
+    "sentences reversed": "in another order of the sentences",
+    "more padding": "with more padding on the right",
+}
 
 
-def _difference(values, inputs):
-    """Return the largest difference between the ways of scoring the same heads."""
-    first, *others = [*values.values()][:4]
-    return max(abs(first - other).max() for other in others)
+def _change(way):
+    return lambda values, _: abs(values["together"] - values[way]).max()
+
+
+def _highest_of_others(values, _):
+    return max(values["together"][0], values["elsewhere"].max())
 
 
 OWN_SCORE = (
     Probe(
         "`my_pattern` returns attention weights, and padding has none",
-        "Measured is the largest fault: of a sum, a sign, or a weight of padding.",
+        "Measured is the largest fault: how far the sum of a token's row is from 1, or "
+        "of another row from 0; a negative weight; a weight of padding.",
         _long,
         nth(0),
         measure=_faults,
@@ -522,34 +538,43 @@ OWN_SCORE = (
         measure=_known,
         between=(0, 0.79999),
     ),
-    Probe(
-        "scores from 0 to 1: the pattern 0.99, uniform or elsewhere up to 0.5",
-        "Measured is by how much a bound is missed: 0 and 1 for any head, 0.99 for the "
-        "pure pattern, 0.5 for uniform attention, and for all weight where the pattern "
-        "has least.",
-        _any_heads,
-        _scores_of_heads,
-        measure=_missed,
-        between=(-1, 1e-4),
+    *(
+        _of_score(
+            f"`my_score`: the same score {where}",
+            "Measured is the largest change of a score.",
+            measure=_change(way),
+            between=(0, 1e-3),
+        )
+        for way, where in WAYS.items()
     ),
-    Probe(
-        "more of the pattern gets a higher score",
+    _of_score(
+        "`my_score`: the pure pattern gets at least 0.99",
+        "Measured is its score.",
+        measure=lambda values, _: values["together"][-1],
+        between=(0.99, 1.0001),
+    ),
+    _of_score(
+        "`my_score`: uniform attention gets at most 0.5, and so do weights elsewhere",
+        "Measured is the higher one of two scores: of uniform attention, and of all "
+        "weight where the pattern has least.",
+        measure=_highest_of_others,
+        between=(-1e-4, 0.5001),
+    ),
+    _of_score(
+        "`my_score`: any head gets a score from 0 to 1",
+        "Measured is the largest distance of a score from 0.5.",
+        measure=lambda values, _: abs(values["others"] - 0.5).max(),
+        between=(0, 0.5001),
+    ),
+    _of_score(
+        "`my_score`: more of the pattern gets a higher score",
         "Heads mix it with uniform attention. Measured is the smallest step in score "
         "for 1/4 more of the pattern.",
-        _any_heads,
-        _scores_of_heads,
+        why="Some of these mixtures get about the same score. A score that asks only "
+        "where the largest weight lies does not tell them apart.",
         measure=lambda values, _: np.diff(values["together"]).min(),
         between=(0.0199, 1),
         read=f"{IN_HEADS}scores-for-heads",
-    ),
-    Probe(
-        "a score changes with the head's own weights, and with nothing else",
-        "Heads come together, each alone, in another order of the sentences, or with "
-        "more padding. Measured is the largest change of a score.",
-        _any_heads,
-        _scores_of_heads,
-        measure=_difference,
-        between=(0, 1e-3),
     ),
 )
 

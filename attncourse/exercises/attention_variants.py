@@ -12,7 +12,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from attncourse.data.text import EOS
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.probe import FUSED, Exercise, Probe, Task, nth
-from attncourse.exercises.provided.attention_variants import T975
 from attncourse.exercises.run import gradients, leaf
 
 TYPES = "chapters/02_attention_types#additive-and-multiplicative-attention"
@@ -196,8 +195,6 @@ ATTEND = (
         "padding.",
         lambda g: _sequences(g, padded=False),
         _attend,
-        why="Weights or context are not those of `score(states, memory)`, or their "
-        "gradients are wrong.",
         read=TYPES,
     ),
     Probe(
@@ -208,6 +205,8 @@ ATTEND = (
             lambda query, key: scores.clone()
         )(memory, states, mask),
         ("context", "weights"),
+        why="No finite number lies below every score, and what the softmax gives to "
+        "padding is lost to the words.",
     ),
     Probe(
         "one target word is enough, and gradients pass padding by",
@@ -249,6 +248,7 @@ SPEED = (
         "It is written down which function is called when.",
         _times,
         partial(_timed, tell_calls=True),
+        why="A round calls every function once before the next round begins.",
     ),
     Probe(
         "times become ratios to that of the first function, without first calls",
@@ -272,10 +272,10 @@ SPEED = (
 WORDS = ["cat", "Cat", "dog.", "Dog.", "(the)", "the", "3.5%", "5%", "cat's", "(a)"]
 
 
-def _translations(g, count):
+def _translations(g, count, more=0):
     """Draw references, and translations that differ from them in some words.
 
-    A single one is followed by other words. Of several the longest has no `EOS`, and
+    A single one is followed by `more` words. Of several the longest has no `EOS`, and
     the second one is empty.
     """
     tokens = ["<pad>", "<bos>", "<eos>", "<unk>", *WORDS]
@@ -290,7 +290,7 @@ def _translations(g, count):
         rows.append([*ids[:kept], EOS])
     longest = max(map(len, rows))
     if count == 1:
-        rows[0] += [*whole(g, 4, 9, 3).tolist(), EOS, 5]
+        rows[0] += [*whole(g, 4, 9, 3).tolist(), EOS, 5] if more else []
     else:
         rows = [[*row[:-1], 4] if len(row) == longest else row for row in rows]
     longest = max(map(len, rows))
@@ -300,11 +300,17 @@ def _translations(g, count):
 
 CORPUS_BLEU = (
     Probe(
-        "one sentence, up to its first `EOS`, has its BLEU, from 0 to 100",
-        "There is one sentence; words and a second `EOS` come after its `EOS`. Words "
-        "have punctuation or capitals and count as they are.",
+        "one sentence has its BLEU, from 0 to 100",
+        "There is one sentence, which ends in `EOS`. Words have punctuation or "
+        "capitals and count as they are.",
         lambda g: _translations(g, 1),
         why="What is returned is not the score that sacreBLEU gives for it.",
+    ),
+    Probe(
+        "a sentence ends before its first `EOS`",
+        "There is one sentence; words and a second `EOS` come after its `EOS`.",
+        lambda g: _translations(g, 1, more=3),
+        why="Where nothing comes after `EOS` it is right.",
     ),
     Probe(
         "a test set has one score, from the counts of all its sentences",
@@ -337,10 +343,12 @@ def _maps(g, count=1, rest=0.0):
 
 ALIGNMENT = (
     Probe(
-        "links and gold links are compared, and both numbers are below the line",
+        "shared links count twice, over the number of links and gold links",
         "There is one sentence. A target word has no gold link, one or two; `<eos>` "
         "has no weight.",
         _maps,
+        why="A row belongs to a target word: its largest weight gives one link, "
+        "(source index, target index).",
         read=f"{SEQ2SEQ}#alignment-the-cross-attention-of-a-trained-translator",
     ),
     Probe(
@@ -357,8 +365,9 @@ def _extremes(g):
     """Draw weights on one word, and uniform ones, in some order."""
     kinds, found = torch.randperm(4, generator=g).tolist(), {}
     for number, sources in enumerate((2, 3, whole(g, 4, 7), whole(g, 8, 15))):
-        one = torch.eye(sources)[whole(g, 0, sources - 1, 2)]
-        even = torch.full((2, sources), 1 / sources)
+        rows = number + 1  # always fewer than there are source words
+        one = torch.eye(sources)[whole(g, 0, sources - 1, rows)]
+        even = torch.full((rows, sources), 1 / sources)
         found[f"weights_{number + 1}"] = one if kinds[number] < 2 else even
     return found
 
@@ -402,11 +411,12 @@ SHARPNESS = (
         "others is uniform.",
         _extremes,
         lambda sharpness, **several: _each(sharpness, several.values()),
+        tolerance=1e-3,
     ),
     Probe(
         "the closer to uniform, the less sharp",
-        "The weights are mixed with uniform ones, more and more. The smallest fall "
-        "from one mixture to the next is measured.",
+        "The two largest weights of each row are equal. All are mixed with uniform "
+        "ones, more and more, and the smallest fall of the sharpness is measured.",
         _some_rows,
         _variants,
         measure=lambda values, _: -np.diff(values["flatter and flatter"]).max(),
@@ -443,10 +453,6 @@ def _plan(g):
     }
 
 
-def _history(model, pairs):
-    return model.place, sum(model.seeds), sum(model.pairs), sum(pairs)
-
-
 def _trial(tell, experiment, names, seeds, train, test):
     """Run the experiment with models that record how they are made and trained."""
 
@@ -469,15 +475,30 @@ def _trial(tell, experiment, names, seeds, train, test):
 
 
 EXPERIMENT = (
-    Probe(
-        "each variant has a list, with the measures of a new model for each seed",
-        "Numbers stand for pairs. The measure tells the variant, the sum of the seeds "
-        "that `fit` got, and the sums of the pairs for training and for measuring.",
-        _plan,
-        partial(_trial, _history),
-        why="A list does not have, for each seed in order, the measures on `data.test` "
-        "of a model of its variant that was trained on `data.train` with this seed "
-        "alone, once.",
+    *(
+        Probe(
+            claim,
+            f"The measure tells {what}.",
+            _plan,
+            partial(_trial, tell),
+        )
+        for claim, what, tell in (
+            (
+                "each variant has a list of measures on `data.test`, one for each seed",
+                "the number of the variant and the sum of the pairs that it gets",
+                lambda model, pairs: (model.place, sum(pairs)),
+            ),
+            (
+                "each run trains a new model, once, with the seed of the run",
+                "the seeds with which its model was trained",
+                lambda model, pairs: 100 * sum(model.seeds) + len(model.seeds),
+            ),
+            (
+                "each model is trained on `data.train`",
+                "the sum of the pairs on which its model was trained",
+                lambda model, pairs: sum(model.pairs),
+            ),
+        )
     ),
     Probe(
         "the seed is set directly before each model is made",
@@ -497,6 +518,8 @@ def _four(g):
     return {"runs": runs - runs.mean(dim=1, keepdim=True) + one_of(g, 0, 3, 9)}
 
 
+# 97.5 % of Student's t distribution lie below this, by degrees of freedom.
+T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}
 KINDS = [(9, 0.5), (-9, 0.5), (0.2, 3), (4, 12), (-4, 12), (4, 4.2), (-4, 4.2)]
 KINDS += [(4, 3.8), (-4, 3.8), (1, 0), (0, 0), (-1, 0)]
 

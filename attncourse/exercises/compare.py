@@ -14,9 +14,10 @@ import numpy as np
 from attncourse.exercises.probe import Probe, Task
 from attncourse.exercises.recorded import Recorded
 from attncourse.exercises.relations import relation, swapped_axes
-from attncourse.exercises.run import Observation, Value
+from attncourse.exercises.run import Observation, Value, value_of
 
 MOST_ROWS, MOST_COLUMNS = 4, 5  # of a matrix that is shown
+MOST_PARTS = 6  # of what is returned, named in a sentence
 MOST_SHOWN = 16  # elements of an input whose numbers are shown
 NOT_DONE = "Not done yet."
 NOT_RUN = "This takes longer, so it is tried when everything before it holds."
@@ -171,6 +172,7 @@ def judge(probe: Probe, cases: list[Case]) -> Verdict:
             if said := find(probe, case):
                 if kind == "form":
                     said += _exchanged(shown)
+                said = [probe.given, *said] if kind == "error" else said
                 given = _given(case.inputs, shapes=True) if kind != "in place" else ()
                 return Verdict(probe, False, kind, tuple(said), tuple(given))
     first = shown[0]
@@ -181,10 +183,15 @@ def judge(probe: Probe, cases: list[Case]) -> Verdict:
         else:
             sentences.append(_measurement(probe, first))
         return Verdict(probe, False, "values", tuple(filter(None, sentences)))
-    name = (*_unlike(probe, first, first.expected.values), *first.expected.values)[0]
-    shown = [c for c in shown if name in c.came.values and name in c.expected.values]
-    fact = _not_finite(name, shown) or relation(shown, name) or _inert(shown)
-    sentences.append(fact)
+    sentences.append(_parts(probe, shown))
+    wrong = _unlike(probe, first, first.expected.values) or [*first.expected.values]
+    for name in wrong:
+        same = [c for c in shown if name in c.expected.values]
+        if fact := _not_finite(name, same) or relation(same, name):
+            sentences.append(fact)
+            break
+    else:
+        name = wrong[0]
     return Verdict(
         probe, False, "values", tuple(filter(None, sentences)), _example(first, name)
     )
@@ -256,9 +263,9 @@ def _changed(probe, case) -> list[str]:
     changed = [n for n in case.came.changed if n not in case.expected.changed]
     if not changed:
         return []
-    names = " and ".join(f"`{name}`" for name in changed)
     verb = "are" if len(changed) > 1 else "is"
-    return [f"After the call {names} {verb} changed. An input has to stay as it was."]
+    said = f"After the call {_listed(changed)} {verb} changed."
+    return [f"{said} An input has to stay as it was."]
 
 
 def _measurement(probe, case) -> str:
@@ -286,12 +293,19 @@ def _not_finite(name, shown) -> str:
     return f"{what} has elements that are NaN or infinite."
 
 
-def _inert(shown) -> str:
-    inert = set.intersection(*(set(case.came.inert) for case in shown))
-    inert -= set.union(*(set(case.expected.inert) for case in shown))
-    if len(inert) != 1 or len(shown) < 2:
+def _parts(probe, shown) -> str:
+    """Say which of several values are right, and which are wrong."""
+    names = set.intersection(*(set(case.expected.values) for case in shown))
+    wrong = {name for case in shown for name in _unlike(probe, case, names)}
+    if names <= wrong or len(names) > MOST_PARTS:
         return ""
-    return f"Changing `{inert.pop()}` changes nothing in what is returned."
+    right = [name for name in shown[0].expected.values if name in names - wrong]
+    return f"Right: {_listed(right)}. Wrong: {_listed(sorted(wrong))}."
+
+
+def _listed(names) -> str:
+    *most, last = (f"`{name.replace('`', '')}`" for name in names)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def render(observation: Observation, probe: Probe) -> str:
@@ -321,9 +335,11 @@ def _example(case: Case, name: str) -> tuple[str, ...]:
     if wanted.data is None:
         lines += [f"expected{label}: {wanted.text}", f"received: {came.text}"]
         return tuple(lines)
-    start = _first_difference(wanted.data, came.data)
-    digits = _digits(wanted.data, came.data)
-    left = [f"expected{label}{_part(wanted, start)}", *_rows(wanted, start, digits)]
+    digits, start = _difference(wanted.data, came.data)
+    if start[0]:
+        place = np.unravel_index(start[0], wanted.shape[:-2])
+        label += f"[{', '.join(map(str, place))}]"
+    left = [f"expected{label}", *_rows(wanted, start, digits)]
     right = ["received", *_rows(came, start, digits)]
     width = max(map(len, left)) + 4
     for a, b in zip(left, right, strict=True):
@@ -332,8 +348,6 @@ def _example(case: Case, name: str) -> tuple[str, ...]:
 
 
 def _given(inputs: dict, *, shapes: bool = False) -> list[str]:
-    from attncourse.exercises.run import value_of
-
     lines = []
     for name, thing in inputs.items():
         value = value_of(thing)
@@ -341,7 +355,7 @@ def _given(inputs: dict, *, shapes: bool = False) -> list[str]:
         if value.kind in ("tensor", "array") and large and value.shape:
             lines.append(f"  {name}, shape {value.shape}")
         elif value.data is not None and value.shape:
-            rows = _rows(value, (0, 0, 0), _digits(value.data))
+            rows = _rows(value)
             if len(rows) == 1:
                 lines.append(f"  {name} = {rows[0].strip()}")
             else:
@@ -353,65 +367,31 @@ def _given(inputs: dict, *, shapes: bool = False) -> list[str]:
     return ["For example, with", *lines] if lines else []
 
 
-def _digits(*arrays) -> int:
-    """Return the decimals with which numbers that differ are seen to differ."""
-    if all(a.dtype.kind in "ib" for a in arrays):
-        return 0
-    if len(arrays) < 2 or arrays[0].shape != arrays[1].shape:
-        return 3
-    with np.errstate(all="ignore"):
-        gap = abs(arrays[0].astype(float) - arrays[1].astype(float))
-    gap = gap[~(gap == 0)]
-    if not gap.size or not np.isfinite(gap).all() or gap.max() >= 2e-3:
-        return 3
-    return min(8, 1 - math.floor(math.log10(gap.max())))
-
-
-def _first_difference(one, other) -> tuple[int, int, int]:
-    """Return where to look to see a difference: matrix, first row, first column."""
-    if one.shape != other.shape or not one.size or not one.shape:
-        return 0, 0, 0
+def _difference(one, other) -> tuple[int, tuple[int, int, int]]:
+    """Return decimals that show a difference, and its matrix, row and column."""
+    if one.shape != other.shape or not one.size:
+        return 3, (0, 0, 0)
     with np.errstate(all="ignore"):
         gap = abs(one.astype(float) - other.astype(float))
-    unlike = ~(gap <= 5e-4) if (gap > 5e-4).any() or np.isnan(gap).any() else gap > 0
-    at = int(unlike.argmax())
-    *_, row, column = (0, *np.unravel_index(at, one.shape))
-    matrix = at // math.prod(one.shape[-2:])
-    row, column = int(row) - MOST_ROWS + 1, int(column) - MOST_COLUMNS + 1
-    return matrix, max(0, row), max(0, column)
+    large = ~(gap <= 5e-4)  # or NaN
+    at = int((large if large.any() else gap > 0).argmax())
+    *_, row, column = map(int, (0, 0, *np.unravel_index(at, one.shape)))
+    first = max(0, row - MOST_ROWS + 1), max(0, column - MOST_COLUMNS + 1)
+    return 3 if large.any() else 6, (at // math.prod(one.shape[-2:]), *first)
 
 
-def _part(value: Value, start) -> str:
-    if not start[0] or len(value.shape) < 3:
-        return ""
-    return f"[{', '.join(map(str, np.unravel_index(start[0], value.shape[:-2])))}]"
-
-
-def _rows(value: Value, start, digits: int) -> list[str]:
+def _rows(value: Value, start=(0, 0, 0), digits=3) -> list[str]:
     """Return some rows of an array: of one matrix if it has more axes."""
     if not value.data.size:
         return [f"nothing, shape {value.shape}"]
-    if not value.shape:
-        return [_entry(value.data.item(), value.data.dtype.kind, digits).strip()]
-    rows = value.shape[-2] if len(value.shape) > 1 else 1
     matrix, top, left = start
-    part = value.data.reshape(-1, rows, value.shape[-1])[matrix]
-    lines = [
-        ("… " if left else "")
-        + " ".join(
-            _entry(x, part.dtype.kind, digits) for x in row[left : left + MOST_COLUMNS]
-        )
-        + (" …" if part.shape[1] > left + MOST_COLUMNS else "")
-        for row in part[top : top + MOST_ROWS]
-    ]
-    return ["…"] * bool(top) + lines + ["…"] * (rows > top + MOST_ROWS)
-
-
-def _entry(x, kind: str, digits: int) -> str:
-    if kind == "b":
-        return "True " if x else "False"
-    if kind == "i":
-        return f"{int(x):3d}"
-    return f"{x:{digits + 4}.{digits}f}".replace(
-        "-0." + "0" * digits, " 0." + "0" * digits
-    )
+    data = np.atleast_2d(value.data)
+    whole = data.reshape(-1, *data.shape[-2:])[matrix]
+    part = whole[top : top + MOST_ROWS, left : left + MOST_COLUMNS]
+    part = np.round(part, digits) + 0.0 if part.dtype.kind == "f" else part
+    shown = {"precision": digits, "floatmode": "fixed", "suppress": True}
+    with np.printoptions(linewidth=200, **shown):
+        lines = str(part)[2:-2].split("]\n [")
+    after = " …" * (whole.shape[1] > left + MOST_COLUMNS)
+    lines = ["… " * bool(left) + line + after for line in lines]
+    return ["…"] * bool(top) + lines + ["…"] * (len(whole) > top + MOST_ROWS)

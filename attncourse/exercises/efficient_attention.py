@@ -140,18 +140,6 @@ def _common(scores, axes, ways, counted, limit, limit_in_words, not_needed):
             _backward(*ways),
         ),
         Probe(
-            "all tensors added up grow with n",
-            "The number of tokens is doubled. Measured is the growth of all tensors "
-            "added up, freed ones included.",
-            why="Piece by piece, elements are made whose number grows with n². These "
-            "can be scores with keys that are not seen, masks, or copies: an output "
-            "that grows in a loop is copied by each `torch.cat` (collect the pieces "
-            "and join them once).",
-            measure=_growth,
-            between=(0.0, 2.5),
-            **memory,
-        ),
-        Probe(
             f"the largest tensor holds at most {limit_in_words}",
             "The largest tensor is measured in units of the limit.",
             why=f"Nothing here needs a tensor with n² elements: {not_needed}. If it is "
@@ -161,6 +149,17 @@ def _common(scores, axes, ways, counted, limit, limit_in_words, not_needed):
                 values["largest"].max() / (2 * 2 * inputs["tokens"] * limit)
             ),
             between=(0.0, 1.0),
+            **memory,
+        ),
+        Probe(
+            "all tensors added up grow with n",
+            "The number of tokens is doubled. Measured is the growth of all tensors "
+            "added up, freed ones included.",
+            why="No tensor is too large, but piece by piece elements are made whose "
+            "number grows with n²: scores with keys that are not seen, masks, or "
+            "copies. An output that grows in a loop is copied by each `torch.cat`.",
+            measure=_growth,
+            between=(0.0, 2.5),
             **memory,
         ),
     )
@@ -210,6 +209,8 @@ LOCAL = (
         "The queries are 0 and the values are the identity matrix, so the output shows "
         "the weights. The window divides the number of tokens.",
         lambda g: _whole_blocks(g, scale=0),
+        why="A query that sees n keys gives each of them the weight 1 / n. Zeros that "
+        "pad the blocks are no keys.",
     ),
     Probe(
         "causal, any number of tokens, also fewer than the window",

@@ -73,7 +73,7 @@ class Probe:
     draw: Callable[[torch.Generator], dict]
     call: Callable | None = None
     names: tuple[str, ...] = ()
-    why: str = "Here this does not hold."
+    why: str = ""
     weight: float = 1.0
     measure: Callable | None = None
     between: tuple[float, float] | None = None

@@ -52,29 +52,28 @@ class Recorded:
             record["form"],
             record["error"],
             changed=tuple(record["changed"]),
-            inert=tuple(record["inert"]),
         )
 
     def slip(self, task: str, came: dict[int, dict[int, Observation]]) -> str:
-        """Return the sentence of the only slip that gives all that came, or "".
+        """Return the sentence of the only slip that gives what came, or "".
 
-        `came` has what came for the failing probes, by probe and seed.
+        `came` has what came for the failing probes, by probe and seed. A slip has to
+        fail the same probe first and give the same there. Of several, those that fail
+        the same probes are preferred.
         """
-        found = []
+        first, near = min(came), []
+        seen = [v for each in came[first].values() for v in each.values.values()]
+        if not any(value.data is not None for value in seen):
+            return ""  # an error alone says too little
         for slip in self.tasks.get(task, {}).get("slips", []):
-            prints = slip["prints"]
-            both = [p for p in prints if int(p) in came]
-            seeds = [(p, s) for p in both for s in prints[p] if int(s) in came[int(p)]]
-            values = (came[int(p)][int(s)].values.values() for p, s in seeds)
-            numeric = any(v.data is not None for found in values for v in found)
-            if (
-                set(map(int, prints)) <= set(came)
-                and numeric
-                and all(matches(prints[p][s], came[int(p)][int(s)]) for p, s in seeds)
+            prints = slip["prints"].items()
+            if slip["fails"][0] == first and all(
+                matches(known, came[first][int(seed)]) for seed, known in prints
             ):
-                found.append((slip["says"], set(slip["fails"])))
-        found = [says for says, fails in found if fails == set(came)]
-        return found[0] if len(set(found)) == 1 else ""
+                near.append(slip)
+        alike = [slip for slip in near if set(slip["fails"]) == set(came)]
+        says = {slip["says"] for slip in alike or near}
+        return says.pop() if len(says) == 1 else ""
 
 
 def fingerprint(seen: Observation):
@@ -130,11 +129,11 @@ def _read(path: Path, changed: int) -> Recorded:
 
 def write(notebook: str, tasks: dict, numbers: np.ndarray) -> Path:
     """Write what was recorded for an exercise, and return where."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     path = FOLDER / f"{notebook}.safetensors"
     path.parent.mkdir(exist_ok=True)
     packed = zlib.compress(json.dumps(tasks).encode(), 9)
     tensors = {"numbers": numbers, "tasks": np.frombuffer(packed, np.uint8)}
-    save_file(tensors, path)
+    path.write_bytes(save(tensors))
     return path

@@ -39,7 +39,7 @@ def relation(cases, name: str) -> str:
         return ""
     if all(_constant(w) or w.size < 3 for w, _, _ in pairs):
         return ""
-    for find in (_constants, _factor, _offset, _moved, _sums, _slice):
+    for find in (_constants, _factor, _swapped, _sums, _scaled):
         if said := find(pairs, it):
             return said
     return ""
@@ -83,7 +83,7 @@ def _of_booleans(pairs, it) -> str:
     for word, value in (("True", True), ("False", False)):
         if all((came == value).all() for _, came, _ in pairs):
             return f"{it} is {word} everywhere."
-    return _moved(pairs, it) or _one_way(pairs, it) or _slice(pairs, it)
+    return _swapped(pairs, it) or _one_way(pairs, it)
 
 
 def _one_way(pairs, it) -> str:
@@ -108,25 +108,33 @@ def _factor(pairs, it) -> str:
         if _constant(wanted) or abs(wanted).max() < 1e-6:
             return ""
         factor = float((wanted * came).sum() / np.square(wanted).sum())
-        if abs(factor) < 1e-6 or not np.allclose(came, factor * wanted, **CLOSE):
+        if (
+            len(pairs) < 2
+            or abs(factor) < 1e-6
+            or not np.allclose(came, factor * wanted, **CLOSE)
+        ):
             return ""
         factors.append(factor)
     if np.allclose(factors, -1, rtol=1e-4):
         return f"{it} has the opposite sign throughout."
-    by_size = _size_behind(factors, [inputs for _, _, inputs in pairs])
-    if by_size:
-        return f"{it} is the expected value {by_size}."
-    if len(factors) > 1 and np.allclose(factors, factors[0], rtol=1e-3):
-        return f"{it} is {factors[0]:.4g} times the expected value throughout."
-    return ""
+    return f"{it} is the expected value {_multiplied(factors, pairs)}."
+
+
+def _multiplied(factors, pairs) -> str:
+    if by_size := _size_behind(factors, [inputs for _, _, inputs in pairs]):
+        return by_size
+    throughout = len(factors) > 1 and np.allclose(factors, factors[0], rtol=1e-3)
+    where = "throughout" if throughout else "here, with another factor for other inputs"
+    return f"multiplied by {factors[0]:.4g} {where}"
 
 
 def _size_behind(factors, all_inputs) -> str:
     """Say which size of an input a factor comes from, if exactly one explains it."""
     found = {}
-    for name, thing in all_inputs[0].items():
-        for axis in range(-len(getattr(thing, "shape", ())), 0):
-            sizes = np.array([inputs[name].shape[axis] for inputs in all_inputs], float)
+    for name in all_inputs[0]:
+        shapes = [getattr(inputs.get(name), "shape", ()) for inputs in all_inputs]
+        for axis in range(-min(map(len, shapes)), 0):
+            sizes = np.array([shape[axis] for shape in shapes], float)
             for power, words in POWERS.items():
                 if np.ptp(sizes) and np.allclose(factors, sizes**power, 1e-3):
                     found[words, tuple(sizes)] = axis, name
@@ -137,109 +145,53 @@ def _size_behind(factors, all_inputs) -> str:
     return words.format(f"the size of {where} of `{name}`")
 
 
-def _offset(pairs, it) -> str:
-    offsets = [float((c - w).mean()) for w, c, _ in pairs]
-    same = all(
-        w.size > 2 and not _constant(w) and np.allclose(c - w, o, atol=1e-5)
-        for (w, c, _), o in zip(pairs, offsets, strict=True)
-    )
-    if same and len(pairs) > 1 and np.allclose(offsets, offsets[0], rtol=1e-3):
-        more = "more" if offsets[0] > 0 else "less"
-        return f"{it} is {abs(offsets[0]):.4g} {more} than expected throughout."
-    return ""
+def _swapped(pairs, it) -> str:
+    axes = _exchanged([(wanted, came) for wanted, came, _ in pairs])
+    return "{} has the axes {} and {} exchanged.".format(it, *axes) if axes else ""
 
 
-def _moved(pairs, it) -> str:
-    least = min(wanted.ndim for wanted, _, _ in pairs)
-    if least != max(wanted.ndim for wanted, _, _ in pairs):
-        return ""
-    if axes := _exchanged([(w, c) for w, c, _ in pairs]):
-        return "{} has the axes {} and {} exchanged.".format(it, *axes)
-    for axis in range(least):
-        if any(w.shape[axis] < 3 for w, _, _ in pairs):
-            continue
-        along = f"along {_axis(axis, least)}"
-        if all(_same(np.flip(w, axis), c) for w, c, _ in pairs):
-            return f"{it} is reversed {along}."
-        for step, words in ((1, "later"), (-1, "earlier")):
-            if all(_shifted(w, c, axis, step) for w, c, _ in pairs):
-                return f"{it} is shifted {along}: each element stands one {words}."
-    return ""
+def _scaled(pairs, it) -> str:
+    """Say by which factor scores are wrong, of which rows are the softmax."""
+    factors = []
+    for wanted, came, _ in pairs:
+        if not (_sums_to_one(wanted) and ((came > 0) == (wanted > 0)).all()):
+            return ""
+        logs = [_centred_logs(x) for x in (wanted, came)]
+        factors.append(float((logs[0] * logs[1]).sum() / np.square(logs[0]).sum()))
+        if not np.allclose(logs[1], factors[-1] * logs[0], atol=2e-3, rtol=2e-3):
+            return ""
+    it = it.replace("What came", "the softmax")
+    return f"The scores behind {it} are the right ones {_multiplied(factors, pairs)}."
 
 
-def _shifted(wanted, came, axis, step) -> bool:
-    wanted, came = np.moveaxis(wanted, axis, 0), np.moveaxis(came, axis, 0)
-    if step > 0:
-        wanted, came = wanted[:-1], came[1:]
-    else:
-        wanted, came = wanted[1:], came[:-1]
-    varied = not _constant(wanted) and not _same(wanted[:-1], wanted[1:])
-    return varied and _same(wanted, came)
+def _centred_logs(weights):
+    logs = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
+    count = (weights > 0).sum(-1, keepdims=True)
+    return np.where(weights > 0, logs - logs.sum(-1, keepdims=True) / count, 0)
 
 
-def _axis(axis: int, axes: int) -> str:
-    return "the last axis" if axis == axes - 1 else f"axis {axis}"
+def _sums_to_one(weights) -> bool:
+    return weights.ndim > 1 and (weights >= 0).all() and _ones(weights.sum(-1))
+
+
+def _ones(sums) -> bool:
+    return bool(np.allclose(sums, 1, atol=1e-4))
 
 
 def _sums(pairs, it) -> str:
-    if any(w.ndim < 2 or w.shape[-1] < 2 for w, _, _ in pairs):
-        return ""
-    if not all(
-        (w >= 0).all() and np.allclose(w.sum(-1), 1, atol=1e-4) for w, _, _ in pairs
-    ):
-        return ""
-    axes = min(w.ndim for w, _, _ in pairs)
-    if any(np.allclose(c.sum(-1), 1, atol=1e-3) for _, c, _ in pairs):
-        return ""
-    for axis in range(axes - 1):
-        if all(np.allclose(c.sum(axis), 1, atol=1e-4) for _, c, _ in pairs):
+    """Say that rows do not sum to 1; rows of 0 may be among those that are right."""
+    found = []
+    for wanted, came, _ in pairs:
+        sums, real = came.sum(-1), wanted.any(-1) if wanted.ndim > 1 else None
+        if real is None or not _sums_to_one(wanted[real]) or _ones(sums[real]):
+            return ""
+        others = (came.sum(axis) for axis in range(came.ndim - 1))
+        found.append([*map(_ones, others), _ones(came.sum())])
+    if len({len(each) for each in found}) == 1:
+        *axes, everywhere = np.all(found, axis=0)
+        if any(axes):
+            axis = axes.index(True)
             return f"{it} sums to 1 along axis {axis}, not along the last axis."
-    if all(np.allclose(c.sum(), 1, atol=1e-4) for _, c, _ in pairs):
-        return f"{it} sums to 1 over all its elements, not along the last axis."
+        if everywhere:
+            return f"{it} sums to 1 over all its elements, not along the last axis."
     return f"{it} does not sum to 1 along the last axis."
-
-
-def _slice(pairs, it) -> str:
-    """Say that all differences lie in one slice, if they lie there on every input."""
-    if len(pairs) < 2 or len({w.ndim for w, _, _ in pairs}) > 1:
-        return ""
-    axes = pairs[0][0].ndim
-    unlike = [~np.isclose(w.astype(float), c, **CLOSE) for w, c, _ in pairs]
-    for axis in range(axes):
-        if any(u.shape[axis] < 3 for u in unlike):
-            continue
-        for place, word in ((0, "first"), (-1, "last")):
-            if all(_only_in(u, axis, place) for u in unlike):
-                where = f"element{_along(axis, axes)}"
-                return f"Only the {word} {where} of {_lower(it)} is wrong."
-            if all(_only_in(u, axis, place, but=True) for u in unlike):
-                return (
-                    f"Only the {word} element{_along(axis, axes)} of {_lower(it)} "
-                    "is right."
-                )
-    if axes >= 2 and all(u.shape[-1] > 2 and u.shape[-2] > 2 for u in unlike):
-        for words, part in (
-            ("on the diagonal", lambda u: u & ~np.eye(*u.shape[-2:], dtype=bool)),
-            ("above the diagonal", lambda u: np.tril(u)),
-            ("below the diagonal", lambda u: np.triu(u)),
-        ):
-            if all(not part(u).any() for u in unlike):
-                return f"{it} is wrong only {words} of its last two axes."
-    return ""
-
-
-def _lower(it: str) -> str:
-    return "what came" if it == "What came" else it
-
-
-def _along(axis: int, axes: int) -> str:
-    return f" along {_axis(axis, axes)}" if axes > 1 else ""
-
-
-def _only_in(unlike, axis, place, *, but=False) -> bool:
-    moved = np.moveaxis(unlike, axis, 0)
-    inside = moved[place]
-    outside = moved[1:] if place == 0 else moved[:-1]
-    if but:
-        inside, outside = outside, inside
-    return bool(inside.any()) and not outside.any() and (not but or inside.all())

@@ -15,7 +15,7 @@ import linecache
 import sys
 import traceback
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +55,6 @@ class Observation:
     error: str = ""  # "TypeError: …"
     line: str = ""  # of the answer, that raised it
     changed: tuple[str, ...] = ()  # inputs that the call has changed in place
-    inert: tuple[str, ...] = ()  # inputs without effect on what is returned, if tried
 
 
 def draw(probe: Probe, seed: int) -> dict:
@@ -63,20 +62,9 @@ def draw(probe: Probe, seed: int) -> dict:
     return probe.draw(torch.Generator().manual_seed(seed))
 
 
-def observe(probe: Probe, answers, seed: int, *, effects=False) -> Observation:
-    """Call an answer with the inputs of one seed.
-
-    With `effects` it is called again to find out which inputs have no effect.
-    """
+def observe(probe: Probe, answers, seed: int) -> Observation:
+    """Call an answer with the inputs of one seed."""
     inputs = draw(probe, seed)
-    seen = _called(probe, answers, seed, inputs)
-    if effects and not seen.error and not probe.slow:
-        inert = (n for n in inputs if _without_effect(probe, answers, seed, n, seen))
-        seen = replace(seen, inert=tuple(inert))
-    return seen
-
-
-def _called(probe, answers, seed, inputs) -> Observation:
     mine = copy.deepcopy(inputs)
     try:
         with _settled(seed):
@@ -218,16 +206,6 @@ def _line_of(error) -> str:
     return ""
 
 
-def _without_effect(probe, answers, seed, name, seen) -> bool:
-    """Say whether an input can be changed and everything returned stays the same."""
-    inputs = draw(probe, seed)
-    other = _perturbed(inputs[name])
-    if other is None:
-        return False
-    again = _called(probe, answers, seed, {**inputs, name: other})
-    return not again.error and same_values(seen, again)
-
-
 def same_values(one: Observation, other: Observation) -> bool:
     """Say whether two calls returned the same, up to rounding."""
     if one.values.keys() != other.values.keys():
@@ -243,18 +221,6 @@ def same_values(one: Observation, other: Observation) -> bool:
         ):
             return False
     return True
-
-
-def _perturbed(thing):
-    if not isinstance(thing, torch.Tensor) or thing.numel() < 2:
-        return None
-    if thing.dtype == torch.bool:
-        return ~thing
-    if thing.is_floating_point():
-        wave = torch.arange(thing.numel()).reshape(thing.shape)
-        return (thing + torch.cos(wave.float() * 1.7)).to(thing.dtype)
-    other = thing.flip(tuple(range(thing.dim())))
-    return None if torch.equal(other, thing) else other
 
 
 def leaf(x: torch.Tensor) -> torch.Tensor:
@@ -333,7 +299,7 @@ def from_plain(said: dict) -> Observation:
             text = str(text)[:LONGEST_TEXT]
             values[str(name)[:80]] = Value(kind, type_, shape, data, text)
         texts = {k: str(said[k])[:LONGEST_TEXT] for k in ("form", "error", "line")}
-        lists = {k: tuple(map(str, said[k]))[:50] for k in ("changed", "inert")}
-        return Observation(values, **texts, **lists)
+        changed = tuple(map(str, said["changed"]))[:50]
+        return Observation(values, **texts, changed=changed)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError("this is no observation") from error

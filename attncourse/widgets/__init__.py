@@ -10,12 +10,13 @@ _NAMES = {
     "by_hand": ["AttentionByHand"],
     "saturation": ["Saturation"],
     "positions": ["Positions"],
-    "masks": ["Masks"],
+    "masks": ["Masks", "SparsePatterns"],
     "translator": ["Translator"],
     "alignment": ["Alignment"],
-    "heads": ["Heads"],
+    "heads": ["Heads", "InductionHead"],
     "seq2seq": ["StepByStep"],
     "gpt": ["ForwardPass", "LanguageModel"],
+    "recurrent": ["Copying", "Reading"],
 }
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _NAMES)

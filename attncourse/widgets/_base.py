@@ -13,10 +13,10 @@ except ImportError as error:
 HERE = Path(__file__).resolve().parent
 
 
-def module_text(name):
-    """Return the ES module of a widget, ``name.js``, behind the shared helpers."""
+def module_text(*names):
+    """Return an ES module: the shared helpers, then the files called ``name.js``."""
     return "\n".join(
-        (HERE / f"{part}.js").read_text(encoding="utf8") for part in ("shared", name)
+        (HERE / f"{part}.js").read_text(encoding="utf8") for part in ("shared", *names)
     )
 
 

@@ -2,10 +2,11 @@
 
 import base64
 
-from attncourse.widgets._base import HERE, module_text
+from attncourse.widgets._base import HERE, CourseWidget, module_text
 
 LANGUAGES = ("french", "german", "japanese")
-FILES = {**{name: f"translation_{name}" for name in LANGUAGES}, "gpt": "gpt"}
+ALONE = ("gpt", "copier_with", "copier_without", "reader_0", "reader_1")
+FILES = {name: f"translation_{name}" for name in LANGUAGES} | {n: n for n in ALONE}
 NAMES = {"french": "French", "german": "German", "japanese": "Japanese"}
 
 
@@ -21,7 +22,7 @@ def engine_text(*names):
 def weights_file(name):
     """Return the weights of a recorded model, as they are stored, in bytes.
 
-    `name` is a translator's language, or "gpt".
+    `name` is a translator's language, or the name of another recorded model.
     """
     return (HERE.parent / "recorded" / f"{FILES[name]}.safetensors").read_bytes()
 
@@ -48,3 +49,21 @@ def as_parts(values, parts=1000):
     import numpy as np
 
     return np.rint(parts * np.asarray(values, dtype=np.float64)).astype(int).tolist()
+
+
+class ModelWidget(CourseWidget):
+    """A widget whose page asks for the weights of recorded models, when it is seen.
+
+    A class sets ``_models`` to the names that `weights_file` knows them by.
+    """
+
+    _models = ()
+
+    def __init__(self, **traits):
+        super().__init__(**traits)
+        self.on_msg(self._answer)
+
+    def _answer(self, widget, content, buffers):
+        name = content.get("language")
+        if content.get("ask") == "weights" and name in self._models:
+            self.send({"weights": name}, [weights_file(name)])

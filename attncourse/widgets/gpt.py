@@ -3,9 +3,9 @@
 import traitlets
 
 from attncourse import recorded
-from attncourse.widgets._base import CourseWidget, style_text
+from attncourse.widgets._base import style_text
 from attncourse.widgets._drawing import weights_picture
-from attncourse.widgets._models import engine_text, weights_file
+from attncourse.widgets._models import ModelWidget, engine_text
 
 EXAMPLES = [
     "It is a truth universally acknowledged, that",
@@ -15,8 +15,10 @@ EXAMPLES = [
 ]
 
 
-class _OfGPT(CourseWidget):
+class _OfGPT(ModelWidget):
     """What both widgets know of the recorded model."""
+
+    _models = ("gpt",)
 
     merges = traitlets.List().tag(sync=True)
     heads = traitlets.Int().tag(sync=True)
@@ -33,11 +35,6 @@ class _OfGPT(CourseWidget):
             context=sizes["context"],
             **traits,
         )
-        self.on_msg(self._answer)
-
-    def _answer(self, widget, content, buffers):
-        if content.get("ask") == "weights" and content.get("language") == "gpt":
-            self.send({"weights": "gpt"}, [weights_file("gpt")])
 
     def _read(self):
         """Return the names of the text's tokens, and the weights of all layers."""

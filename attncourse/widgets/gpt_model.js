@@ -93,23 +93,10 @@ class GPT {
   }
 }
 
-/** Load the model once for all widgets of the page. */
+/** Return the model, loading its weights once. */
 function loadGPT(model) {
-  loading.gpt ??= fetchWeights(model, "gpt", "gpt").then((buffer) =>
-    new GPT(readTensors(buffer), { heads: model.get("heads") }));
-  loading.gpt.catch(() => delete loading.gpt);
-  return loading.gpt;
-}
-
-/** Call `begin` when an element comes into sight, once; returns what gives that up. */
-function whenSeen(root, begin) {
-  const sight = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    sight.disconnect();
-    begin();
-  });
-  sight.observe(root);
-  return () => sight.disconnect();
+  const heads = model.get("heads");
+  return modelOf(model, "gpt", (buffer) => new GPT(readTensors(buffer), { heads }));
 }
 
 /** Show a token with its spaces and line breaks; bytes that are no character as numbers. */

@@ -10,20 +10,14 @@ function render({ model, el: place }) {
     question: "Which heads does the model need to continue the sequence?",
   });
   const signs = model.get("signs");
-  const network = new LanguageModel(
-    readTensors(fromBase64(model.get("weights"))), { heads: model.get("heads") },
-  );
+  const network = smallModel(model);
   const scores = model.get("scores");
   const baseline = model.get("baseline");
   let row = 0; // the chosen row of the large picture
   let now = null;
   let whole = null;
 
-  const fieldId = uniqueId("text");
-  const field = el("input", {
-    id: fieldId, type: "text", autocomplete: "off", autocapitalize: "characters",
-    spellcheck: "false", maxlength: 60, oninput: () => save(model, { text: field.value }),
-  });
+  const field = signField(model, "Sequence");
   const other = anotherExample(model, "text", "Another sequence");
   const reset = el("button", { type: "button", onclick: () => save(model, { off: [] }) },
     "All heads on");
@@ -55,7 +49,7 @@ function render({ model, el: place }) {
       + "previous, duplicate and induction. A head that looks everywhere alike has "
       + NAMES.slice(0, 3).map((kind) => `${kind} ${number(baseline[kind], 2)}`).join(", ") + "."),
     title, large, predictions.root, table.root);
-  root.append(el("label", { for: fieldId }, "Sequence"), field,
+  root.append(field.root,
     el("div", { class: "attn-buttons" }, other, reset), say.root, results);
   table.update(["head", ...NAMES, "entropy"], [
     ...scores.flatMap((layer, i) => layer.own.map((_, h) => [
@@ -141,32 +135,21 @@ function render({ model, el: place }) {
     }
   };
 
-  const refuse = (text) => {
-    results.hidden = true;
-    root.dataset.loss = "";
-    say.say(text);
-  };
-
   const update = () => {
-    if (field.value !== model.get("text")) field.value = model.get("text");
-    const upper = signs === signs.toUpperCase();
-    const plain = model.get("text").replace(/\s/g, "");
-    const text = upper ? plain.toUpperCase() : plain;
-    const unknown = [...text].find((one) => !signs.includes(one));
-    if (unknown !== undefined) {
-      refuse(`The model does not know “${unknown}”. It knows ${signs[0]} to ${signs.at(-1)}.`);
-    } else if (text.length < 2 || text.length > MOST) {
-      refuse(`Write 2 to ${MOST} signs; these are ${text.length}.`);
-    } else {
-      const ids = [...text].map((one) => 1 + signs.indexOf(one));
-      whole = run(ids, []);
-      now = model.get("off").length ? run(ids, model.get("off")) : whole;
-      results.hidden = false;
-      drawGuesses(text);
-      drawTiles(text);
-      drawLarge(text);
-      describe();
+    const { text, ids, refused } = field.read(2, MOST);
+    if (refused) {
+      results.hidden = true;
+      root.dataset.loss = "";
+      say.say(refused);
+      return;
     }
+    whole = run(ids, []);
+    now = model.get("off").length ? run(ids, model.get("off")) : whole;
+    results.hidden = false;
+    drawGuesses(text);
+    drawTiles(text);
+    drawLarge(text);
+    describe();
   };
 
   const stops = [

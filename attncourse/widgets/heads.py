@@ -1,4 +1,4 @@
-"""Heads: every head of a small language model, its scores, and a switch for each."""
+"""Heads of a small language model: their scores, a switch for each, and two at work."""
 
 import traitlets
 
@@ -8,7 +8,6 @@ from attncourse.widgets._models import engine_text, pack
 
 SCORES = ("previous", "duplicate", "induction", "first", "own")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-EXAMPLES = ("KMTBXEKMTBXE", "BANANABANANA", "ATTENTIONATTENTION", "QWERTZUIOPAS")
 
 
 class Heads(CourseWidget):
@@ -38,8 +37,10 @@ class Heads(CourseWidget):
 
     _esm = engine_text("tiles", "heads")
     _css = style_text("tiles", "heads")
+    _repeats = 1  # of the text
+    _examples = ("KMTBXEKMTBXE", "BANANABANANA", "ATTENTIONATTENTION", "QWERTZUIOPAS")
 
-    text = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    text = traitlets.Unicode().tag(sync=True)
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
     head = traitlets.Unicode("").tag(sync=True)
     signs = traitlets.Unicode(LETTERS).tag(sync=True)
@@ -49,8 +50,9 @@ class Heads(CourseWidget):
     heads = traitlets.Int().tag(sync=True)
     weights = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, model, tokens, signs=LETTERS, examples=EXAMPLES, **traits):
+    def __init__(self, model, tokens, signs=LETTERS, examples=None, **traits):
         _check(model)
+        examples = examples or self._examples
         scores, baseline = head_table(model, tokens)
         clearest = max(
             range(model.num_heads), key=lambda head: scores[-1]["induction"][head]
@@ -75,7 +77,8 @@ class Heads(CourseWidget):
         """Return the weights of the chosen head as a heat map."""
         import torch
 
-        ids = [1 + self.signs.index(sign) for sign in self.text if sign in self.signs]
+        text = self._repeats * self.text
+        ids = [1 + self.signs.index(sign) for sign in text if sign in self.signs]
         device = self._model.embedding.weight.device
         with torch.no_grad():
             _, weights = self._model(
@@ -83,8 +86,30 @@ class Heads(CourseWidget):
             )
         _, layer, head = self.head.split(".")
         rows = weights[int(layer)][0, int(head)].tolist()
-        title = f"Where head {head} of layer {layer} looks in “{self.text}”."
-        return weights_picture(rows, self.text, self.text, title)
+        title = f"Where head {head} of layer {layer} looks in “{text}”."
+        return weights_picture(rows, text, text, title)
+
+
+class InductionHead(Heads):
+    """Follow one prediction through a previous-token head and an induction head.
+
+    The text is read twice. The induction head is the one with the highest score in the
+    last layer, the previous-token head the one in the first.
+
+    Parameters
+    ----------
+    model, tokens, signs, examples
+        As for `Heads`; the model has two layers.
+    **traits
+        `text`, what is repeated; `position`, the last that the model has read, counted
+        from 0.
+    """
+
+    _esm = engine_text("tiles", "induction")
+    _repeats = 2
+    _examples = ("KMTBXE", "BANANA", "ATTENTION")
+
+    position = traitlets.Int(8, min=0).tag(sync=True)
 
 
 def head_table(model, tokens):

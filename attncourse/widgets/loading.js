@@ -8,7 +8,7 @@ function siteRoot() {
 
 const loading = {}; // promises of models, by name
 
-function fetchWeights(model, name, stem = `translation_${name}`) {
+function fetchWeights(model, name, stem) {
   return new Promise((resolve, reject) => {
     if (siteRoot() === undefined) {
       const late = setTimeout(
@@ -41,15 +41,31 @@ function fetchWeights(model, name, stem = `translation_${name}`) {
   });
 }
 
+/** Return a model, loading its weights once for all widgets of the page. */
+function modelOf(model, name, make, stem = name) {
+  loading[name] ??= fetchWeights(model, name, stem).then(make);
+  loading[name].catch(() => delete loading[name]);
+  return loading[name];
+}
+
 /** Return the translator of a language, loading its weights once. */
 function translatorOf(model, language) {
-  loading[language] ??= fetchWeights(model, language).then((buffer) => {
+  return modelOf(model, language, (buffer) => {
     performance.mark("attn-translator-begin");
     const translator = new Translator(readTensors(buffer));
     translator.translate([4, 5, translator.eos]); // a first run, to warm up
     performance.measure("attn-translator-ready", "attn-translator-begin");
     return translator;
+  }, `translation_${language}`);
+}
+
+/** Call `begin` when an element comes into sight, once; returns what gives that up. */
+function whenSeen(root, begin) {
+  const sight = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    sight.disconnect();
+    begin();
   });
-  loading[language].catch(() => delete loading[language]);
-  return loading[language];
+  sight.observe(root);
+  return () => sight.disconnect();
 }

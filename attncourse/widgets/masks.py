@@ -1,27 +1,30 @@
-"""Masks: patterns put together, who sees whom, and what it costs."""
+"""Patterns put together: who sees whom, through how many layers, and what it costs."""
 
 import numpy as np
 import traitlets
 
 from attncourse.widgets._base import CourseWidget, module_text, style_text
-from attncourse.widgets._drawing import NAMES, heat_map, picture
+from attncourse.widgets._drawing import heat_map, picture
 
 TOKENS = 12
 
 
-def pattern(tokens, *, causal, padding, side, window, global_tokens, stride):
+def pattern(
+    tokens, *, causal, padding, side, window, global_tokens, stride, dilation=1
+):
     """Return a mask put together from parts, ``(queries, keys)``, True = may attend.
 
     `window`, the farthest distance that is seen, `global_tokens`, which see all and are
     seen by all, and `stride`, whose multiples are seen, widen what is seen; where all
-    three are off, everything is. `causal` and `padding` on one `side` then take away.
+    three are off, everything is. With a `dilation` of d, the window has every d-th
+    distance and is d times as wide. `causal` and `padding` on one `side` take away.
     """
     place = np.arange(tokens)
     distance = place[:, None] - place
     mask = np.full((tokens, tokens), window is None and stride is None)
     mask &= global_tokens == 0
     if window is not None:
-        mask |= abs(distance) <= window
+        mask |= (abs(distance) <= window * dilation) & (distance % dilation == 0)
     if stride is not None:
         mask |= distance % stride == 0
     mask |= (place[:, None] < global_tokens) | (place < global_tokens)
@@ -52,8 +55,10 @@ class Masks(CourseWidget):
         The cell that is explained.
     """
 
-    _esm = module_text("masks")
+    _esm = module_text("patterns", "masks")
     _css = style_text()
+    _parts = ("causal", "padding", "side", "window", "global_tokens", "stride")
+    _size = TOKENS
 
     causal = traitlets.Bool(True).tag(sync=True)
     padding = traitlets.Int(0, min=0, max=TOKENS - 1).tag(sync=True)
@@ -65,19 +70,46 @@ class Masks(CourseWidget):
     key = traitlets.Int(2, min=0, max=TOKENS - 1).tag(sync=True)
 
     def mask(self):
-        """Return the mask that the widget shows, ``(12, 12)``; True = may attend."""
-        names = ("causal", "padding", "side", "window", "global_tokens", "stride")
-        return pattern(TOKENS, **{name: getattr(self, name) for name in names})
+        """Return the mask that the widget shows, a square; True = may attend."""
+        parts = {name: getattr(self, name) for name in self._parts}
+        return pattern(self._size, **parts)
 
     def still(self):
         """Return a picture of the mask."""
         mask = self.mask()
-        names = [str(place) for place in range(TOKENS)]
-        parts, width, height = heat_map(
-            mask, names, names, cell=24, write="", full=NAMES[2]
-        )
+        names = [str(place) for place in range(self._size)]
+        cell = 12 + 144 / self._size
+        parts, width, height = heat_map(mask, names, names, cell=cell, write="")
         title = (
-            f"A mask of {TOKENS} queries (rows) and keys (columns). Filled cells may "
-            f"be seen: {mask.sum()} of {mask.size}."
+            f"A mask of {self._size} queries (rows) and keys (columns). Filled cells "
+            f"may be seen: {mask.sum()} of {mask.size}."
         )
         return picture(width, height + 4, parts, title)
+
+
+class SparsePatterns(Masks):
+    """Set a sparse pattern: how far it reaches, layer by layer, and what it costs.
+
+    A cell is a block of 64 tokens, as for `block_sparse_attention`. The cost is that of
+    one layer of width 512 with 8 heads.
+
+    Parameters
+    ----------
+    causal, window, global_tokens, stride
+        As for `Masks`, in blocks; the pattern has 24 of them.
+    dilation : int, default 1
+        At d, the window keeps every d-th block and is d times as wide.
+    query : int
+        The block whose inputs are followed through the layers.
+    doublings : int, default 14
+        The cost is that of 2 to this power tokens.
+    """
+
+    _esm = module_text("patterns", "sparse")
+    _css = style_text("tiles")
+    _parts = (*Masks._parts, "dilation")
+    _size = 24
+
+    dilation = traitlets.Int(1, min=1, max=8).tag(sync=True)
+    query = traitlets.Int(23, min=0, max=23).tag(sync=True)
+    doublings = traitlets.Int(14, min=9, max=18).tag(sync=True)

@@ -123,11 +123,11 @@ function choice({ legend, options, value, onchange }) {
 }
 
 /** A list of sentences to choose from: { root, input }. */
-function sentenceSelect(sentences, onchange) {
+function sentenceSelect(sentences, onchange, name = "Sentence") {
   const id = uniqueId("sentences");
   const input = el("select", { id, onchange: () => onchange(Number(input.value)) },
     sentences.map((words, i) => el("option", { value: i }, words.join(" "))));
-  const label = el("label", { for: id }, "Sentence");
+  const label = el("label", { for: id }, name);
   return { root: el("div", { class: "attn-field" }, label, input), input };
 }
 

@@ -130,3 +130,34 @@ function rowsOf(weights, head, queries, keys) {
     return Array.from(weights.subarray(from, from + keys));
   });
 }
+
+/** The small language model whose weights came with a widget. */
+function smallModel(model) {
+  const tensors = readTensors(fromBase64(model.get("weights")));
+  return new LanguageModel(tensors, { heads: model.get("heads") });
+}
+
+/** A field for a sequence of signs: { root, read(least, most) }, which returns the text and
+    its tokens, or says why it is refused. */
+function signField(model, label) {
+  const signs = model.get("signs");
+  const id = uniqueId("text");
+  const field = el("input", {
+    id, type: "text", autocomplete: "off", autocapitalize: "characters",
+    spellcheck: "false", maxlength: 60, oninput: () => save(model, { text: field.value }),
+  });
+  const read = (least, most) => {
+    if (field.value !== model.get("text")) field.value = model.get("text");
+    const plain = model.get("text").replace(/\s/g, "");
+    const text = signs === signs.toUpperCase() ? plain.toUpperCase() : plain;
+    const unknown = [...text].find((one) => !signs.includes(one));
+    if (unknown !== undefined) {
+      return { refused: `The model does not know “${unknown}”. It knows ${signs[0]} to ${signs.at(-1)}.` };
+    }
+    if (text.length < least || text.length > most) {
+      return { refused: `Write ${least} to ${most} signs; these are ${text.length}.` };
+    }
+    return { text, ids: [...text].map((one) => 1 + signs.indexOf(one)) };
+  };
+  return { root: el("div", {}, el("label", { for: id }, label), field), read };
+}

@@ -48,9 +48,9 @@ function fromBase64(text) {
   return bytes.buffer;
 }
 
-function linear(x, tensors, name) {
-  const { shape: [wide, narrow], data: weight } = tensors[`${name}.weight`];
-  const bias = tensors[`${name}.bias`]?.data;
+function linear(x, tensors, name, ending = "") {
+  const { shape: [wide, narrow], data: weight } = tensors[`${name}.weight${ending}`];
+  const bias = tensors[`${name}.bias${ending}`]?.data;
   const rows = x.length / narrow;
   const out = new Float32Array(rows * wide);
   for (let r = 0; r < rows; r++) {

@@ -7,14 +7,9 @@ import traitlets
 from attncourse import recorded
 from attncourse.data.text import SPECIALS
 from attncourse.data.translation import translation_pairs
-from attncourse.widgets._base import CourseWidget, style_text
+from attncourse.widgets._base import style_text
 from attncourse.widgets._drawing import weights_picture
-from attncourse.widgets._models import (
-    LANGUAGES,
-    NAMES,
-    engine_text,
-    weights_file,
-)
+from attncourse.widgets._models import LANGUAGES, NAMES, ModelWidget, engine_text
 
 EXAMPLES = [
     "The black cat sees the small mouse.",
@@ -26,7 +21,7 @@ EXAMPLES = [
 ]
 
 
-class Translator(CourseWidget):
+class Translator(ModelWidget):
     """Translate sentences of the grammar in the page, with a switch for every head.
 
     Parameters
@@ -46,6 +41,7 @@ class Translator(CourseWidget):
     has written last. In Jupyter the weights are sent when the page asks for them.
     """
 
+    _models = LANGUAGES
     _esm = engine_text("tiles", "sentence", "loading", "translator")
     _css = style_text("tiles")
 
@@ -79,7 +75,6 @@ class Translator(CourseWidget):
             follow=followers(),
             **traits,
         )
-        self.on_msg(self._answer)
 
     @traitlets.validate("off")
     def _known_heads(self, proposal):
@@ -92,11 +87,6 @@ class Translator(CourseWidget):
                 f"parts are {', '.join(places)}, each with heads 0 to 3."
             )
         return proposal["value"]
-
-    def _answer(self, widget, content, buffers):
-        if content.get("ask") == "weights" and content.get("language") in LANGUAGES:
-            language = content["language"]
-            self.send({"weights": language}, [weights_file(language)])
 
     def still(self):
         """Return where the clearest head looks while the sentence is translated."""

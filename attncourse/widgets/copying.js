@@ -1,0 +1,108 @@
+// Copying with a recurrent encoder and decoder: what comes through one vector, and what
+// comes through attention.
+
+const LONGEST = 60; // symbols
+const KINDS = [["with", "with attention", ""], ["without", "without attention", "attn-second"]];
+
+/** The `RecurrentSeq2Seq`, with additive attention or without any. */
+class Copier {
+  constructor(tensors) {
+    this.tensors = tensors;
+  }
+
+  /** Write as many ids as the source has, always the likeliest. */
+  copy(source) {
+    const { tensors } = this;
+    const { shape: [rows, width] } = tensors["target_embedding.weight"];
+    let state = new Float32Array(width);
+    const states = source.map((id) => {
+      state = gruStep(embed([id], tensors, "source_embedding"), state, tensors, "encoder");
+      return state;
+    });
+    const last = state;
+    const keys = "attention.score.weight" in tensors
+      && states.map((x) => linear(x, tensors, "attention.encoder_proj"));
+    const context = () => { // the mean of the states, weighted by Bahdanau's score
+      const query = linear(state, tensors, "attention.decoder_proj");
+      const weights = softmax(keys.map((key) =>
+        linear(add(key, query).map(Math.tanh), tensors, "attention.score")[0]));
+      return last.map((_, i) => weights.reduce((sum, w, j) => sum + w * states[j][i], 0));
+    };
+    let id = rows - 1; // the start symbol
+    return source.map(() => {
+      state = gruStep(embed([id], tensors, "target_embedding"), state, tensors, "decoder");
+      const read = joined(keys ? context() : last, state);
+      const logits = linear(linear(read, tensors, "combine").map(Math.tanh), tensors, "output");
+      id = logits.indexOf(Math.max(...logits));
+      return { id, logits };
+    });
+  }
+}
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "copying", question: "How much of a sequence comes through one vector?",
+  });
+  const signs = model.get("signs");
+  const curves = model.get("curves"); // of each kind: pairs of a length and the share right
+  let copiers = null;
+  let text = "";
+
+  const drawn = (count) => Array.from({ length: count }, () =>
+    signs[Math.floor(signs.length * Math.random())]).join("");
+  const resize = (count) => save(model, { text: (text + drawn(count)).slice(0, count) });
+  const field = signField(model, `Sequence: 2 to ${LONGEST} letters from A to J`);
+  const length = slider({
+    label: "Length", min: 2, max: LONGEST, step: 1, value: 2, oninput: resize });
+  const again = el("button", { type: "button",
+    onclick: () => save(model, { text: drawn(text.length) }) }, "Draw other letters");
+  const chart = lineChart({
+    label: "", x: { label: "length", min: 0, max: LONGEST, ticks: [0, 10, 20, 30, 40, 50, 60] },
+    y: { label: "share of symbols right", min: 0, max: 1 },
+    onpick: (x) => resize(Math.max(2, Math.round(x))) });
+  const lines = el("div", {});
+  const say = report();
+  const table = dataTable({ caption: "Share of symbols right, by length" });
+  const results = el("div", { hidden: true }, length.root,
+    el("div", { class: "attn-buttons" }, again), lines,
+    legend(KINDS.map(([, label, style]) => [style, label])), chart.root, table.root);
+  root.append(field.root, say.root, results);
+  table.update(["length", ...KINDS.map(([, label]) => label)], curves.with.map(([n], i) =>
+    [n, ...KINDS.map(([kind]) => number(curves[kind][i][1], 3))]));
+
+  const line = (name, ids, source) => [el("p", { class: "attn-heading" }, name),
+    el("div", { class: "attn-words" }, ids.map((id, i) => (id === source[i]
+      ? el("span", { class: "attn-word" }, signs[id - 1])
+      : el("span", { class: "attn-word attn-changed" }, signs[id - 1] ?? "–",
+        el("span", { class: "attn-hidden" }, " is wrong")))))];
+
+  const update = () => {
+    const { text: typed, ids, refused } = field.read(2, LONGEST);
+    results.hidden = !copiers || Boolean(refused);
+    if (results.hidden) return say.say(refused ?? "Loading the weights …");
+    text = typed;
+    const count = ids.length;
+    const copies = copiers.map((copier) => copier.copy(ids).map(({ id }) => id));
+    const right = copies.map((copy) => copy.filter((id, i) => id === ids[i]).length);
+    length.set(count);
+    lines.replaceChildren(...line("Source", ids, ids), ...copies.flatMap((copy, k) =>
+      line(`Copied ${KINDS[k][1]}: ${right[k]} of ${count} right`, copy, ids)));
+    const means = KINDS.map(([kind]) => number(count * curves[kind][count - 2][1], 1));
+    const words = `With attention ${right[0]} of ${count} symbols are right, and without `
+      + `attention ${right[1]}. On average over many sequences of this length it is ${means.join(" and ")}.`;
+    const series = KINDS.map(([kind, , style]) => ({ points: curves[kind], style }));
+    chart.update(series, count, null, words);
+    root.dataset.state = "done";
+    return say.say(words);
+  };
+
+  const load = () => Promise.all(KINDS.map(([kind]) =>
+    modelOf(model, `copier_${kind}`, (buffer) => new Copier(readTensors(buffer)))))
+    .then((loaded) => { copiers = loaded; update(); })
+    .catch((error) => say.say(error.message));
+  const stops = [watch(model, ["text"], update), whenSeen(root, load)];
+  update();
+  return () => stops.forEach((end) => end());
+}
+
+export default { render };

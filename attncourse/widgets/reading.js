@@ -1,0 +1,178 @@
+// Reading: a trained reader points at the answer in a passage, or says that there is none.
+
+const LONGEST = 10; // words of an answer
+const MOST = 120; // words of a text
+const FIRST = 4; // the id of the first word; the one before stands for unknown words
+
+/** The `QATransformer`. */
+class Reader {
+  constructor(tensors, heads) {
+    Object.assign(this, { tensors, heads, width: tensors["embedding.weight"].shape[1] });
+  }
+
+  /** Add to each word what was read up to it, from the left and from the right. */
+  readBothWays(x, name) {
+    const half = this.width / 2;
+    const out = x.slice();
+    ["forwards", "backwards"].forEach((side, turned) => {
+      let state = { hidden: new Float32Array(half), cell: new Float32Array(half) };
+      for (let t = 0; t < x.length; t += this.width) {
+        const from = turned ? x.length - this.width - t : t;
+        const word = x.subarray(from, from + this.width);
+        state = lstmStep(word, state, this.tensors, `${name}.${side}`);
+        state.hidden.forEach((value, i) => (out[from + turned * half + i] += value));
+      }
+    });
+    return out;
+  }
+
+  /** Return the scores of first and last words, "no answer" in front, and the weights. */
+  read(question, passage) {
+    const { tensors, width, heads } = this;
+    const look = (name, queries, keys, values) => attend(queries, {
+      keys: linear(keys, tensors, `${name}.key_proj`),
+      values: linear(values, tensors, `${name}.value_proj`),
+    }, tensors, name, name, {}, { width, heads });
+    const [asked, said] = [[question, "question_encoder"], [passage, "context_encoder"]].map(
+      ([ids, name]) => this.readBothWays(embed(ids, tensors, "embedding"), name));
+    const answered = look("from_question", said, asked, asked);
+    const found = look("from_context", asked, said, said);
+    const back = look("back_to_context", said, asked, found.output);
+    const times = (x) => said.map((value, i) => value * x[i]);
+    const parts = [said, answered.output, times(answered.output), times(back.output)];
+    const beside = new Float32Array(4 * said.length);
+    parts.forEach((part, p) => part.forEach((value, i) => {
+      beside[(4 * Math.floor(i / width) + p) * width + (i % width)] = value;
+    }));
+    let x = linear(beside, tensors, "join").map((value) => Math.max(0, value));
+    x = stack(this.readBothWays(x, "modelling"), tensors, "layers", {}, { width, heads }).x;
+    x = norm(x, tensors, "norm");
+    const whole = new Float32Array(2 * width).fill(-Infinity, width);
+    asked.forEach((value, i) => (whole[i % width] += value / question.length));
+    x.forEach((value, i) => {
+      whole[width + (i % width)] = Math.max(whole[width + (i % width)], value);
+    });
+    const none = linear(whole, tensors, "nothing");
+    const [start, end] = ["start", "end"].map((name, i) => [none[i], ...linear(x, tensors, name)]);
+    return { start, end, weights: { passage: answered.weights, question: found.weights } };
+  }
+}
+
+/** The best pair of a first and a last word, or null where "no answer" scores as much. */
+function bestSpan(start, end) {
+  let [best, span] = [start[0] + end[0], null];
+  for (let i = 1; i < start.length; i++) {
+    for (let j = i; j < Math.min(i + LONGEST, end.length); j++) {
+      if (start[i] + end[j] > best) [best, span] = [start[i] + end[j], [i - 1, j - 1]];
+    }
+  }
+  return span;
+}
+
+/** Cut a text into words; a comma, a full stop or a question mark is one by itself. */
+function wordsOf(text, known) {
+  return text.split(/\s+/).filter(Boolean).flatMap((piece) =>
+    (known.includes(piece) ? piece : piece.split(/(?=[.,?]$)/)));
+}
+
+function render({ model, el: place }) {
+  const root = frame(place, {
+    name: "reading", question: "Where does the reader see the answer, and where does it look?",
+  });
+  const known = () => model.get("words")[model.get("reader")];
+  const examples = model.get("examples");
+  let reader = null;
+  let asked = ""; // the question whose words can be chosen
+
+  const area = (label, trait, rows) => {
+    const id = uniqueId(trait);
+    const input = el("textarea", { id, rows, spellcheck: "false", class: "attn-line",
+      oninput: () => save(model, { [trait]: input.value }) });
+    return { input, root: el("div", {}, el("label", { for: id }, label), input) };
+  };
+  const option = (legend, trait, options) => choice({ legend, options, value: model.get(trait),
+    onchange: (value) => save(model, { [trait]: value }) });
+  const [passages, questions] = [area("Passage", "passage", 4), area("Question", "question", 1)];
+  const select = sentenceSelect(examples.map(([, question]) => [question]), (i) =>
+    save(model, { passage: examples[i][0], question: examples[i][1] }), "Example");
+  const readers = option("Trained with", "reader", [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
+  const sides = option("Whose attention", "side",
+    [["question", "that word reads the passage"], ["passage", "the passage reads that word"]]);
+  const heads = option("Head", "head", ["0", "1", "2", "3"].map((head) => [head, head]));
+  const say = report();
+  const words = el("div", {});
+  const spans = el("div", { class: "attn-words", "aria-hidden": "true" });
+  const table = dataTable({ caption: "The words of the passage, in per cent" });
+  const results = el("div", { hidden: true }, el("p", { class: "attn-heading" },
+    "Below a word: the probability that the answer begins · ends there, in per cent. "
+    + "Colour: attention weights"), spans, words,
+  el("div", { class: "attn-controls" }, sides.root, heads.root), table.root);
+  root.append(select.root, passages.root, questions.root, readers.root, say.root, results);
+
+  /** Weights between the chosen word of the question and each word of the passage. */
+  const weightsOf = (weights, question, passage) => {
+    const [at, head] = [Number(model.get("word")), Number(model.get("head"))];
+    if (model.get("side") === "question") return rowsOf(weights.question, head, question, passage)[at];
+    return rowsOf(weights.passage, head, passage, question).map((row) => row[at]);
+  };
+
+  const draw = (passage, question, { start, end, weights }) => {
+    const span = bestSpan(start, end);
+    const shares = [softmax(start), softmax(end)];
+    const percent = (share) => number(100 * share, 0);
+    const looks = weightsOf(weights, question.length, passage.length);
+    spans.replaceChildren(...passage.map((word, i) => {
+      const inside = span && i >= span[0] && i <= span[1];
+      const node = el("span", { class: `attn-guess${inside ? " attn-known" : ""}` }, word,
+        el("span", {}, shares.some((share) => share[i + 1] >= 0.005)
+          ? shares.map((share) => percent(share[i + 1])).join(" · ") : "\u00a0"));
+      paint(node, looks[i]);
+      return node;
+    }));
+    const [first, last] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
+    const strange = [...passage, ...question].filter((word) => !known().includes(word));
+    say.say((span ? `The answer is “${passage.slice(span[0], span[1] + 1).join(" ")}”`
+      : "The passage does not say") + ` (beginning ${first} %, end ${last} %).`
+      + (strange.length ? ` These words are not in its vocabulary: ${strange.join(", ")}.` : ""));
+    table.update(["word", "begins", "ends", "weight"], ["no answer", ...passage].map((word, i) =>
+      [word, ...shares.map((share) => percent(share[i])), i ? percent(looks[i - 1]) : ""]));
+    root.dataset.state = "done";
+  };
+
+  const update = () => {
+    const [passage, question] = [passages, questions].map(({ input }, i) => {
+      const text = model.get(["passage", "question"][i]);
+      if (input.value !== text) input.value = text;
+      return wordsOf(text, known());
+    });
+    [[readers, "reader"], [sides, "side"], [heads, "head"]].forEach(([one, trait]) =>
+      one.set(model.get(trait)));
+    const refused = [passage, question].some(({ length }) => length < 1 || length > MOST);
+    results.hidden = refused || !reader;
+    if (refused) return say.say(`Write a passage and a question, each of 1 to ${MOST} words.`);
+    if (!reader) return say.say("Loading the weights …");
+    if (Number(model.get("word")) >= question.length) return save(model, { word: "0" });
+    if (asked !== question.join(" ")) {
+      asked = question.join(" ");
+      words.replaceChildren(option("Word of the question", "word",
+        question.map((word, i) => [`${i}`, word])).root);
+    }
+    const ids = (text) => text.map((word) => FIRST + known().indexOf(word));
+    return draw(passage, question, reader.read(ids(question), ids(passage)));
+  };
+
+  const load = () => {
+    const name = model.get("reader");
+    modelOf(model, name, (buffer) => new Reader(readTensors(buffer), 4)).then((loaded) => {
+      if (name !== model.get("reader")) return;
+      reader = loaded;
+      update();
+    }).catch((error) => say.say(error.message));
+  };
+  const stops = [watch(model, ["passage", "question", "word", "side", "head"], update),
+    watch(model, ["reader"], load), whenSeen(root, load)];
+  update();
+  return () => stops.forEach((end) => end());
+}
+
+export default { render };

@@ -1,0 +1,93 @@
+"""Small recurrent models in the page: copying through one vector, reading a passage."""
+
+import traitlets
+
+from attncourse import recorded
+from attncourse.data.passages import eniac_passage
+from attncourse.widgets._base import style_text
+from attncourse.widgets._drawing import line_chart, picture, weights_picture
+from attncourse.widgets._models import ModelWidget, engine_text
+
+KINDS = ("with", "without")
+
+
+class Copying(ModelWidget):
+    """Let two trained `RecurrentSeq2Seq` copy a sequence, and see what comes through.
+
+    Parameters
+    ----------
+    text : str, optional
+        The sequence: 2 to 60 letters from A to J.
+    """
+
+    _esm = engine_text("tiles", "loading", "recurrent", "copying")
+    _css = style_text("tiles")
+    _models = tuple(f"copier_{kind}" for kind in KINDS)
+
+    text = traitlets.Unicode("DAFJBBGCEHAIDGFCJEBH").tag(sync=True)
+    signs = traitlets.Unicode("ABCDEFGHIJ").tag(sync=True)
+    curves = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, **traits):
+        records = {kind: recorded.load(f"copier_{kind}") for kind in KINDS}
+        curves = {kind: r["measures"]["right"] for kind, r in records.items()}
+        super().__init__(curves=curves, **traits)
+
+    def still(self):
+        """Return the share of symbols that are right, against the length."""
+        series = {f"{kind} attention": self.curves[kind] for kind in KINDS}
+        labels = {"x_label": "length", "y_label": "share of symbols right"}
+        parts = line_chart(series, y_range=(0, 1), x_ticks=range(10, 61, 10), **labels)
+        title = "Symbols copied right, with and without attention, against the length."
+        return picture(330, 190, parts, title)
+
+
+class Reading(ModelWidget):
+    """Ask a trained `QATransformer` about a passage, and see where it looks.
+
+    Parameters
+    ----------
+    passages : sequence of Passage, optional
+        They give the examples; that about ENIAC unless given.
+    **traits
+        `passage` and `question`, texts of at most 120 words; `reader`, "reader_0" or
+        "reader_1", two seeds; `word`, of the question, counted from "0"; `side`, whose
+        attention is shown; `head`, "0" to "3".
+    """
+
+    _models = ("reader_0", "reader_1")
+    _esm = engine_text("tiles", "loading", "recurrent", "reading")
+    _css = style_text("tiles", "heads", "gpt")
+
+    examples = traitlets.List().tag(sync=True)
+    passage = traitlets.Unicode().tag(sync=True)
+    question = traitlets.Unicode().tag(sync=True)
+    reader = traitlets.Enum(_models, "reader_1").tag(sync=True)
+    word = traitlets.Unicode("0").tag(sync=True)
+    side = traitlets.Enum(("question", "passage"), "passage").tag(sync=True)
+    head = traitlets.Unicode("0").tag(sync=True)
+    words = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, passages=None, **traits):
+        records = {name: recorded.load(name) for name in self._models}
+        words = {name: r["vocabularies"]["text"] for name, r in records.items()}
+        examples = [
+            [" ".join(passage.tokens), " ".join(question.tokens)]
+            for passage in passages or [eniac_passage()]
+            for question in passage.questions
+        ]
+        first = dict(zip(("passage", "question"), examples[0], strict=True))
+        super().__init__(words=words, examples=examples, **first | traits)
+
+    def still(self):
+        """Return what the words of the passage read in the question, as a heat map."""
+        import torch
+
+        model, record = recorded.load_model(self.reader)
+        texts = [self.question.split(), self.passage.split()]
+        ids = [torch.tensor([record["vocabularies"]["text"].encode(t)]) for t in texts]
+        with torch.no_grad():
+            weights = model(*ids, need_weights=True)[2]["from_question"]
+        rows = weights[0, int(self.head)].tolist()
+        title = f"Where the words of a passage look in “{self.question}”."
+        return weights_picture(rows, texts[1], texts[0], title)
