@@ -6,11 +6,10 @@ import contextlib
 import functools
 import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
@@ -18,7 +17,6 @@ from tqdm import tqdm
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import (
     ClassList,
-    Student,
     blind,
     named_as_before,
     number_in,
@@ -38,11 +36,7 @@ from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import Stopped, back_up, only_run
-from attncourse_grader.records.effective import (
-    effective_grades,
-    hand_ins,
-    withdrawn,
-)
+from attncourse_grader.records.effective import effective_grades, hand_ins, withdrawn
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, read_penalty
@@ -59,7 +53,6 @@ from attncourse_grader.workers import (
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
-STUDENT = tuple(field.name for field in fields(Student))
 WHO = ("student", "name", "id", "email")  # columns, the likeliest first
 
 
@@ -68,9 +61,7 @@ class Course:
     """How a course is graded: what the options of the command say."""
 
     solutions: Path  # the folder of the instructor's notebooks
-    # The folder of the gradebook and of all that is written; without it, the
-    # grades are printed and forgotten.
-    out: Path | None = None
+    out: Path = Path("grades")  # the folder of the gradebook and of all that is written
     secret: str = ""  # what hidden inputs are drawn from
     jobs: int = 1  # notebooks that are graded at a time
     students: Path | None = None  # the class list
@@ -98,21 +89,22 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
             f"there are no solutions in {course.solutions}. Give the folder of the "
             "instructor's notebooks with --solutions."
         )
-    with contextlib.ExitStack() as stack:
-        out = course.out or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise Refused(f"{out} cannot be made ({error}).") from None
-        stack.enter_context(only_run(out))
+    out, scratch = course.out, course.out / SCRATCH
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"{out} cannot be made ({error}).") from None
+    with only_run(out):
         back_up(out / BOOK)
-        book = stack.enter_context(Gradebook(out / BOOK))
-        scratch = out / SCRATCH  # what a run that was killed has left is removed
         with contextlib.suppress(OSError):
             scratch.unlink()  # no folder at all
+        # What a run that was killed has left is removed.
         shutil.rmtree(scratch, ignore_errors=True)
-        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        return _Run(course, book, grade).through(places, out, scratch)
+        try:
+            with Gradebook(out / BOOK) as book:
+                return _Run(course, book, grade).through(places, out, scratch)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 class _Run:
@@ -154,7 +146,8 @@ class _Run:
             book.set("class list", [s.student for s in students.students])
             for said in times:
                 students.add_moodle(said.student)
-        for says in [*doubts, *layers_missing()]:
+        here = [] if course.scheduler else layers_missing()
+        for says in [*doubts, *here]:
             self._say(says)
         try:
             scratch.mkdir(parents=True)
@@ -175,7 +168,7 @@ class _Run:
                 again=course.again,
             )
             for student, one in self._students_of(times, students):
-                book.add_time(student, one.exercise, one)
+                book.add_time(student, one.exercise, one.handed_in)
             if manifest and manifest.get("variants"):
                 for name in book.students():
                     book.set(f"mark {mark_of(self.secret, name)}", name)
@@ -197,29 +190,24 @@ class _Run:
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
-        found = []
-        known = self.book.students().values()
-        names = students or ClassList(
-            [Student(**{k: row[k] for k in STUDENT}) for row in known]
-        )
-        by_canvas = {s.canvas: s.student for s in names.students if s.canvas}
+        found, known = [], self.book.people()
+        names = students or known
         for said in times:
-            who, student = said.student, None
+            who = said.student
             if "canvas" in who:
-                student = by_canvas.get(who["canvas"])
+                own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
-                one = names.add_moodle(who)
-                if one is None and not who.get("name"):
-                    one = blind(number_in(who["identifier"]))
-                    self.book.add_student(one)
-                student = one.student if one else None
+                own = [names.add_moodle(who)]
                 shown = who.get("name") or who["identifier"]
+                if own == [None] and not who.get("name"):
+                    own = [blind(number_in(who["identifier"]))]
+                    self.book.add_student(own[0])
             else:
                 shown = next(who[k] for k in WHO if who.get(k))
-                with contextlib.suppress(Refused):
-                    student = self.book.student_named(shown)
-            if said.handed_in is None and said.late is None:
+                own = known.named(shown)
+            student = own[0].student if len(own) == 1 and own[0] else None
+            if said.handed_in is None:
                 continue
             if student is not None:
                 found.append((student, said))
@@ -332,10 +320,7 @@ class _Run:
         for student, file in job.handins:
             book.add_handin(student, file, job.content, result, outcome)
             if record is not None:
-                line = f"{student}, {record['title'].lower()}: {points}"
-                if self.course.out is None:
-                    line = f"{file.source}\n{outcome['text']}\n"
-                tqdm.write(line)
+                tqdm.write(f"{student}, {record['title'].lower()}: {points}")
             elif "refused" in outcome or "failed" in outcome:
                 said = outcome.get("refused") or outcome["failed"]
                 self._leave_out(f"{file.source}: not graded. {said}")
@@ -354,7 +339,7 @@ class _Run:
         for row in self.book.rows("SELECT DISTINCT exercise FROM results"):
             path = self.course.solutions / f"{row['exercise']}.ipynb"
             if self.course.alike and path.is_file():
-                found = apart(answers_in, path, row["exercise"])
+                found = apart(answers_in, path)
                 self.book.set(f"reference {row['exercise']}", found)
 
     def _sum_up(self, graded: int, known: int) -> None:
@@ -362,5 +347,6 @@ class _Run:
         said += f", {known} as before" if known else ""
         if self.left_out:
             said += f", {self.left_out} left out or in doubt, named above"
-        where = f" The grades are in {self.course.out}." if self.course.out else ""
-        self._say(f"{said}.{where}")
+        waiting = sum(grade.waiting for grade in effective_grades(self.book))
+        said += f", {waiting} answers to mark: attncourse mark" if waiting else ""
+        self._say(f"{said}. The grades are in {self.course.out}.")

@@ -26,6 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
         (_release, "make exercises from solutions"),
         (_adjust, "change points by hand"),
         (_extend, "give one student another deadline"),
+        (_mark, "mark answers in a browser"),
         (_undo, "list runs of grade, undo one"),
         (_export, "write tables of grades"),
         (_history, "what is known about a student"),
@@ -41,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
                 "--grades",
                 type=Path,
                 default="grades",
-                help="folder that was given to grade with --out (default: grades)",
+                help="folder that was given to grade with --out (default: %(default)s)",
             )
     return parser
 
@@ -70,7 +71,7 @@ def _grade(add) -> None:
         metavar="SUBMISSIONS",
         help="notebooks, folders, and zip files of Moodle or Canvas",
     )
-    add("--out", type=Path, metavar="GRADES", help="folder of the gradebook and pages")
+    add("--out", type=Path, default="grades", help="folder of the gradebook and pages")
     add("--jobs", type=int, default=cores(), help="notebooks at a time (%(default)s)")
     add("--students", type=Path, metavar="CSV", help="the class list")
     add(
@@ -97,6 +98,12 @@ def _grade(add) -> None:
         default=TOTAL_SECONDS,
         metavar="SECONDS",
         help="what the cells of one submission may take together (%(default)s)",
+    )
+    add(
+        "--unsafe",
+        action="store_true",
+        help="grade even where isolation lacks so much that a submission could touch "
+        "the grades of others",
     )
     add("--alike", action="store_true", help="look for answers that are alike, too")
     add("--again", action="store_true", help="grade what was graded before, too")
@@ -147,21 +154,23 @@ def _extend(add) -> None:
     add("--reason", default="", help="why; for your own records")
 
 
+def _mark(add) -> None:
+    add("--anonymous", action="store_true", help="show no names, in another order")
+    add("--port", type=int, default=0, help="of this machine (default: any free one)")
+
+
 def _undo(add) -> None:
     add("which", nargs="?", type=int, metavar="RUN", help="number (default: list runs)")
     add("--back", action="store_true", help="let the run count again")
 
 
 def _export(add) -> None:
-    add("--form", choices=("plain", "tasks", "moodle", "canvas"), default="plain")
-    add("--out", type=Path, help="folder for the tables (default: that of the grades)")
     add(
-        "--into",
-        action="append",
-        default=[],
+        "tables",
+        nargs="*",
         metavar="[N=]CSV",
-        help="a table downloaded just now, to fill: Canvas's gradebook, or Moodle's "
-        "grading worksheet of exercise N; may be repeated",
+        help="tables downloaded just now, to fill: Canvas's gradebook, or with N= "
+        "before it Moodle's grading worksheet of exercise N",
     )
     add(
         "--column",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import re
@@ -13,10 +14,11 @@ from pathlib import Path
 from attncourse_grader.batch import BOOK, Course, grade_course
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
-from attncourse_grader.hand_in.submission import Refused, version_of
+from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import exercise_named, numbered, read_time
+from attncourse_grader.isolate.sandbox import UNSAFE
 from attncourse_grader.records.effective import effective_grades
-from attncourse_grader.records.exports import write_outputs
+from attncourse_grader.records.exports import TABLES, fill, write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import file_name, number, one_line
 
@@ -36,11 +38,11 @@ def run_grade(arguments) -> int:
     """Grade what was handed in."""
     if book := book_of_fork():
         os.environ.setdefault("ATTNCOURSE_BOOK", book)
+    if arguments.unsafe:
+        os.environ[UNSAFE] = "1"
     course = Course(**{f.name: getattr(arguments, f.name) for f in fields(Course)})
     if not 1 <= course.limit <= 86_400:
         raise Refused("--limit takes seconds, from 1 to those of a day.")
-    if course.out is None and (course.deadline or course.penalty or course.times):
-        raise Refused("lateness is kept in a gradebook. Give its folder with --out.")
     return grade_course(arguments.submissions, course)
 
 
@@ -61,24 +63,20 @@ def run_gradescope(arguments) -> int:
 
 def run_release(arguments) -> int:
     """Make the exercises, say which, and note the secret's fingerprint."""
-    from attncourse_grader.exercises import exercise_of
     from attncourse_grader.hand_in.class_list import read_class_list
     from attncourse_grader.hand_in.release import mark_of, release, write_manifest
 
     names = [exercise_named(name) for name in arguments.names] or list(modules())
-    secret = arguments.secret
-    variants = arguments.variant_per_student
+    secret, variants = arguments.secret, arguments.variant_per_student
+    out = arguments.out or Path(arguments.format.replace("attncourse", "exercises"))
     if arguments.format == "nbgrader":
         from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
 
         if variants:
             raise Refused("nbgrader hands everybody the same notebooks: no variants.")
-        folder = arguments.out or Path("nbgrader")
         for name in names:
-            path = arguments.solutions / f"{name}.ipynb"
-            print(export_for_nbgrader(path, folder, secret))
+            print(export_for_nbgrader(arguments.solutions / f"{name}.ipynb", out))
         return 0
-    out = arguments.out or Path("exercises")
     copies = [(out, "")]
     if variants:
         if not secret:
@@ -100,8 +98,7 @@ def run_release(arguments) -> int:
         for name in names:
             print(release(arguments.solutions / f"{name}.ipynb", folder, mark))
     if secret:
-        versions = {name: version_of(exercise_of(name)) for name in names}
-        print(write_manifest(arguments.solutions, secret, versions, bool(variants)))
+        print(write_manifest(arguments.solutions, secret, bool(variants)))
     return 0
 
 
@@ -141,6 +138,22 @@ def _change(arguments, change, value) -> int:
     return 0
 
 
+def run_mark(arguments) -> int:
+    """Show what is to be marked on a page of this machine, until it is interrupted."""
+    from attncourse_grader.records.marking import MarkingServer
+
+    path, anonymous = arguments.grades / BOOK, arguments.anonymous
+    with Gradebook(path, must_exist=True) as book:
+        with MarkingServer(path, anonymous=anonymous, port=arguments.port) as server:
+            print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+        missing = _write(book, arguments)
+        waiting = sum(grade.waiting for grade in effective_grades(book))
+        print(f"\nThe pages are written. {waiting} answers are not marked yet.")
+    return 1 if missing else 0
+
+
 def run_undo(arguments) -> int:
     """Undo a run, or take that back; without a number, list the runs."""
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
@@ -160,9 +173,7 @@ def run_undo(arguments) -> int:
 
 
 def run_export(arguments) -> int:
-    """Write the tables of one form, and all that follows from the gradebook."""
-    from attncourse_grader.records.exports import export
-
+    """Write all that follows from the gradebook, and fill tables of platforms."""
     columns = {}
     for text in arguments.column:
         name, heading = numbered(text)
@@ -171,15 +182,15 @@ def run_export(arguments) -> int:
                 f"{text!r} is not understood. Write it like 1='Sheet 1 (42)'."
             )
         columns[name] = heading
-    into = [numbered(t) if not Path(t).exists() else ("", t) for t in arguments.into]
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         missing = _write(book, arguments)
-        out = arguments.out or arguments.grades
-        paths, said = export(book, arguments.form, out, columns, into)
-    for says in said:
-        print(says, file=sys.stderr)
-    for path in paths:
+        places = [(*numbered(t), columns) for t in arguments.tables]
+        filled = [fill(book, arguments.grades, *place) for place in places]
+    for path in [arguments.grades / name for name in TABLES]:
         print(path)
+    for paths, said in filled:
+        print(*paths, sep="\n")
+        print(*said, sep="\n", end="\n" * bool(said), file=sys.stderr)
     return 1 if missing else 0
 
 
@@ -218,6 +229,10 @@ def run_history(arguments) -> int:
         for row in book.rows(query, student):
             change = f"{row['exercise']} {row['points']:+g}. {row['reason']}"
             print(f"  {_day(row['made'])}  by hand: {change}")
+        query = "SELECT * FROM marks WHERE student = ? ORDER BY made"
+        for row in book.rows(query, student):
+            mark = f"{row['exercise']}, {row['task']}: {number(row['points'])} points"
+            print(f"  {_day(row['made'])}  marked: {mark}. {row['comment']}")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.isolate import forking, sandbox
-from attncourse_grader.workers import cores
+from attncourse_grader.workers import UNSAFE_ONLY, cores
 
 INSTALL = "not installed; pip install ./grader"
 GOOD, MISSING, LACKING = "good", "MISSING", "lacking"
@@ -51,10 +51,16 @@ def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
     }
     if not sandbox.linux:
         return found | {"Linux": (MISSING, forking.NOT_LINUX)}
-    for name, why in forking.layers().items():
-        remedy = "Grade in a container, or on a machine that has it."
-        said = (LACKING, f"does not work ({why}). {remedy}") if why else (GOOD, "works")
-        found[f"isolation: {name}"] = said
+    layers = forking.layers()
+    for name, title in sandbox.LAYERS.items():
+        why = layers.get(name)
+        said = (LACKING, f"does not work ({why}).") if why else (GOOD, "works")
+        found[f"isolation: {title}"] = said
+    if could := sandbox.possible(sandbox.DANGERS, layers):
+        said = f"a submission could {'; '.join(could)}. {UNSAFE_ONLY}"
+        found["isolation as a whole"] = (MISSING, said)
+    if could := sandbox.possible(sandbox.RISKS, layers):
+        found["what is left"] = (LACKING, f"a submission could {'; '.join(could)}.")
     return found
 
 

@@ -35,6 +35,7 @@ chmod -R go-rwx /autograder/source/solutions /autograder/source/settings.json
 RUN = """\
 #!/usr/bin/env bash
 export OMP_NUM_THREADS=1
+export ATTNCOURSE_UNSAFE=1  # there is no other submission in this container
 exec /autograder/venv/bin/python -m attncourse_grader.gradescope /autograder
 """
 MARGIN = 60  # seconds of Gradescope's limit that are kept for what is around grading
@@ -112,6 +113,8 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
     if "record" not in outcome:  # Gradescope keeps what was there before
         raise SystemExit(outcome.get("broken") or outcome.get("failed") or "no grade")
     record = outcome["record"]
+    # What is marked by hand has questions of its own in Gradescope.
+    tasks = [t | {"of": t["of"] - t.get("manual", 0)} for t in record["tasks"]]
     tests = [
         {
             "name": task["title"],
@@ -123,14 +126,16 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
             "output_format": "html",
             "visibility": settings["visibility"],
         }
-        for task in record["tasks"]
+        for task in tasks
+        if task["of"]
     ]
     notes = [*record["notes"]]
     found = {"tests": tests, "extra_data": {"created_at": metadata["created_at"]}}
     late = lateness(metadata)
     if late > 0:
         penalty = settings["penalty"] and read_penalty(settings["penalty"])
-        less = penalty.points(late, record["of"]) if penalty else 0.0
+        of = sum(task["of"] for task in tasks)
+        less = penalty.points(late, of) if penalty else 0.0
         found["score"] = max(0.0, round(record["points"] - less, 4))
         cost = f": {number(less)} points less" if less else ""
         notes.append(f"Handed in {in_words(late)} after the deadline{cost}.")

@@ -64,13 +64,13 @@ def hash_of_checks(modules) -> str:
 
 
 def hash_of_code(path: Path) -> str:
-    """Return the hash of a notebook's code cells: text in it changes no grade."""
+    """Return the hash of a notebook's code and answers: other text changes no grade."""
     try:
         cells = json.loads(path.read_bytes())["cells"]
         code = [
             (cell["source"], cell["metadata"].get("attncourse"))
             for cell in cells
-            if cell["cell_type"] == "code"
+            if cell["cell_type"] == "code" or "attncourse" in cell["metadata"]
         ]
     except (ValueError, KeyError, TypeError, AttributeError):
         return hash_of(path)  # grading will say what is wrong with it

@@ -14,6 +14,9 @@ from attncourse_grader.safe_text import one_line
 
 BESIDE = 1800  # seconds for what is not the submission's: right answers, once
 LOOKING = 5  # seconds of a processor that finding out what a file is may take
+PATIENCE = 120  # seconds in which it gets them where others use the processors
+LOOK = 2  # seconds between two looks at whether a cluster is still there
+UNSAFE_ONLY = "Grade on a machine where they work; --unsafe grades all the same."
 MEMORY = 2 << 30  # bytes that it may take beside what was there
 
 
@@ -22,7 +25,7 @@ def grade_one(
 ) -> dict:
     """Grade one notebook."""
     from attncourse_grader.grade import grading
-    from attncourse_grader.grade.report import record_of, text_of_grade
+    from attncourse_grader.grade.report import record_of
     from attncourse_grader.records.similarity import fingerprints
 
     path, solutions = Path(path), Path(solutions)
@@ -30,27 +33,32 @@ def grade_one(
         grade = grading.grade_file(
             path, solutions=solutions, secret=secret, student=student, seconds=seconds
         )
-        record, text = record_of(grade), text_of_grade(grade)
+        record = record_of(grade)
     except Refused as refused:
         return {"refused": one_line(refused, 400)}
     except SolutionBroken as broken:
         return {"broken": one_line(broken, 400)}
     except Exception as error:  # a fault of ours must not cost the others their grades
         return failure(error)
-    answers, variant = fingerprints(path, grade.exercise)
-    return {"record": record, "text": text, "answers": answers, "variant": variant}
+    answers, variant = fingerprints(grade.submission), grade.submission.variant
+    return {"record": record, "answers": answers, "variant": variant}
 
 
 def grade_apart(
     path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
 ) -> dict:
     """Do what `grade_one` does, in a fork of a process that has imported PyTorch."""
+    if sandbox.too_open(forking.layers()):  # on a worker of a cluster
+        return failure(RuntimeError("too little isolation here; see attncourse doctor"))
     arguments = (path, solutions, secret, student, seconds)
     return apart(grade_one, *arguments, seconds=seconds + BESIDE)
 
 
 def failure(error: Exception) -> dict:
     """Return what came of a file on which the grader failed."""
+    if type(error).__name__ == "KilledWorker":
+        said = "it has ended workers of the cluster, or was on them when they ended."
+        return {"failed": f"{said} Grade it without --scheduler."}
     said = one_line(f"{type(error).__name__}: {error}", 200)
     return {"failed": f"The grader failed on this file ({said}). Report it."}
 
@@ -58,7 +66,7 @@ def failure(error: Exception) -> dict:
 def look(path: Path) -> dict:
     """Find out, within limits, which exercise a file answers, or why none."""
     try:
-        return apart(looked_at, path, seconds=2 * LOOKING)
+        return apart(looked_at, path, seconds=PATIENCE)
     except RuntimeError as error:
         if not isinstance(error, forking.Ended) and "MemoryError" not in str(error):
             return failure(error)
@@ -110,52 +118,73 @@ def apart(function, *arguments, seconds: float = BESIDE):
     return forking.call(name, *plain, seconds=seconds)
 
 
-def answers_in(path: Path, exercise: str) -> dict:
-    """Return the fingerprints of the answers in a notebook."""
-    from attncourse_grader.exercises import exercise_of
+def answers_in(path: Path) -> dict:
+    """Return all fingerprints of the answers in a solution."""
+    from attncourse_grader.hand_in.submission import read_submission
     from attncourse_grader.records.similarity import fingerprints
 
-    return fingerprints(Path(path), exercise_of(exercise))[0]
+    return fingerprints(read_submission(Path(path)), window=1)
 
 
 def local_results(jobs, at: int, *, solutions, grade):
-    """Yield each job with what came of it, `at` at a time, on this machine.
-
-    An interrupt lets what runs come to its end and keeps it; a second does not wait.
-    """
+    """Yield each job with what came of it, `at` at a time, on this machine."""
     pool = ThreadPoolExecutor(max(1, at))
-    stopping = False
-    work = {
-        pool.submit(grade, job.path, solutions, job.secret, job.student): job
-        for job in jobs
-    }
+
+    def submit(job):
+        return pool.submit(grade, job.path, solutions, job.secret, job.student)
+
     try:
-        while work:
-            try:
-                finished, _ = wait(work, return_when=FIRST_COMPLETED)
-            except KeyboardInterrupt:
-                if stopping:
-                    raise
-                stopping = True
-                print("\nStopping when what runs now is graded.", file=sys.stderr)
-                work = {f: job for f, job in work.items() if not f.cancel()}
-                continue
-            for done in finished:
-                job, error = work.pop(done), done.exception()
-                yield job, failure(error) if error else done.result()
+        yield from results(jobs, submit, lambda: max(1, at))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def results(jobs, submit, room):
+    """Yield each job with what came of it.
+
+    `submit` gives a job to an executor, `room` says how many it may have at a time. An
+    interrupt lets what runs come to its end and keeps it; a second does not wait.
+    """
+    waiting, running, stopping = list(reversed(jobs)), {}, False
+    while waiting or running:
+        while len(running) < room() and waiting:
+            job = waiting.pop()
+            running[submit(job)] = job
+        try:
+            finished, _ = wait(running, LOOK, FIRST_COMPLETED)
+        except KeyboardInterrupt:
+            if stopping:
+                raise
+            stopping, waiting = True, []
+            print("\nStopping when what runs now is graded.", file=sys.stderr)
+            continue
+        for done in finished:
+            job = running.pop(done)
+            if done.cancelled():  # lost by a cluster
+                waiting.append(job)
+            else:
+                yield job, failure(e) if (e := done.exception()) else done.result()
     if stopping:
         raise KeyboardInterrupt
 
 
 def layers_missing() -> list[str]:
-    """Return a sentence for each layer of isolation that this machine lacks."""
-    return [
-        f"Answers run without this layer of isolation: {name} ({why})."
-        for name, why in forking.layers().items()
+    """Return sentences on the layers of isolation that this machine lacks.
+
+    Raises `Refused` if a submission could touch others for that.
+    """
+    layers = forking.layers()
+    said = [
+        f"Answers run without this layer of isolation: {sandbox.LAYERS[name]} ({why})."
+        for name, why in layers.items()
         if why
     ]
+    for which in (sandbox.DANGERS, sandbox.RISKS):
+        could = sandbox.possible(which, layers)
+        said += [f"A submission could {does}." for does in could]
+    if sandbox.too_open(layers):
+        raise Refused(f"{' '.join(said)} {UNSAFE_ONLY}")
+    return said
 
 
 def cores() -> int:

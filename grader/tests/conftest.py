@@ -7,6 +7,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.compare import Verdict
+from attncourse_grader.grade.by_hand import answers_by_hand
+from attncourse_grader.grade.compose import find_template
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.workers import grade_one, looked_at
@@ -24,7 +26,8 @@ def stand_in(path, *, solutions, secret="", student="", seconds=0):
         says = (f"The grader saw {text[:60]!r}.",) if kind else ()
         verdicts = [Verdict(p, not kind, kind, says) for p in task.probes]
         tasks.append(TaskGrade(found.exercise.label(task), task, verdicts))
-    return Grade(student, found.exercise, tasks, found.notes)
+    by_hand = answers_by_hand(find_template(found.exercise, solutions), found)
+    return Grade(student, found.exercise, tasks, found.notes, by_hand, found)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The command as an instructor uses it: words, exit status, sentences, no traceback."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -46,24 +45,23 @@ def test_help_loads_nothing_heavy():
 
 @pytest.mark.parametrize(
     "command",
-    ["grade", "release", "adjust", "extend", "undo", "export", "history", "doctor"],
+    [
+        "grade",
+        "release",
+        "adjust",
+        "extend",
+        "mark",
+        "undo",
+        "export",
+        "history",
+        "doctor",
+    ],
 )
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])
     assert stop.value.code == 0
     assert "usage: " in capsys.readouterr().out
-
-
-def test_without_a_folder_the_reports_are_printed(
-    tmp_path, notebook, solutions, calls, capsys
-):
-    path = notebook(tmp_path / "ada.ipynb")
-    assert main(["grade", str(path), "--solutions", str(solutions)]) == 0
-    assert "Task 1.1: Scores" in capsys.readouterr().out
-    assert os.listdir(tmp_path) == ["ada.ipynb"]
-    assert main(["grade", str(path), "--deadline", "2026-01-01"]) == 1
-    assert "--out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -143,10 +141,6 @@ def test_a_release_notes_its_secret_and_grading_compares(
     manifest = json.loads(text)
     assert manifest["secret"] == fingerprint("one")
     assert '"one"' not in text
-    assert sorted(manifest["exercises"]) == [FIRST, "3_attention_variants"]
-    main(["release", "2", *out, "--secret", "one"])
-    again = json.loads((own_solutions / "release.json").read_text())
-    assert len(again["exercises"]) == 3
     capsys.readouterr()
 
     notebook(tmp_path / "in" / "ada.ipynb")
@@ -279,8 +273,7 @@ def test_a_course_from_release_to_export_with_the_real_grader(
         "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\n"
         "Participant 7,Ada,,20.00,-\n"
     )
-    sheet = ["--into", f"1={tmp_path / 'sheet.csv'}"]
-    assert main(["export", "--form", "moodle", *sheet, *grades]) == 0
+    assert main(["export", f"1={tmp_path / 'sheet.csv'}", *grades]) == 0
     text = (tmp_path / "grades" / "filled-sheet.csv").read_text()
     assert '"Participant 7","Ada","2","20.00","-"' in text
     page = (tmp_path / "grades" / "feedback" / "Ada-1.html").read_text()

@@ -36,7 +36,7 @@ def grader(seconds=0.0, deadly=""):
         record |= {"title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": []}
         record["tasks"] = []
         record["notes"] = [f"{len(list(solutions.iterdir()))} solutions"]
-        return {"record": record, "text": "", "answers": {}, "variant": ""}
+        return {"record": record, "answers": {}, "variant": ""}
 
     return grade
 
@@ -124,21 +124,24 @@ def test_workers_with_another_version_are_named(
         grade_course([tmp_path / "ada.ipynb"], course, grade=grader())
 
 
-def test_a_lost_worker_loses_nothing(tmp_path, notebook, scheduler, course):
+def test_two_lost_workers_lose_nothing(
+    tmp_path, notebook, scheduler, course, monkeypatch
+):
+    monkeypatch.setattr(scheduler.scheduler, "allowed_failures", 3)
     for place in range(12):
         notebook(tmp_path / "in" / f"s{place:02}.ipynb", weights=str(place))
     killed = []
 
-    def kill_one():
-        pid = workers_of(scheduler)[0]
-        os.kill(pid, signal.SIGKILL)
-        killed.append(pid)
+    def kill_two():
+        for pid in workers_of(scheduler):
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
 
-    thread = when_some_are_kept(course.out, kill_one)
+    thread = when_some_are_kept(course.out, kill_two)
     status = grade_course([tmp_path / "in"], course, grade=grader(seconds=0.4))
     thread.join()
     assert status == 0
-    assert killed
+    assert len(killed) == 2
     assert students_in(course.out) == {f"s{place:02}": 7 for place in range(12)}
 
 

@@ -5,8 +5,12 @@ import shutil
 import sys
 from types import SimpleNamespace
 
+import pytest
+
 from attncourse_grader import doctor
 from attncourse_grader.cli import main
+from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.workers import grade_apart, layers_missing
 
 
 def test_a_machine_that_has_all_is_told_so(tmp_path, capsys):
@@ -56,14 +60,40 @@ def test_a_folder_that_cannot_be_written_is_missing(tmp_path, monkeypatch):
     assert doctor.examine(tmp_path)["room for grades"][0] == doctor.MISSING
 
 
-def test_layers_that_do_not_work_are_named_with_a_way_out(tmp_path, monkeypatch):
-    layers = {"network": "not permitted", "memory": ""}
+NO_NAMESPACES = {"namespaces": "not permitted", "files": "not permitted"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "could", "runs"),
+    [
+        ({}, "", True),
+        (NO_NAMESPACES, "size and time of a file", True),
+        ({"landlock": "none"}, "", True),
+        ({**NO_NAMESPACES, "landlock": "none"}, "read the solutions", False),
+        ({**NO_NAMESPACES, "calls": "none"}, "end the grader", False),
+        ({"limits": "none"}, "take the memory", False),
+    ],
+)
+def test_missing_layers_are_said_and_too_many_of_them_stop_a_run(
+    tmp_path, monkeypatch, missing, could, runs
+):
+    layers = dict.fromkeys(doctor.sandbox.LAYERS, "") | missing
     monkeypatch.setattr(doctor.forking, "layers", lambda: layers)
     found = doctor.examine(tmp_path)
-    assert found["isolation: memory"][0] == "good"
-    assert found["isolation: network"][0] == "lacking"
-    assert "container" in found["isolation: network"][1]
-    assert "not permitted" in found["isolation: network"][1]
+    for name, title in doctor.sandbox.LAYERS.items():
+        state, said = found[f"isolation: {title}"]
+        assert state == ("lacking" if name in missing else "good")
+        assert missing.get(name, "works") in said
+    assert could in doctor.text_of(found)
+    assert (found.get("isolation as a whole", "")[:1] != ("MISSING",)) == runs
+    if not runs:
+        with pytest.raises(Refused, match=could):
+            layers_missing()
+        assert "isolation" in grade_apart(tmp_path, tmp_path, "", "")["failed"]
+        monkeypatch.setenv("ATTNCOURSE_UNSAFE", "1")
+    said = layers_missing()
+    assert len(said) >= len(missing) + bool(could)
+    assert could in " ".join(said)
 
 
 def test_where_there_is_no_linux_that_is_said(tmp_path, monkeypatch):

@@ -21,11 +21,11 @@ def grades(tmp_path, solutions, calls, capsys):
     """Grade tmp_path/in, export, and return the rows of a table."""
     out = tmp_path / "grades"
 
-    def run(form, *more, table, options=()):
+    def run(table, *options):
         words = [str(tmp_path / "in"), "--solutions", str(solutions)]
         main(["grade", *words, "--out", str(out), *options])
         capsys.readouterr()
-        main(["export", "--form", form, "--grades", str(out), *more])
+        main(["export", "--grades", str(out)])
         return list(csv.reader(io.StringIO((out / table).read_text())))
 
     return run
@@ -46,9 +46,7 @@ def test_the_plain_table_has_a_row_for_every_student(tmp_path, notebook, grades)
     notebook(tmp_path / "in" / "Ada Lovelace.ipynb")
     (tmp_path / "in" / "=cmd.ipynb").write_text("{")
     (tmp_path / "class.csv").write_text("name\n=cmd\nAda Lovelace\nGrace Hopper\n")
-    rows = grades(
-        "plain", table="grades.csv", options=["--students", str(tmp_path / "class.csv")]
-    )
+    rows = grades("grades.csv", "--students", str(tmp_path / "class.csv"))
     assert rows[0][:5] == [
         "student",
         "id",
@@ -63,7 +61,7 @@ def test_the_plain_table_has_a_row_for_every_student(tmp_path, notebook, grades)
 
 def test_the_table_of_tasks_has_their_points(tmp_path, notebook, grades):
     notebook(tmp_path / "in" / "ada.ipynb")
-    head, row = grades("tasks", table="tasks.csv")
+    head, row = grades("tasks.csv")
     found = dict(zip(head, row, strict=True))
     assert (found["points"], found["1.2"], found["1.3"]) == ("2", "2", "0")
 
@@ -107,7 +105,7 @@ def test_moodles_worksheet_tells_times_and_takes_grades(
     status, said = course("grade", *times, *late, "--students", students)
     assert (status, said.count("is known")) == (0, 0)
     sheet = f"1={PLATFORMS / f'moodle-{name}.csv'}"
-    status, said = course("export", "--form", "moodle", "--into", sheet)
+    status, said = course("export", sheet)
     assert status == 0
     assert ("Allow updating records" in said) == bool(box)
     before, after = filled(tmp_path, f"moodle-{name}")
@@ -141,7 +139,7 @@ def test_who_takes_a_name_in_moodle_takes_no_grade_with_it(tmp_path, notebook, c
     )
     options = ["--students", students, "--times", f"1={PLATFORMS / 'moodle-en.csv'}"]
     course("grade", *options)
-    course("export", "--form", "moodle", "--into", f"1={PLATFORMS / 'moodle-en.csv'}")
+    course("export", f"1={PLATFORMS / 'moodle-en.csv'}")
     _, after = filled(tmp_path, "moodle-en")
     assert [row[4] for row in after[1:]] == ["4", "11.50", "7.00", "4"]
     table = (tmp_path / "grades" / "grades.csv").read_text()
@@ -152,7 +150,7 @@ def test_hidden_names_go_back_as_they_came(tmp_path, notebook, course):
     as_moodle(tmp_path, notebook, "Participant_101", "Participant_102")
     sheet = f"1={PLATFORMS / 'moodle-blind.csv'}"
     assert course("grade", "--times", sheet)[0] == 0
-    course("export", "--form", "moodle", "--into", sheet)
+    course("export", sheet)
     before, after = filled(tmp_path, "moodle-blind")
     assert [row[0] for row in after] == [row[0] for row in before]
     assert [row[2] for row in after[1:]] == ["4", "4"]
@@ -183,9 +181,7 @@ def test_a_worksheet_that_moodle_would_misread_is_refused(
     course("grade")
     text = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig").replace(old, new)
     (tmp_path / "sheet.csv").write_text(text)
-    status, said = course(
-        "export", "--form", "moodle", "--into", f"1={tmp_path / 'sheet.csv'}"
-    )
+    status, said = course("export", f"1={tmp_path / 'sheet.csv'}")
     assert (status, says in said) == (1, True)
 
 
@@ -195,7 +191,7 @@ def test_points_that_moodle_skips_are_named(tmp_path, notebook, course):
     course("adjust", "Ada Lovelace", "1", "+30", "--reason", "a bonus")
     course("adjust", "Grace Hopper", "1", "-30", "--reason", "copied")
     sheet = f"1={PLATFORMS / 'moodle-en.csv'}"
-    _, said = course("export", "--form", "moodle", "--into", sheet)
+    _, said = course("export", sheet)
     assert "which Moodle skips, and so left as they were: Ada Lovelace" in said
     assert "do not take a grade of 0. See to these after the upload: Grace" in said
 
@@ -214,7 +210,7 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, tmp_path, notebook, c
     status, said = course("grade", *options)
     assert status == (name == "canvas-split")  # which has no Emmy
     column = ["--column", "1=Sheet one (901)"] if "split" in name else []
-    status, said = course("export", "--form", "canvas", "--into", table, *column)
+    status, said = course("export", table, *column)
     assert status == 0
     assert "it takes off again from what you upload" in said
     before, after = filled(tmp_path, name)
@@ -232,16 +228,14 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, tmp_path, notebook, c
 def test_a_column_that_canvas_does_not_know_is_a_question(tmp_path, notebook, course):
     notebook(tmp_path / "in" / "lovelaceada_12_345_x.ipynb")
     course("grade", "--students", PLATFORMS / "canvas.csv")
-    into = ["--into", PLATFORMS / "canvas.csv"]
     for heading_ in ("Sheet 1", "Essay", "Final Score (read only)"):
         column = ["--column", f"1={heading_}"]
-        status, said = course("export", "--form", "canvas", *into, *column)
+        status, said = course("export", PLATFORMS / "canvas.csv", *column)
         assert (status, "which column is exercise 1?" in said) == (1, True)
-    assert course("export", "--form", "canvas")[0] == 1
     assert course("export", "--column", "Sheet")[0] == 1
     text = (PLATFORMS / "canvas.csv").read_text().replace(",20.00,", ",100.00,")
     (tmp_path / "c.csv").write_text(text)
-    status, said = course("export", "--form", "canvas", "--into", tmp_path / "c.csv")
+    status, said = course("export", tmp_path / "c.csv")
     assert (status, "Set them alike in Canvas" in said) == (1, True)
 
 

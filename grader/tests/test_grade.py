@@ -20,7 +20,7 @@ from attncourse_grader.grade.compose import (
     find_template,
 )
 from attncourse_grader.grade.grading import grade_file
-from attncourse_grader.grade.report import page_of_record, record_of, text_of_grade
+from attncourse_grader.grade.report import page_of_record, record_of
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.workers import fault_of_solution
 
@@ -181,11 +181,9 @@ def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_i
     first = "def attention_scores(query, key): 1 / 0"
     weights = "def attention_weights(scores):\n    'of the student'\n    return scores"
     grade = graded(hand_in(first, weights, spy))
-    text = text_of_grade(grade)
-    assert "of the student" in text
-    assert (
-        "softmax" not in text.split("Task 1.3")[1].split("Task 1.4")[0].split("\n")[3]
-    )
+    _, weights, attention, *_ = record_of(grade)["tasks"]
+    assert "of the student" in str(weights) + str(attention)
+    assert "softmax" not in str([check["feedback"] for check in attention["checks"]])
 
 
 def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, capfd):
@@ -213,13 +211,13 @@ def test_missing_solutions_are_a_sentence(hand_in, tmp_path, capfd):
     assert "--solutions" in capfd.readouterr().err
 
 
-def test_feedback_is_escaped_in_the_page_and_plain_in_the_terminal(hand_in):
+def test_feedback_is_escaped_in_the_page(hand_in):
     rude = (
         "def attention_scores(query, key):\n    raise ValueError('<script>x</script>')"
     )
     grade = graded(hand_in(rude))
-    assert "<script>" not in page_of_record(record_of(grade))
-    assert "ValueError" in text_of_grade(grade)
+    page = page_of_record(record_of(grade))
+    assert ("<script>" in page, "ValueError" in page) == (False, True)
 
 
 @pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])

@@ -230,10 +230,13 @@ def test_one_student_has_more_time_and_only_that_one(
     assert standing(tmp_path).total == 2
 
 
-def test_a_table_of_lateness_goes_before_times(tmp_path, notebook, grade, came, capsys):
+def test_a_time_of_nobody_is_named_and_the_others_count(
+    tmp_path, notebook, grade, came, capsys
+):
     notebook(tmp_path / "in" / "ada.ipynb", attention="right")
-    times = came("student;exercise;days\nADA;1;1,5\nnobody;1;2\n")
-    assert grade("--penalty", "1/day", *times) == 1
+    times = came("student;handed_in\nADA;2026-12-02T12:00\nnobody;2026-12-03\n")
+    late = ["--deadline", "2026-12-01", "--penalty", "2/day"]
+    assert grade(*late, *times) == 1
     assert "nobody is known as 'nobody'" in capsys.readouterr().err
     assert standing(tmp_path).penalty == 2
 
@@ -255,9 +258,9 @@ def test_a_mark_of_canvas_costs_the_least(tmp_path, notebook, grade, capsys):
 
 def test_a_run_is_undone_and_comes_back(tmp_path, notebook, grade, came, capsys):
     path = notebook(tmp_path / "in" / "ada.ipynb", attention="right")
-    grade("--penalty", "50%")
+    grade("--penalty", "50%", "--deadline", "2026-12-01")
     notebook(path, weights="wrong")
-    times = came("student,exercise,days\nada,1,1\n")
+    times = came("student,exercise,handed_in\nada,1,2026-12-02\n")
     grade(*times)
     assert standing(tmp_path).total == 0
     grades = ["--grades", str(tmp_path / "grades")]
@@ -518,7 +521,7 @@ def slow(path, solutions, secret, student):
     record = {"student": student, "exercise": "1_attention_from_scratch",
               "title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": [],
               "tasks": []}
-    return {"record": record, "text": "", "answers": {}, "variant": ""}
+    return {"record": record, "answers": {}, "variant": ""}
 
 course = Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]), jobs=1)
 sys.exit(grade_course([Path(sys.argv[1])], course, grade=slow))
@@ -552,7 +555,7 @@ def test_every_change_of_the_schema_counts_up_its_version():
     from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
 
     digest = hashlib.sha256(SCHEMA.encode()).hexdigest()[:8]
-    assert (SCHEMA_VERSION, digest) == (3, "8cbafa33")
+    assert (SCHEMA_VERSION, digest) == (4, "da8c2ca7")
 
 
 def test_json_beside_the_page_says_what_counts(tmp_path, notebook, grade):

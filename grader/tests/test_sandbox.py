@@ -12,15 +12,16 @@ from types import SimpleNamespace
 import pytest
 
 import attncourse
-from attncourse_grader.isolate import forking, sandbox
+from attncourse_grader.isolate import channel, forking, sandbox
 from attncourse_grader.isolate.landlock import without
 
 HIDDEN = str(Path(attncourse.__file__).parent / "by_hand.py")
 TRY = """
 import json, os, socket, sys
 from pathlib import Path
-from attncourse_grader.isolate import sandbox, spawn
-import tempfile
+from attncourse_grader.isolate import sandbox, seccomp, spawn
+import ctypes, fcntl, resource, tempfile, threading
+outer = os.getpid()
 
 def inside(sock):
     def can(what):
@@ -29,6 +30,28 @@ def inside(sock):
         except Exception as error:
             return type(error).__name__
         return "yes"
+    libc = ctypes.CDLL(None, use_errno=True)
+    def call(number, *arguments):
+        if libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments)) < 0:
+            raise OSError(ctypes.get_errno(), "")
+    def calls(sock):
+        numbers = {
+            row["call"]: int(row[os.uname().machine] or row["x86_64"])
+            for row in seccomp.CALLS
+            if not row["rule"]
+        }
+        found = {n: lambda k=k: call(k, 0, 0, 0, 0, 0) for n, k in numbers.items()}
+        return found | {
+            "fork again": os.fork,
+            "kill": lambda: os.kill(outer, 0),
+            "kill all": lambda: os.kill(-1, 0),
+            "limits": lambda: resource.prlimit(outer, resource.RLIMIT_CPU, (1, 1)),
+            "owner": lambda: fcntl.fcntl(sock, fcntl.F_SETOWN, outer),
+            "owner by ioctl": lambda: fcntl.ioctl(sock, 0x8901, b"1234"),
+            "datagrams": lambda: socket.socketpair(type=socket.SOCK_DGRAM),
+            "death": lambda: call({"x86_64": 157}.get(os.uname().machine, 167), 1),
+            "a call of tomorrow": lambda: call(463),
+        }
     def connect():
         socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=2)
     def fill():
@@ -40,7 +63,6 @@ def inside(sock):
         "secret": can(lambda: Path(sys.argv[2]).read_text()),
         "write": can(lambda: Path(sys.argv[2]).write_text("x")),
         "home": can(lambda: os.listdir(os.path.expanduser("~root"))),
-        "others": can(lambda: os.kill(os.getppid() or 1, 0)),
         "proc": can(lambda: os.listdir("/proc/1")),
         "own": can(lambda: Path("mine").write_text("x")),
         "memory": can(lambda: bytearray(8 << 30)),
@@ -48,6 +70,9 @@ def inside(sock):
         "user": os.getuid(),
         "stdin": sys.stdin.read() if sys.stdin else "",
         "exercises": can(lambda: (sandbox.visible()[1][0] / "run.py").read_text()),
+        "thread": can(lambda: threading.Thread(target=print).start()),
+        "pair": can(socket.socketpair),
+        "calls": {name: can(call) for name, call in calls(sock).items()},
         "hidden file": can(lambda: len(Path(sys.argv[3]).read_text()) or 1 / 0),
         "interpreter": can(lambda: os.listdir(sys.base_prefix)),
     }
@@ -74,8 +99,8 @@ def server():
         yield listening.getsockname()[1]
 
 
-def tried(server, secret, before=()):
-    command = [*before, sys.executable, "-c", TRY, str(server), str(secret), HIDDEN]
+def tried(server, secret, before=(), code=TRY):
+    command = [*before, sys.executable, "-c", code, str(server), str(secret), HIDDEN]
     environment = {**os.environ, "COURSE_TOKEN": "x"}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True
@@ -85,15 +110,21 @@ def tried(server, secret, before=()):
 
 def assert_isolated(found):
     layers, said = found["layers"], found["said"]
-    assert said["own"] == "yes"
-    assert said["interpreter"] == "yes"
+    # Where nothing limits what all files take together, none can be written.
+    assert (said["own"] == "yes") == (layers.get("files") == "")
+    assert said["interpreter"] == said["thread"] == said["pair"] == "yes"
+    if not layers["calls"]:
+        done = {name for name, how in said["calls"].items() if how != "PermissionError"}
+        assert done == {"a call of tomorrow"}
+        assert said["calls"]["a call of tomorrow"] == "OSError"  # there is none
     assert "COURSE_TOKEN" not in said["environment"]
     assert said["environment"]["CUDA_VISIBLE_DEVICES"] == ""
     assert said["stdin"] == ""
     assert said["memory"] != "yes" or layers["limits"]
-    if not layers["namespaces"]:
+    assert said["fill"] != "yes"
+    if not (layers["namespaces"] and layers["calls"]):
         assert said["network"] != "yes"
-        assert said["fill"] != "yes"
+    if not layers["namespaces"]:
         assert said["proc"] != "yes"
     if not (layers.get("files", "none") and layers["landlock"]):
         assert said["secret"] != "yes"
@@ -112,9 +143,8 @@ def test_what_is_isolated_reaches_nothing(server, tmp_path):
     assert secret.read_text() == "20 points"
 
 
-# Without mount namespaces the others have to do: Landlock, another user, limits.
+# A stand-in for a container of Docker: without mount namespaces the others have to do.
 NO_NAMESPACES = """
-import os
 from attncourse_grader.isolate import sandbox
 def refused():
     raise OSError("Operation not permitted")
@@ -125,20 +155,9 @@ sandbox.own_namespaces = refused
 def test_where_namespaces_are_refused_the_other_layers_work(server, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("20 points")
-    command = [
-        sys.executable,
-        "-c",
-        NO_NAMESPACES + TRY,
-        str(server),
-        str(secret),
-        HIDDEN,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
+    found = tried(server, secret, code=NO_NAMESPACES + TRY)
     assert found["layers"]["namespaces"] == "Operation not permitted"
     assert_isolated(found)
-    if not found["layers"]["landlock"]:
-        assert found["said"]["network"] != "yes"
 
 
 @pytest.mark.skipif(
@@ -162,14 +181,14 @@ def test_an_ordinary_user_has_the_same_layers(server, tmp_path):
         show = ""
     user = "--reuid 12345 --regid 12345 --clear-groups --inh-caps=-all"
     before = ["unshare", "-m", "sh", "-c", f'{show} exec setpriv {user} "$@"', "sh"]
-    found = tried(server, secret, before)
-    assert_isolated(found)
+    for code in (TRY, NO_NAMESPACES + TRY):
+        assert_isolated(tried(server, secret, before, code))
     assert secret.read_text() == "20 points"
 
 
 def test_layers_say_whether_they_work():
     found = forking.layers()
-    assert list(found) == list(sandbox.LAYERS.values())
+    assert list(found) == list(sandbox.LAYERS)
     assert all(isinstance(why, str) for why in found.values())
 
 
@@ -177,28 +196,9 @@ def test_a_layer_that_was_not_tried_does_not_work(monkeypatch):
     said = SimpleNamespace(stdout=b'{"limits": "", "rights": "no"}')
     monkeypatch.setattr(forking.subprocess, "run", lambda *_, **__: said)
     found = forking.layers.__wrapped__()
-    assert found["limits to memory, processes and time"] == ""
-    assert found["no rights"] == "no"
-    assert "not tried" in found["own files of limited size"]
-
-
-@pytest.mark.parametrize(
-    ("names", "version", "own_user", "works"),
-    [
-        (["namespaces"], 4, False, True),
-        (["landlock"], 4, False, False),
-        (["landlock"], 6, False, True),
-        (["landlock"], 4, True, True),
-        ([], 6, False, False),
-    ],
-)
-def test_signals_reach_others_unless_something_stops_them(
-    monkeypatch, names, version, own_user, works
-):
-    monkeypatch.setattr(sandbox.landlock, "version", lambda: version)
-    layers = dict.fromkeys(names, "")
-    why = sandbox.why_not(sandbox.signals_stay_inside, layers, own_user=own_user)
-    assert (why == "") == works
+    assert found["limits"] == ""
+    assert found["rights"] == "no"
+    assert "not tried" in found["files"]
 
 
 def test_hidden_folders_are_cut_out_of_readable_ones(tmp_path):
@@ -206,3 +206,16 @@ def test_hidden_folders_are_cut_out_of_readable_ones(tmp_path):
         (tmp_path / name).mkdir(parents=True)
     found = without([tmp_path], [tmp_path / "a" / "y"])
     assert found == [tmp_path / "a" / "x", tmp_path / "b"]
+
+
+def test_a_message_of_many_small_parts_is_refused_before_it_is_read():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for count, refused in ((2, False), (1000, True)):
+            body = b"[" + b",".join([b"[]"] * count) + b"]"
+            theirs.sendall(channel.HEAD.pack(len(body)) + body)
+            if refused:
+                with pytest.raises(channel.Broken, match="parts"):
+                    channel.receive(ours, most_parts=100)
+            else:
+                assert channel.receive(ours, most_parts=100) == [[], []]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,30 +65,12 @@ def compare(
 ) -> dict[str, dict]:
     """Let nbval run answers in isolation, and return what it says of each task.
 
-    Parameters
-    ----------
-    solutions : str
-        The folder of the instructor's notebooks.
-    notebook : str
-        The name of the exercise's notebook.
-    answers : dict of str to str
-        The code of the answers, by task.
-    checked : list of str
-        The names of the tasks that are checked.
-    secret : str
-        What hidden inputs are drawn from.
-    seconds : float
-        That all cells together may take.
-    limits : (float, float)
-        Seconds that a probe may take, and one that is slow or a definition.
-
-    Returns
-    -------
-    dict of str to dict
-        By task: ``error``, what its cell raised; ``ended``, whether it ended the
-        process; ``passed``, whether nbval found the outputs as stored; ``failing``, the
-        places of probes whose output differs; ``cases``, by such a place,
-        [seed, expected, came].
+    `answers` has the code by task, `checked` the names of the tasks that are checked.
+    `seconds` bounds all cells together; `limits` are for a probe, and for one that is
+    slow or a definition. By task there is: ``error``, what its cell raised; ``ended``,
+    whether it ended the process; ``passed``, whether nbval found the outputs as stored;
+    ``failing``, the places of probes whose output differs; ``cases``, by such a place,
+    [seed, expected, came].
 
     Raises `SolutionBroken` if the solution does not run.
     """
@@ -167,10 +150,9 @@ def expected_of(template: Template, secret: str) -> dict:
                 else:
                     came = student.observe(task.name, place, seeds, SLOW)
                     _compare_with_record(template, task, place, came, recorded)
-                inert = same.inert if same is not None else ()
                 for seed, seen in zip(seeds, came, strict=True):
                     text = block_of(place, seed, plain(render(seen, probe)))
-                    found[task.name, place, seed] = replace(seen, inert=inert), text
+                    found[task.name, place, seed] = seen, text
     except (AnswerError, ProcessEnded) as error:
         name = template.path.name
         raise SolutionBroken(f"the solution {name} does not run: {error}") from None
@@ -196,17 +178,6 @@ def _compare_with_record(template, task, place: int, came, recorded) -> None:
                 f"the solution {template.path.name} {what} for {task.title!r} than "
                 "when it was recorded. Mend it; if it is right, call `make expected`"
             )
-
-
-def expected_plain(path: str, secret: str) -> list:
-    """Return what a solution returns, as [task, place, {seed: plain data}]."""
-    template = Template(Path(path), exercise_of(Path(path).stem))
-    found: dict = {}
-    for (task, place, seed), (seen, _) in expected_of(template, secret).items():
-        visible = template.exercise.task(task).probes[place].seeds
-        if secret or seed in visible:
-            found.setdefault((task, place), {})[seed] = to_plain(seen)
-    return [[*key, by_seed] for key, by_seed in found.items()]
 
 
 def _spawner(template: Template, seconds: float, forbidden=()) -> Spawner:
@@ -285,11 +256,11 @@ class Kernel:
             student.close()
         return "".join(text)
 
-    def _observe(self, student, task, place, seeds, *, effects=False) -> list[Case]:
+    def _observe(self, student, task, place, seeds) -> list[Case]:
         probe = task.probes[place]
         seconds = (self.slow if probe.slow else self.quick) * _stretch()
         try:
-            came = student.observe(task.name, place, seeds, seconds, effects=effects)
+            came = student.observe(task.name, place, seeds, seconds)
         except AnswerError as error:
             came = [Observation({}, error=str(error))] * len(seeds)
         cases = []
@@ -302,18 +273,14 @@ class Kernel:
         return cases
 
     def _explain(self, student, task, place: int, cases: list[Case]) -> None:
-        """Keep the cases of a probe that fails; of the first, also what inputs do."""
+        """Keep the cases of a probe that fails."""
         probe = task.probes[place]
         kept = self.cases.setdefault(task.name, {})
         found = {case.seed: case for case in cases}
-        if probe.slow or (not kept and not any(case.came.error for case in cases)):
-            try:
-                for case in self._observe(
-                    student, task, place, probe.seeds, effects=True
-                ):
-                    found[case.seed] = case
-            except ProcessEnded:
-                pass
+        if probe.slow:
+            with suppress(ProcessEnded):
+                again = self._observe(student, task, place, probe.seeds)
+                found |= {case.seed: case for case in again}
         kept[place] = [
             [case.seed, to_plain(case.expected), to_plain(case.came)]
             for case in found.values()

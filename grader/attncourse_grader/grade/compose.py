@@ -14,9 +14,15 @@ from pathlib import Path
 from attncourse.exercises.probe import Exercise, Task
 from attncourse_grader import cache
 from attncourse_grader.exercises import modules
+from attncourse_grader.grade.by_hand import by_hand_in
 from attncourse_grader.hand_in.release import solution_of
 from attncourse_grader.hand_in.source import Statement, needed, statements_of
-from attncourse_grader.hand_in.submission import Refused, Submission, read_notebook
+from attncourse_grader.hand_in.submission import (
+    Refused,
+    Submission,
+    is_text,
+    read_notebook,
+)
 
 WORD = re.compile(r"\w+")
 HIDDEN_INPUTS = 3  # of each probe, beside those of the student's own notebook
@@ -31,17 +37,20 @@ class Template:
         self.path, self.exercise = path, exercise
         self.given: list[Statement] = []
         self.solution: list[Statement] = []
+        self.by_hand: list[dict] = []
         self.version = hashlib.sha256(path.read_bytes()).hexdigest()
         if (known := cache.get(self.version)) is not None:
-            self.given, self.solution = known
+            self.given, self.solution, self.by_hand = known
             return
         self._read(path)
-        cache.put(self.version, (self.given, self.solution))
+        cache.put(self.version, (self.given, self.solution, self.by_hand))
 
     def _read(self, path: Path) -> None:
         before_answers = True
         for place, cell in enumerate(read_notebook(path).cells, start=1):
-            if cell.cell_type != "code":
+            if (part := by_hand_in(cell, self.exercise)) is not None:
+                self.by_hand.append(part)
+            if cell.cell_type != "code" or is_text(cell):
                 continue
             mark = cell.metadata.get("attncourse", {})
             if "answer" in mark:

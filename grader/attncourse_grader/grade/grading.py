@@ -19,6 +19,7 @@ from attncourse.exercises.forbidden import forbidden_uses
 from attncourse.exercises.probe import Exercise, Task
 from attncourse.exercises.recorded import known
 from attncourse.exercises.run import draw, from_plain
+from attncourse_grader.grade.by_hand import answers_by_hand
 from attncourse_grader.grade.compose import answers_in, find_template, source_of
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.source import changes_libraries
@@ -67,6 +68,9 @@ class Grade:
     exercise: Exercise  # the exercise
     tasks: list[TaskGrade]  # its tasks
     notes: list[str]  # about the whole
+    # What is marked by hand: name, title, ``manual`` points, answer and its hash.
+    by_hand: list[dict] = field(default_factory=list)
+    submission: Submission | None = None
 
     @property
     def points(self) -> float:
@@ -108,22 +112,10 @@ def grade_file(
     student: str = "",
     seconds: float = TOTAL_SECONDS,
 ) -> Grade:
-    """Grade one notebook.
+    """Grade one notebook, whose cells may take so many seconds together.
 
-    Parameters
-    ----------
-    path : Path
-        The notebook that was handed in.
-    solutions : Path
-        The folder of the instructor's notebooks.
-    secret : str
-        What hidden inputs are drawn from. The same secret gives the same inputs.
-    student : str
-        Who handed it in; by default the name of the file.
-    seconds : float
-        That all its cells together may take.
-
-    Raises `Refused` if the file is no notebook of an exercise.
+    The same secret gives the same hidden inputs. Raises `Refused` if the file is no
+    notebook of an exercise.
     """
     submission = read_submission(path)
     exercise = submission.exercise
@@ -161,7 +153,8 @@ def grade_file(
     notes = list(submission.notes)
     if timed.left <= 0:
         notes.append(OUT_OF_TIME.format(round(seconds)))
-    return Grade(student or path.stem, exercise, grades, notes)
+    by_hand = answers_by_hand(template, submission)
+    return Grade(student or path.stem, exercise, grades, notes, by_hand, submission)
 
 
 def refusal(task: Task, submission: Submission, template) -> list[Verdict]:

@@ -15,32 +15,24 @@ from markupsafe import Markup, escape
 from attncourse_grader.safe_text import number, plain, plain_data
 
 
-def text_of_grade(grade) -> str:
-    """Return what the terminal shows about one submission."""
-    from attncourse.exercises.notebook import text_of_task
-
-    head = f"Exercise {grade.exercise.number}: {grade.exercise.title}"
-    tasks = [text_of_task(t.label, t.task, t.verdicts) + "\n" for t in grade.tasks]
-    of = f"{number(grade.points)} of {number(grade.exercise.points)} points."
-    return plain("\n".join([head, "", *tasks, f"Together {of}", *_notes(grade)]))
-
-
-def _notes(grade) -> list[str]:
-    own = [f"Task {task.label}: {note}" for task in grade.tasks for note in task.notes]
-    return [*grade.notes, *own]
-
-
 def record_of(grade) -> dict:
     """Return a grade as plain data, from which its page can be written."""
+    tasks = {task.task.name: _task_record(task) for task in grade.tasks}
+    for part in grade.by_hand:
+        label = f"{grade.exercise.number}.{len(tasks) + 1}"
+        new = {"task": label, "points": 0, "of": 0, "notes": [], "checks": []}
+        record = tasks.setdefault(part["name"], {**part, **new})
+        record |= {k: v for k, v in part.items() if k not in record}
+        record["of"] += part["manual"]
     return plain_data(
         {
             "student": grade.student,
             "exercise": grade.exercise.notebook,
             "title": f"Exercise {grade.exercise.number}: {grade.exercise.title}",
             "points": grade.points,
-            "of": grade.exercise.points,
+            "of": sum(task["of"] for task in tasks.values()),
             "notes": list(grade.notes),
-            "tasks": [_task_record(task) for task in grade.tasks],
+            "tasks": list(tasks.values()),
         }
     )
 

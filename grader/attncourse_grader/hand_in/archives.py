@@ -37,16 +37,11 @@ class Entry(NamedTuple):
 
 
 def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
-    """Take notebooks out of a zip file.
+    """Take notebooks out of a zip file into a folder.
 
-    Parameters
-    ----------
-    archive, folder : Path
-        The file, and where to put what is in it.
-    whose : callable, optional
-        Says of the parts of a name whose the file is, so that nobody fills the archive
-        for others. Zip files in the archive are taken, too. Without it the archive is
-        of one student, and archives in it are refused.
+    `whose` says of the parts of a name whose the file is, so that nobody fills the
+    archive for others; zip files in it are taken, too. Without it the archive is of one
+    student, and archives in it are refused.
     """
     label = one_line(archive.name)
     try:

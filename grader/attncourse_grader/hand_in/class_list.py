@@ -51,12 +51,16 @@ class ClassList:
         self.students = students
         self._by_key: dict[str, set[Student]] = {}
         self._by_name: dict[str, set[Student]] = {}
+        self._by_mark: dict[tuple, list[Student]] = {}
         self._by_moodle: dict[str, list[tuple[str, Student]]] = {}
         for student in students:
             for key in _names_of(student):
                 self._by_name.setdefault(key, set()).add(student)
             for key in _names_of(student) | _marks_of(student):
                 self._by_key.setdefault(key, set()).add(student)
+            for kind in MARKS:
+                if key := key_of(getattr(student, kind)):
+                    self._by_mark.setdefault((kind, key), []).append(student)
         self._groups: dict[str, set[Student]] = {}
         for student in students:
             for group in filter(None, map(key_of, student.section.split(","))):
@@ -72,12 +76,11 @@ class ClassList:
         Returns whose row it is, None if nobody on the list can be meant.
         """
         number, name = number_in(row.get("identifier", "")), row.get("name", "")
-        found = self._by_key.get(key_of(row.get("email", "")), set())
-        if len(found) != 1:
-            found = self._by_name.get(key_of(name), set())
+        found = self.marked("email", row.get("email", ""))
+        found = found if len(found) == 1 else self.named(name, full=True)
         if len(found) != 1 or not number:
             return None
-        (student,) = found
+        student = found[0]
         self._by_moodle.setdefault(number, []).append((key_of(name), student))
         return student
 
@@ -107,16 +110,23 @@ class ClassList:
             return [], f"{found.name!r} has two numbers"
         return students, why
 
-    def _named(self, name: str, *, full=False) -> tuple[list[Student], str]:
+    def named(self, name: str, *, full=False) -> list[Student]:
         """Return who has a name; a full one is no login, for people choose theirs."""
         known = self._by_name if full else self._by_key
         matches = known.get(key_of(name), set())
         exact = {s for s in matches if name in (s.student, s.name, s.id, s.user)}
-        matches = exact or matches
+        return sorted(exact or matches, key=lambda s: s.student)
+
+    def marked(self, kind: str, text: str) -> list[Student]:
+        """Return who has a number, a login or an address, one of `MARKS`."""
+        return self._by_mark.get((kind, key_of(text)), [])
+
+    def _named(self, name: str, *, full=False) -> tuple[list[Student], str]:
+        matches = self.named(name, full=full)
         if len(matches) == 1:
-            return list(matches), ""
+            return matches, ""
         if matches:
-            several = ", ".join(sorted(s.student for s in matches))
+            several = ", ".join(s.student for s in matches)
             return [], f"{name!r} may be any of {several}"
         group = self._groups.get(key_of(name), set())
         why = "" if group else f"{name!r} is not on the class list"

@@ -22,12 +22,7 @@ with contextlib.suppress(ImportError):  # not on Windows
     import pwd
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.archives import (
-    NOTEBOOKS,
-    Entry,
-    of_no_interest,
-    unpack,
-)
+from attncourse_grader.hand_in.archives import NOTEBOOKS, Entry, of_no_interest, unpack
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.safe_text import one_line
 
@@ -79,16 +74,10 @@ class Collected:
 
 
 def collect(places, scratch: Path, students=None) -> Collected:
-    """Find the notebooks in files, folders and zip files.
+    """Find the notebooks in files, folders and zip files; unpack into `scratch`.
 
-    Parameters
-    ----------
-    places : iterable of Path
-        What the instructor names.
-    scratch : Path
-        A folder for what is unpacked.
-    students : ClassList, optional
-        Without it, names in a place that might itself be a student's are not believed.
+    Without a class list, names in a place that might itself be a student's are not
+    believed.
     """
     found = Collected()
     places = list(map(Path, places))

@@ -1,36 +1,31 @@
 """Exercises as assignments of nbgrader, for those who grade with it.
 
 nbgrader runs answers and checks in one process, so an answer that means to can reach
-its own check; `attncourse grade` is built so that it cannot.
+its own check; `attncourse grade` is built so that it cannot. The inputs are those of
+the check that the student runs, too.
 """
 
 from __future__ import annotations
 
-import base64
 import copy
-import json
-import sys
-import zlib
+import functools
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.release import MODEL_ANSWER, text_of
-from attncourse_grader.hand_in.submission import Refused, read_notebook
-from attncourse_grader.isolate import forking
+from attncourse_grader.hand_in.submission import Refused, is_text, read_notebook
 
 SCHEMA = 3  # of nbgrader's metadata of cells
-SECONDS = 1800  # that the solution may take
 TEST = """\
 # Graded, {points:g} of {of:g} points: {claim}
 ### BEGIN HIDDEN TESTS
 from attncourse_grader.hand_in.nbgrader_format import require
 
-expected = {expected!r}
-require({notebook!r}, {task!r}, {place}, expected, {names})
+require({notebook!r}, {task!r}, {place}, {names})
 ### END HIDDEN TESTS"""
 
 
-def assignment_from(solution, name: str, expected: dict):
+def assignment_from(solution, name: str):
     """Return the source notebook of an assignment of nbgrader."""
     from nbformat.v4 import new_code_cell
 
@@ -42,6 +37,10 @@ def assignment_from(solution, name: str, expected: dict):
     for cell in notebook.cells:
         cells.append(cell)
         mark = cell.metadata.get("attncourse", {})
+        manual = mark.get("manual")  # what somebody marks by hand
+        if is_text(cell):
+            _mark(cell, f"answer-{mark['answer']}", solution=True, points=manual)
+            continue
         if cell.cell_type == "markdown":
             if MODEL_ANSWER.search(cell.source):  # read, and given no points
                 questions += 1
@@ -49,7 +48,7 @@ def assignment_from(solution, name: str, expected: dict):
             continue
         cell.outputs, cell.execution_count = [], None
         if task := mark.get("answer"):
-            _mark(cell, f"answer-{task}", solution=True)
+            _mark(cell, f"answer-{task}", solution=True, points=manual)
         elif name_of_task := mark.get("check"):
             _mark(cell, f"check-{name_of_task}")
             task = exercise.task(name_of_task)
@@ -63,7 +62,6 @@ def assignment_from(solution, name: str, expected: dict):
                     notebook=name,
                     task=task.name,
                     place=place,
-                    expected=_packed(expected[task.name, place]),
                     names=", ".join(task.answers),
                 )
                 test = new_code_cell(source)
@@ -97,18 +95,10 @@ def _shares(task) -> list[float]:
     return found
 
 
-def _packed(plain: dict) -> str:
-    return base64.b64encode(zlib.compress(json.dumps(plain).encode())).decode()
-
-
-def export_for_nbgrader(solution: Path, folder: Path, secret: str = "") -> Path:
+def export_for_nbgrader(solution: Path, folder: Path) -> Path:
     """Write the source of one assignment into a course folder of nbgrader."""
-    name = solution.stem
-    call = "attncourse_grader.grade.comparing.expected_plain"
-    found = forking.call(call, str(solution.absolute()), secret, seconds=SECONDS)
-    expected = {(task, place): by_seed for task, place, by_seed in found}
-    notebook = assignment_from(read_notebook(solution), name, expected)
-    path = folder / "source" / name / solution.name
+    notebook = assignment_from(read_notebook(solution), solution.stem)
+    path = folder / "source" / solution.stem / solution.name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text_of(notebook), encoding="utf8")
@@ -117,25 +107,16 @@ def export_for_nbgrader(solution: Path, folder: Path, secret: str = "") -> Path:
     return path
 
 
-def require(notebook: str, task: str, place: int, expected: str, *answers) -> None:
+def require(notebook: str, task: str, place: int, *answers) -> None:
     """Raise if an answer does not pass a probe: what nbgrader runs."""
-    from attncourse.exercises.compare import Case, judge
-    from attncourse.exercises.forbidden import forbidden_uses
-    from attncourse.exercises.notebook import source_of
-    from attncourse.exercises.run import draw, from_plain, observe
-
-    exercise = exercise_of(notebook)
-    known = json.loads(zlib.decompress(base64.b64decode(expected)))
-    asked = exercise.task(task)
-    space = vars(sys.modules["__main__"])
-    names, probe = exercise.forbidden_in(asked), asked.probes[place]
-    others = exercise.answers_beside(asked)
-    if uses := forbidden_uses(source_of(answers, space, names, others), names):
-        raise AssertionError(uses[0])
-    cases = []
-    for seed, plain in known.items():
-        came = observe(probe, answers, int(seed))
-        cases.append(Case(int(seed), draw(probe, int(seed)), from_plain(plain), came))
-    verdict = judge(probe, cases)
+    verdict = _verdicts(notebook, task, answers)[place]
     if not verdict.holds:
         raise AssertionError(" ".join(verdict.sentences))
+
+
+@functools.lru_cache(maxsize=1)  # each probe of a task asks
+def _verdicts(notebook: str, task: str, answers):
+    from attncourse.exercises.notebook import verdicts_on
+
+    exercise = exercise_of(notebook)
+    return verdicts_on(exercise, exercise.task(task), answers)

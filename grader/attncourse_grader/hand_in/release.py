@@ -1,8 +1,8 @@
 """Make the exercises that students get from the solutions that instructors own.
 
-What was released is noted beside the solutions in ``release.json``: which versions,
-with which secret, and whether each student has hidden inputs of their own. It holds no
-secret and no name: of the secret it has a fingerprint that takes long to guess from.
+A release is noted beside the solutions in ``release.json``: when, with which secret,
+and whether each student has hidden inputs of their own. It holds no secret and no name:
+of the secret it has a fingerprint that takes long to guess from.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ import re
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
-from attncourse_grader.hand_in.submission import Refused, read_notebook, version_of
+from attncourse_grader.hand_in.submission import (
+    Refused,
+    is_text,
+    read_notebook,
+    version_of,
+)
 
 DEFAULT_SECRET = "attention"  # an instructor takes another
 MANIFEST = "release.json"
@@ -73,7 +78,9 @@ def exercise_from(solution, name: str, mark: str = ""):
             continue
         cell.outputs, cell.execution_count = [], None
         if task := cell.metadata.get("attncourse", {}).get("answer"):
-            cell.source = stub_of(cell.source, exercise.label(exercise.task(task)))
+            words = is_text(cell)
+            label = task if words else exercise.label(exercise.task(task))
+            cell.source = stub_of(cell.source, label)
     return notebook
 
 
@@ -136,18 +143,13 @@ def read_manifest(solutions: Path) -> dict | None:
     return found
 
 
-def write_manifest(
-    solutions: Path, secret: str, versions: dict, variants: bool
-) -> Path:
-    """Note a release; what was released before with the same secret stays noted."""
-    before = read_manifest(solutions) or {}
-    same = before.get("secret") == fingerprint(secret)
+def write_manifest(solutions: Path, secret: str, variants: bool) -> Path:
+    """Note a release."""
     path = solutions / MANIFEST
     manifest = {
         "released": datetime.date.today().isoformat(),
         "secret": fingerprint(secret),
         "variants": variants,
-        "exercises": {**(before.get("exercises", {}) if same else {}), **versions},
     }
     path.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf8")
     return path

@@ -53,6 +53,9 @@ class Submission:
     renamed: dict[str, str]
     # What the student should know: an older version, an unreadable cell.
     notes: list[str] = field(default_factory=list)
+    # What is written in words, by task, or by cell where the metadata is lost.
+    texts: dict[str, str] = field(default_factory=dict)
+    variant: str = ""  # the mark of whom it was released to
 
     def answer(self, task: Task) -> list[Statement]:
         """Return the statements that make up the answer to a task."""
@@ -152,9 +155,12 @@ def read_submission(path: Path) -> Submission:
     Raises `Refused` if the file is no notebook of an exercise.
     """
     notebook = read_notebook(path)
-    statements, broken_cells, marks = [], [], {}
+    statements, broken_cells, marks, texts = [], [], {}, {}
     for place, cell in enumerate(notebook.cells, start=1):
-        if cell.cell_type != "code":
+        if cell.cell_type != "code" or is_text(cell):
+            name = cell.metadata["attncourse"].get("answer") if is_text(cell) else ""
+            parts = texts.get(str(name or cell.id)), cell.source
+            texts[str(name or cell.id)] = "\n\n".join(filter(None, parts))
             continue
         mark = cell.metadata.get("attncourse")
         marks[place] = mark.get("answer") if isinstance(mark, dict) else None
@@ -178,9 +184,15 @@ def read_submission(path: Path) -> Submission:
             "This is another version of the exercise than the one in use. What both "
             "versions ask for is graded."
         )
-    return Submission(
-        path, found, statements, broken, _renamed(found, statements, marks), notes
-    )
+    renamed = _renamed(found, statements, marks)
+    more = notes, texts, str(said.get("variant", ""))[:64]
+    return Submission(path, found, statements, broken, renamed, *more)
+
+
+def is_text(cell) -> bool:
+    """Say whether a cell is marked as an answer in words, which is not run."""
+    mark = cell.metadata.get("attncourse")
+    return isinstance(mark, dict) and mark.get("kind") == "text"
 
 
 def _exercise_in(said, statements, broken, marks, path) -> Exercise:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import json
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +12,6 @@ from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import heading, read_table
 
-LONGEST = 10**8  # seconds late, three years
-UNITS = {"days": 86400, "hours": 3600}
 WHEN = ("handed_in", "submitted", "submitted_at", "created_at", "timestamp", "time")
 # How months begin in English, German and French.
 MONTHS = ("jan", "f[eé]", "m[aä]r", "a[pv]r", "ma[iy]", "jun|juin", "jul|juil", "a[uo]")
@@ -32,7 +28,6 @@ class Said:
     student: dict[str, str]  # name, number in Moodle or Canvas, id: what it has
     exercise: str  # "" for all
     handed_in: float | None = None  # seconds since 1970
-    late: float | None = None  # seconds after the deadline, where it says that instead
 
 
 def exercise_named(text: str) -> str:
@@ -89,13 +84,9 @@ def read_deadlines(texts) -> dict[str, float | None]:
 
 
 def read_times(text: str) -> list[Said]:
-    """Read when, or how late, things were handed in.
+    """Read when things were handed in, of exercise N alone where ``N=`` comes first.
 
-    Parameters
-    ----------
-    text : str
-        A file, with ``N=`` before it where the file is of exercise N alone: Moodle's
-        grading worksheet, Canvas's submissions as JSON, or a CSV of one's own.
+    Moodle's grading worksheet, Canvas's submissions as JSON, or a CSV of one's own.
     """
     name, rest = numbered(text) if not Path(text).exists() else ("", text)
     path = Path(rest)
@@ -119,26 +110,11 @@ def read_times(text: str) -> list[Said]:
             raise Refused(f"{where}: no column says which student.")
         which = row.get("exercise") or row.get("assignment") or ""
         own = exercise_named(which) if which else name
-        handed_in, late = _own_time(where, row)
-        found.append(Said(row, own, handed_in, late))
+        when = next((row[column] for column in WHEN if row.get(column)), "")
+        if not when:
+            raise Refused(f"{where}: no column says when. Name it handed_in.")
+        found.append(Said(row, own, read_time(when)))
     return found
-
-
-def _own_time(where: str, row: dict[str, str]) -> tuple[float | None, float | None]:
-    for column in WHEN:
-        if row.get(column):
-            return read_time(row[column]), None
-    for unit, seconds in UNITS.items():
-        if row.get(unit):
-            late = math.nan
-            with contextlib.suppress(ValueError):
-                late = float(row[unit].replace(",", ".")) * seconds
-            if abs(late) < LONGEST:
-                return None, max(0.0, late)
-            raise Refused(
-                f"{where}: {row[unit]!r} is no number of {unit} that one can be late."
-            )
-    raise Refused(f"{where}: no column says when. Name it handed_in, days or hours.")
 
 
 def _from_canvas(path: Path, name: str) -> list[Said]:

@@ -20,17 +20,21 @@ def send(sock, message) -> None:
     sock.sendall(HEAD.pack(len(body)) + body)
 
 
-def receive(sock, deadline: float | None = None, longest: int = LONGEST_MESSAGE):
+def receive(sock, deadline=None, longest=LONGEST_MESSAGE, most_parts=LONGEST_MESSAGE):
     """Return the next message of a socket.
 
     Raises `OSError` if the other side has closed, or sent no message, or if the
-    deadline came first. Nothing can be read from the socket after that.
+    deadline came first. Nothing can be read from the socket after that. A message of
+    many small parts is none, either: read, it would take 20 times its size.
     """
     try:
         (size,) = HEAD.unpack(_take(sock, HEAD.size, deadline))
         if size > longest:
             raise Broken("a message is too long")
-        return json.loads(_take(sock, size, deadline))
+        body = _take(sock, size, deadline)
+        if sum(map(body.count, b"[{,")) > most_parts:
+            raise Broken("a message has too many parts")
+        return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise Broken("no message") from error
     finally:

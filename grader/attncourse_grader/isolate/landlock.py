@@ -1,4 +1,4 @@
-"""Landlock: a process of a recent Linux gives up access to files and the network."""
+"""Landlock: a process of a recent Linux gives up access to files."""
 
 from __future__ import annotations
 
@@ -7,26 +7,15 @@ import os
 import struct
 from pathlib import Path
 
+from attncourse_grader.isolate import sandbox
+
 CREATE, ADD, RESTRICT = 444, 445, 446
 EXECUTE, WRITE, READ, READ_FOLDER, TRUNCATE, DEVICE = 1, 2, 4, 8, 1 << 14, 1 << 15
 OF_FILES = EXECUTE | WRITE | READ | TRUNCATE | DEVICE
-FOLDERS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1}
-BIND_AND_CONNECT = 3  # of TCP, from version 4
-SCOPES, SCOPED = 3, 6  # abstract sockets and signals, from version 6
 
 
 def _call(number, *arguments) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    result = libc.syscall(ctypes.c_long(number), *arguments)
-    if result < 0:
-        problem = ctypes.get_errno()
-        raise OSError(problem, os.strerror(problem))
-    return result
-
-
-def version() -> int:
-    """Return the version of Landlock; raise `OSError` where there is none."""
-    return _call(CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    return sandbox.done(sandbox.libc.syscall(ctypes.c_long(number), *arguments))
 
 
 def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
@@ -44,31 +33,25 @@ def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
     return found
 
 
-def restrict(readable: list[Path], writable: Path, listable=()) -> None:
-    """Let this process and its children reach only some folders, and no network.
+def restrict(readable: list[Path], hidden: list[Path], writable: Path | None) -> None:
+    """Let this process and its children reach only some folders.
 
     Raises `OSError` where the system has no Landlock.
     """
-    have = version()
-    handled = FOLDERS_BY_VERSION[min(have, 3)]
-    if have >= 5:
-        handled |= DEVICE
-    rules = struct.pack(
-        "QQQ",
-        handled,
-        BIND_AND_CONNECT if have >= 4 else 0,
-        SCOPES if have >= SCOPED else 0,
-    )
-    rules = rules[: 24 if have >= SCOPED else 16 if have >= 4 else 8]
+    have = _call(CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))  # its version
+    handled = (1 << 12 + min(have, 3)) - 1 | (DEVICE if have >= 5 else 0)
+    rules = struct.pack("Q", handled)
     ruleset = _call(CREATE, rules, ctypes.c_size_t(len(rules)), ctypes.c_uint32(0))
     try:
-        for path in readable:
+        for path in without(readable, hidden):
             _allow(ruleset, path, handled & (EXECUTE | READ | READ_FOLDER))
-        for path in listable:  # what hides a file must not hide those beside it
-            _allow(ruleset, path, handled & READ_FOLDER)
+        for path in hidden:  # what hides a file must not hide those beside it
+            if any(map(path.is_relative_to, readable)):
+                _allow(ruleset, path.parent, handled & READ_FOLDER)
         for name in ("null", "zero", "random", "urandom"):
             _allow(ruleset, Path("/dev") / name, handled & (READ | WRITE))
-        _allow(ruleset, writable, handled & ~DEVICE)
+        if writable is not None:
+            _allow(ruleset, writable, handled & ~DEVICE)
         _call(RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
     finally:
         os.close(ruleset)

@@ -2,7 +2,7 @@
 
 Each layer is one function that raises `OSError` where this machine does not have it.
 `spawn` calls them: namespaces and files in a process whose child is then isolated,
-limits, rights and Landlock in that child. None of them needs more than Linux and libc.
+the others in that child. None of them needs more than Linux and libc.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import contextlib
 import ctypes
 import os
 import signal
+import struct
 import sys
 from pathlib import Path
 
-from attncourse_grader.isolate import landlock
-
 MEMORY = 2 << 30  # bytes that an answer may take beside what was there
+# That is the limit of all that it does: it can start no other process.
 # Where an answer may write; /tmp may hold this repository.
 SCRATCH = Path("/of-the-answer")
 DISK = 128 << 20  # bytes that it may write, all files together
-PROCESSES, OPEN_FILES = 64, 256
+THREADS, OPEN_FILES = 16, 256
 NEWNS, NEWUTS, NEWIPC = 1 << 17, 1 << 26, 1 << 27
 NEWUSER, NEWPID, NEWNET = 1 << 28, 1 << 29, 1 << 30
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 1 << 12, 1 << 14, 1 << 18
@@ -40,7 +40,8 @@ linux = sys.platform.startswith("linux")
 libc = ctypes.CDLL(None, use_errno=True) if linux else None
 
 
-def _done(result: int) -> int:
+def done(result: int) -> int:
+    """Return what a function of libc returned; raise `OSError` if it failed."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -49,12 +50,12 @@ def _done(result: int) -> int:
 
 def die_with_parent() -> None:
     """End this process when the one that forked it ends."""
-    _done(libc.prctl(SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0))
+    done(libc.prctl(SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0))
 
 
 def adopt_orphans() -> None:
     """Become the parent of all that is left over by those which this one starts."""
-    _done(libc.prctl(SET_SUBREAPER, 1, 0, 0, 0))
+    done(libc.prctl(SET_SUBREAPER, 1, 0, 0, 0))
 
 
 def own_namespaces() -> None:
@@ -67,7 +68,7 @@ def own_namespaces() -> None:
     kinds = NEWNS | NEWUTS | NEWIPC | NEWPID | NEWNET
     if user == 0 and libc.unshare(kinds) == 0:
         return
-    _done(libc.unshare(kinds | NEWUSER))
+    done(libc.unshare(kinds | NEWUSER))
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
@@ -100,22 +101,14 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
         _mount(str(device), root / "dev" / name, "", MS_BIND)
     scratch = root / SCRATCH.name
     scratch.mkdir()
-    attributes = (ctypes.c_uint64 * 4)(ATTR_RDONLY, 0, 0, 0)
-    _done(
-        libc.syscall(
-            MOUNT_SETATTR,
-            AT_FDCWD,
-            str(root).encode(),
-            AT_RECURSIVE,
-            attributes,
-            ctypes.sizeof(attributes),
-        )
-    )
+    attributes = struct.pack("4Q", ATTR_RDONLY, 0, 0, 0)
+    where = AT_FDCWD, os.fsencode(root), AT_RECURSIVE
+    done(libc.syscall(MOUNT_SETATTR, *where, attributes, len(attributes)))
     options = f"size={DISK},nr_inodes=4096,mode=1777"
     _mount("tmpfs", scratch, "tmpfs", MS_NOSUID | MS_NODEV, options)
     os.chdir(root)
-    _done(libc.syscall(PIVOT_ROOT[machine], b".", b"."))
-    _done(libc.umount2(b".", MNT_DETACH))
+    done(libc.syscall(PIVOT_ROOT[machine], b".", b"."))
+    done(libc.umount2(b".", MNT_DETACH))
     os.chdir("/")
 
 
@@ -129,7 +122,7 @@ def _place_for(path: Path, place: Path) -> None:
 
 def _mount(source, target, kind, flags, options=""):
     names = (source.encode(), os.fsencode(target), kind.encode())
-    _done(libc.mount(*names, ctypes.c_ulong(flags), options.encode()))
+    done(libc.mount(*names, ctypes.c_ulong(flags), options.encode()))
 
 
 def visible() -> tuple[list[Path], list[Path]]:
@@ -155,33 +148,27 @@ def address_space() -> int:
     return int(pages) * resource.getpagesize()
 
 
-def limits(seconds: float, there: int) -> None:
-    """Bound memory, processes, files, processor time and the size of a file."""
+def limits(seconds: float, there: int, disk: int) -> None:
+    """Bound memory, threads, files, processor time and the size of a file."""
     for name, most in (
         ("RLIMIT_AS", there + MEMORY),
-        ("RLIMIT_NPROC", PROCESSES),
-        ("RLIMIT_FSIZE", DISK),
+        ("RLIMIT_NPROC", THREADS),
+        ("RLIMIT_FSIZE", disk),
         ("RLIMIT_NOFILE", OPEN_FILES),
         ("RLIMIT_CPU", int(seconds) + 1),
         ("RLIMIT_CORE", 0),
         ("RLIMIT_MSGQUEUE", 0),
         ("RLIMIT_MEMLOCK", 0),
     ):
-        if hasattr(resource, name):
-            kind = getattr(resource, name)
-            hard = resource.getrlimit(kind)[1]
-            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(kind, (most, most))
+        kind = getattr(resource, name)
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
 
 
 def first_to_go() -> None:
     """Where memory runs out, let the system end this process first."""
     Path("/proc/self/oom_score_adj").write_text("1000")
-
-
-def open_to_others(path: Path) -> bool:
-    """Say whether any user may look into a folder."""
-    return all(p.stat().st_mode & 0o001 for p in [path, *path.parents])
 
 
 def no_rights(number: int, *, keep_user: bool = False) -> None:
@@ -198,9 +185,9 @@ def no_rights(number: int, *, keep_user: bool = False) -> None:
             os.setresgid(*[65534] * 3)
             os.setresuid(*[65534] * 3)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    _done(libc.capset(header, (ctypes.c_uint32 * 6)()))
-    _done(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
-    _done(libc.prctl(SET_DUMPABLE, 0, 0, 0, 0))
+    done(libc.capset(header, (ctypes.c_uint32 * 6)()))
+    done(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
+    done(libc.prctl(SET_DUMPABLE, 0, 0, 0, 0))
 
 
 def _is_real_root() -> bool:
@@ -210,21 +197,42 @@ def _is_real_root() -> bool:
         return True
 
 
-def only_files(readable: list[Path], hidden: list[Path], writable: Path) -> None:
-    """See only some folders, by Landlock: for where mounts are not allowed."""
-    beside = {h.parent for h in hidden if any(map(h.is_relative_to, readable))}
-    landlock.restrict(landlock.without(readable, hidden), writable, beside)
-
-
 LAYERS = {
     "namespaces": "own processes, network and messages",
     "files": "own files of limited size",
+    "limits": "limits to memory, threads and time",
     "rights": "no rights",
-    "limits": "limits to memory, processes and time",
     "landlock": "Landlock",
-    "signals": "no signals to other processes",
+    "calls": "filter of system calls",
     "memory": "ended first where memory runs out",
 }
+UNTRIED = "not tried, since an earlier one does not work"
+UNSAFE = "ATTNCOURSE_UNSAFE"  # the environment variable by which somebody insists
+# What a submission could do where all of some layers are missing.
+DANGERS = {
+    ("files", "landlock"): "read the solutions, other submissions and the gradebook, "
+    "and change what the grader may change",
+    ("namespaces", "calls"): "end the grader and reach the network",
+    ("files", "calls"): "change the times and permissions of files",
+    ("limits",): "take the memory and the processors from all others",
+    ("rights",): "use rights that the grader has",
+}
+RISKS = {
+    ("files",): "ask for the size and time of a file whose path it guesses",
+    ("calls",): "start processes, each with as much memory as it may have itself",
+    ("memory",): "take memory until the system ends another program",
+}
+
+
+def possible(which: dict, layers: dict[str, str]) -> list[str]:
+    """Return what of `which` a submission could do; `layers` are as `why_not` says."""
+    missing = {name for name in LAYERS if layers.get(name, UNTRIED)}
+    return [does for names, does in which.items() if missing.issuperset(names)]
+
+
+def too_open(layers: dict[str, str]) -> bool:
+    """Say whether nothing may run: others would not be safe, and nobody insists."""
+    return bool(possible(DANGERS, layers)) and not os.environ.get(UNSAFE)
 
 
 def why_not(layer, *arguments, **options) -> str:
@@ -236,18 +244,10 @@ def why_not(layer, *arguments, **options) -> str:
     return ""
 
 
-def signals_stay_inside(layers: dict[str, str], *, own_user: bool) -> None:
-    """Raise `OSError` if an answer could end processes that are not its own."""
-    works = {name for name, why in layers.items() if not why}
-    scoped = "landlock" in works and landlock.version() >= landlock.SCOPED
-    if not ("namespaces" in works or scoped or own_user):
-        raise OSError("needs namespaces, or Linux 6.12 with Landlock")
-
-
 def bare_process(keep: int) -> None:
     """Close all that was open, and read nothing from the terminal."""
     os.closerange(3, keep)
-    os.closerange(keep + 1, 4096)
+    os.closerange(keep + 1, 1 << 20)
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from attncourse_grader.isolate import sandbox
+from attncourse_grader.isolate import landlock, sandbox, seccomp
 from attncourse_grader.isolate.sandbox import why_not
 
 
@@ -103,23 +103,21 @@ def _isolated(sock, write, place, request, then) -> None:
         os.waitpid(child, 0)
         return
     sandbox.die_with_parent()
-    scratch = sandbox.SCRATCH if own_files else place
+    # On the disk nothing limits what all files take together: there it may write none.
+    writable = sandbox.SCRATCH if own_files else None
+    scratch = writable or place.absolute()
     os.chdir(scratch)
     # A Python that only root may look at can be run by nobody else.
     prefix = Path(sys.base_prefix).resolve()
-    keep = not own_files and not sandbox.open_to_others(prefix)
-    if not own_files:
-        scratch = Path(".").absolute()
-        with contextlib.suppress(OSError):
-            keep or os.chown(scratch, *[sandbox.UNPRIVILEGED_UID + number] * 2)
-    layers["limits"] = why_not(sandbox.limits, request["seconds"], there)
+    to_others = all(p.stat().st_mode & 0o001 for p in [prefix, *prefix.parents])
+    keep = not own_files and not to_others
+    disk = sandbox.DISK if own_files else 0
+    layers["limits"] = why_not(sandbox.limits, request["seconds"], there, disk)
     layers["rights"] = why_not(sandbox.no_rights, number, keep_user=keep)
-    layers["landlock"] = why_not(sandbox.only_files, readable, hidden, scratch)
-    own = os.geteuid() >= sandbox.UNPRIVILEGED_UID
-    inside = why_not(sandbox.signals_stay_inside, layers, own_user=own)
-    layers["signals"] = inside
+    layers["landlock"] = why_not(landlock.restrict, readable, hidden, writable)
     with contextlib.suppress(OSError):
         sandbox.die_with_parent()  # a change of user has undone that
+    layers["calls"] = why_not(seccomp.refuse_calls)
     os.write(write, json.dumps(layers).encode()[: 1 << 14])
     sock = socket.socket(fileno=os.dup(sock.fileno()))
     sandbox.bare_process(sock.fileno())

@@ -37,7 +37,7 @@ def serve(sock, exercise, run) -> None:
                 answers = [namespace[name] for name in task.answers]
                 probe = task.probes[request["place"]]
                 for seed in request["seeds"]:
-                    seen = run.observe(probe, answers, seed, effects=request["effects"])
+                    seen = run.observe(probe, answers, seed)
                     reply["came"].append(run.to_plain(seen))
         except BaseException as error:
             reply["error"] = _described(error)

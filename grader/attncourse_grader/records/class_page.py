@@ -62,6 +62,8 @@ def _exercise(book, exercise: str, own) -> dict:
     )
     said += f" {late} handed in late." if late else ""
     said += f" {changed} changed by hand." if changed else ""
+    waiting = sum(grade.waiting for grade in grades)
+    said += f" {waiting} answers are not marked yet." if waiting else ""
     mistakes = _mistakes(records)
     return {
         "title": records[0]["title"],
@@ -90,7 +92,8 @@ def _tasks(records) -> list[dict]:
     tasks: dict[str, list[dict]] = {}
     for record in records:
         for task in record["tasks"]:
-            tasks.setdefault(task["task"], []).append(task)
+            if not task.get("waiting"):
+                tasks.setdefault(task["task"], []).append(task)
     found = []
     for label in sorted(tasks, key=lambda text: [int(n) for n in text.split(".")]):
         own = tasks[label]
@@ -139,8 +142,8 @@ def _alike(book, exercise: str, own) -> list[str]:
         if frozenset((pair.one, pair.other)) not in together:
             tasks = f"; the same but for names: {', '.join(pair.tasks)}"
             said.append(
-                f"{pair.one} and {pair.other}: {pair.similarity:.0%} of what few "
-                f"others have{tasks * bool(pair.tasks)}."
+                f"{pair.one} and {pair.other} share {pair.similarity:.0%} of what few "
+                f"others have{tasks * bool(pair.tasks)}. Alike; read them."
             )
     return said
 

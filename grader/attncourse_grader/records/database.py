@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # Whatever a run has written carries its number, so that a run can be undone: nothing
 # that it found counts then, and what counted before counts again.
 SCHEMA = """
@@ -36,6 +36,7 @@ CREATE TABLE results (
     result INTEGER PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
     exercise TEXT NOT NULL, version TEXT NOT NULL, points REAL NOT NULL,
     of REAL NOT NULL, record TEXT NOT NULL, answers TEXT NOT NULL,
+    by_hand TEXT NOT NULL, -- {task: [points, hash of the answer]}
     graded REAL NOT NULL, run INTEGER NOT NULL REFERENCES runs
 );
 CREATE INDEX result_of_key ON results (key);
@@ -49,16 +50,22 @@ CREATE TABLE seen (
     refused TEXT NOT NULL, time REAL, marked_late INTEGER NOT NULL,
     PRIMARY KEY (student, content, run)
 );
--- What tables have said about when something was handed in, or how late.
+-- What tables have said about when something was handed in; "" is every exercise.
 CREATE TABLE times (
     run INTEGER NOT NULL REFERENCES runs, student TEXT NOT NULL,
-    exercise TEXT NOT NULL, handed_in REAL, late REAL,
+    exercise TEXT NOT NULL, handed_in REAL NOT NULL,
     PRIMARY KEY (student, exercise, run)
 );
 CREATE TABLE adjustments (
     adjustment INTEGER PRIMARY KEY, student TEXT NOT NULL REFERENCES students,
     exercise TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL,
     made REAL NOT NULL
+);
+CREATE TABLE marks (
+    student TEXT NOT NULL REFERENCES students, exercise TEXT NOT NULL,
+    task TEXT NOT NULL, answer TEXT NOT NULL, points REAL NOT NULL,
+    comment TEXT NOT NULL, made REAL NOT NULL,
+    PRIMARY KEY (student, exercise, task, answer)
 );
 CREATE TABLE extensions (
     student TEXT NOT NULL REFERENCES students, exercise TEXT NOT NULL, until REAL,
@@ -131,6 +138,11 @@ class Database:
     def _write(self, statement: str, *values) -> int:
         with self._care():
             return self.db.execute(statement, values).lastrowid
+
+    def _insert(self, table: str, **row) -> int:
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        statement = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})"
+        return self._write(statement, *row.values())
 
     def rows(self, statement: str, *values) -> list[sqlite3.Row]:
         """Return the rows that a query gives."""

@@ -16,6 +16,29 @@ from attncourse_grader.safe_text import number
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What somebody gave for an answer, or is still to give."""
+
+    task: str  # the name of the task
+    of: float  # points that can be given
+    answer: str  # the hash of the answer, "" where nothing was written
+    points: float | None  # None if it is not marked yet
+    comment: str = ""
+    # What an earlier answer was given, until somebody confirms it: points and comment.
+    proposal: tuple[float, str] | None = None
+
+    def sentence(self) -> str:
+        """Return what the student should know."""
+        if self.points is None:
+            return f"Not marked by hand yet: {number(self.of)} points."
+        said = self.comment if self.answer else "Nothing was written."
+        found = (
+            f"Marked by hand: {number(self.points)} of {number(self.of)} points. {said}"
+        )
+        return found.strip()
+
+
+@dataclass(frozen=True)
 class EffectiveGrade:
     """Where a student stands in one exercise."""
 
@@ -30,13 +53,24 @@ class EffectiveGrade:
     adjustments: tuple[tuple[float, str], ...] = ()
     # The file that counts: ``source``, ``content``, ``result`` and so on.
     handin: dict | None = None
+    marks: tuple[Mark, ...] = ()  # of answers that somebody reads
+
+    @property
+    def waiting(self) -> int:
+        """How many answers are not marked yet."""
+        return sum(mark.points is None for mark in self.marks)
+
+    @property
+    def marked(self) -> float:
+        """The points that were given by hand."""
+        return sum(mark.points or 0.0 for mark in self.marks)
 
     @property
     def total(self) -> float | None:
         """The points in the end, never below 0; None where there is nothing."""
         if self.points is None and not self.adjustments:
             return None
-        graded = max(0.0, (self.points or 0.0) - self.penalty)
+        graded = max(0.0, (self.points or 0.0) + self.marked - self.penalty)
         by_hand = sum(points for points, _ in self.adjustments)
         return round(max(0.0, graded + by_hand), 4)
 
@@ -53,17 +87,24 @@ class EffectiveGrade:
             unit = "point" if abs(points) == 1 else "points"
             end = "" if reason.endswith((".", "!", "?")) else "."
             found.append(f"Changed by hand: {points:+g} {unit}. {reason}{end}")
+        if self.waiting:
+            found.append(f"Answers that are not marked yet: {self.waiting}.")
         if self.penalty or self.adjustments:
             found.append(f"In the end: {number(self.total)} of {number(self.of)}.")
         return tuple(found)
 
+    def remarks(self) -> tuple[str, ...]:
+        """Return these sentences with those on what was marked by hand."""
+        read = [m for m in self.marks if m.points is not None and m.answer]
+        return (*(f"{m.task}: {m.sentence()}" for m in read), *self.sentences())
+
 
 SEEN = """
-SELECT seen.*, results.exercise, results.points, results.of
+SELECT seen.*, results.exercise, results.points, results.of, results.by_hand
 FROM seen JOIN runs USING (run) LEFT JOIN results USING (result)
 WHERE NOT runs.undone ORDER BY student, seen.content, seen.run
 """
-GRADE = ("result", "exercise", "points", "of")
+GRADE = ("result", "exercise", "points", "of", "by_hand")
 
 
 def hand_ins(book) -> list[dict]:
@@ -97,13 +138,16 @@ def effective_grades(book) -> list[EffectiveGrade]:
     for row in book.rows("SELECT * FROM adjustments ORDER BY adjustment"):
         place = row["student"], row["exercise"]
         changes.setdefault(place, []).append((row["points"], row["reason"]))
+    marks: dict = {}
+    for row in book.rows("SELECT * FROM marks ORDER BY made"):
+        marks.setdefault((row["student"], row["exercise"]), []).append(row)
     order = {name: number for number, name in enumerate(book.students())}
     found = []
     for place in sorted(places | changes, key=lambda p: (order[p[0]], p[1])):
         rows = places.get(place, [])
         handin = max(rows, key=rank, default=None)
         late = rules.of(handin) if handin else 0.0
-        of = handin["of"] if handin else points_of(place[1])
+        of = handin["of"] if handin else points_of(book, place[1])
         found.append(
             EffectiveGrade(
                 *place,
@@ -113,31 +157,66 @@ def effective_grades(book) -> list[EffectiveGrade]:
                 penalty=rules.penalty.points(late or 0, of) if rules.penalty else 0.0,
                 adjustments=tuple(changes.get(place, ())),
                 handin=handin,
+                marks=marks_of(handin, marks.get(place, ())),
             )
         )
     return found
 
 
-def points_of(exercise: str) -> float:
+def marks_of(handin: dict | None, known) -> tuple[Mark, ...]:
+    """Return the marks of what counts; an answer keeps its own as long as it is it."""
+    found = []
+    for task, (of, answer) in json.loads(handin["by_hand"] if handin else "{}").items():
+        rows = {row["answer"]: row for row in known if row["task"] == task}
+        row, points, proposal = rows.get(answer), None if answer else 0.0, None
+        if row is None and rows and answer:
+            last = list(rows.values())[-1]
+            proposal = min(of, last["points"]), last["comment"]
+        if row is not None:
+            points = min(of, row["points"])
+        comment = row["comment"] if row else ""
+        found.append(Mark(task, of, answer, points, comment, proposal))
+    return tuple(found)
+
+
+def points_of(book, exercise: str) -> float:
     """Return the points that an exercise has, 0 for one that the course has not."""
     from attncourse_grader.exercises import exercise_of
 
+    query = "SELECT of FROM results WHERE exercise = ? ORDER BY result DESC LIMIT 1"
+    if rows := book.rows(query, exercise):
+        return rows[0]["of"]
     return exercise_of(exercise).points if exercise in modules() else 0.0
 
 
 def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
-    """Return the record of the grade that counts, with the student's own name.
+    """Return the record of the grade that counts, with the student's name and marks.
 
     None if there is none, or it cannot be read.
     """
+    try:
+        record = stored_record(book, effective)
+        tasks = {task["name"]: task for task in record["tasks"]}
+        for mark in effective.marks:
+            task = tasks[mark.task]
+            task["points"] += mark.points or 0
+            task["notes"].append(mark.sentence())
+            task["waiting"] = mark.points is None
+        points = record["points"] + effective.marked
+        return record | {"student": effective.student, "points": points}
+    except (KeyError, TypeError):
+        return None
+
+
+def stored_record(book, effective: EffectiveGrade) -> dict | None:
+    """Return what the grader has said, None if there is nothing that can be read."""
     if effective.handin is None:
         return None
     query = "SELECT record FROM results WHERE result = ?"
     try:
         (row,) = book.rows(query, effective.handin["result"])
-        record = json.loads(row["record"])
-        return {**record, "student": effective.student, "tasks": record["tasks"]}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return json.loads(row["record"])
+    except (ValueError, RecursionError):
         return None
 
 

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from attncourse_grader.grade.report import json_of_record, page_of_record
-from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.effective import (
@@ -33,8 +32,8 @@ def write_outputs(book, out: Path) -> list[str]:
     Files that say the same already are left alone.
     """
     found, students, problems = effective_grades(book), book.students(), []
-    files = {out / "grades.csv": plain_table(book, found)}
-    files[out / "class.html"] = class_page(book, found)
+    makers = {**TABLES, "class.html": class_page}
+    files = {out / name: make(book, found) for name, make in makers.items()}
     for effective in found:
         if effective.handin is None:
             continue
@@ -64,45 +63,30 @@ def write_outputs(book, out: Path) -> list[str]:
     return problems
 
 
-def export(book, form: str, out: Path, columns: dict[str, str], into):
-    """Write the tables of one form; return their paths and what should be known."""
+def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
+    """Fill a table of Moodle's, of one exercise, or of Canvas's, of all.
+
+    Returns the paths of what was written, and sentences about what should be known.
+    """
     gone = withdrawn(book)
     found = [s for s in effective_grades(book) if s.student not in gone]
-    if form in ("plain", "tasks"):
-        text = (plain_table if form == "plain" else tasks_table)(book, found)
-        path = out / ("grades.csv" if form == "plain" else "tasks.csv")
-        write(path, text)
-        return [path], []
-    if not into:
-        what = (
-            "the grading worksheet of an assignment in Moodle, and give it with "
-            "--into 1=FILE"
-            if form == "moodle"
-            else "the gradebook from Canvas, and give it with --into FILE"
-        )
-        raise Refused(f"grades are filled into a table. Download {what}.")
-    paths, said = [], []
-    for exercise, name in into:
-        if form == "canvas":
-            table, titles = CanvasTable(Path(name)), {}
-            for each in exercises_in(found):
-                if not columns or each in columns:
-                    title = title_of(each)
-                    place = table.column_of(each, columns.get(each, ""), title)
-                    titles[each] = place
-            said += table.fill(by_student(found), titles, canvas_rows(book))
-        elif not exercise:
-            raise Refused(f"say of which exercise {name} is: --into 1={name}")
-        else:
-            own = {s.student: s for s in found if s.exercise == exercise}
-            table, whose = Worksheet(Path(name)), row_finder(book, exercise)
-            said += table.fill(own, whose)
-            pages = out / f"moodle-{exercise.partition('_')[0]}-feedback.zip"
-            moodle_feedback(book, table.participants(own, whose), pages)
-            paths.append(pages)
-        path = out / f"filled-{Path(name).stem}.csv"
-        write(path, table.text)
-        paths.append(path)
+    path, paths = Path(name), []
+    if exercise:
+        own = {s.student: s for s in found if s.exercise == exercise}
+        table, whose = Worksheet(path), row_finder(book, exercise)
+        said = table.fill(own, whose)
+        paths.append(out / f"moodle-{exercise.partition('_')[0]}-feedback.zip")
+        moodle_feedback(book, table.participants(own, whose), paths[0])
+    else:
+        table = CanvasTable(path)
+        titles = {
+            each: table.column_of(each, columns.get(each, ""), title_of(each))
+            for each in exercises_in(found)
+            if not columns or each in columns
+        }
+        said = table.fill(by_student(found), titles, canvas_rows(book))
+    paths.append(out / f"filled-{path.stem}.csv")
+    write(paths[-1], table.text)
     return paths, said
 
 
@@ -160,10 +144,21 @@ def plain_table(book, found: list[EffectiveGrade]) -> str:
 
 def tasks_table(book, found: list[EffectiveGrade]) -> str:
     """Return one row for each student and exercise, with the points of its tasks."""
+    gone = withdrawn(book)
+    found = [s for s in found if s.student not in gone]
     records = {id(s): record_of_effective(book, s) for s in found}
     labels = sorted({t["task"] for r in records.values() if r for t in r["tasks"]})
-    head = ["student", "exercise", "points", "of", "late", "penalty", "by hand"]
-    rows = [[*head, "total", *labels]]
+    head = [
+        "student",
+        "exercise",
+        "points",
+        "marked",
+        "of",
+        "late",
+        "penalty",
+        "by hand",
+    ]
+    rows = [[*head, "total", *labels, "comments"]]
     for effective in found:
         record = records[id(effective)] or {"tasks": []}
         points = {t["task"]: number(t["points"]) for t in record["tasks"]}
@@ -173,15 +168,20 @@ def tasks_table(book, found: list[EffectiveGrade]) -> str:
                 cell(effective.student),
                 effective.exercise,
                 points_text(effective.points),
+                points_text(effective.marked if effective.marks else None),
                 number(effective.of),
                 f"{effective.late / 3600:.1f} h" if effective.late else "",
                 points_text(effective.penalty or None),
                 points_text(by_hand if effective.adjustments else None),
                 points_text(effective.total),
                 *(points.get(label, "") for label in labels),
+                cell(" ".join(mark.comment for mark in effective.marks)),
             ]
         )
     return csv_text(rows)
+
+
+TABLES = {"grades.csv": plain_table, "tasks.csv": tasks_table}
 
 
 def write(path: Path, text: str) -> None:

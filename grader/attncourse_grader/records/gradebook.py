@@ -8,7 +8,7 @@ import sqlite3
 import time
 from dataclasses import fields
 
-from attncourse_grader.hand_in.class_list import Student, key_of
+from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.database import Database
 from attncourse_grader.safe_text import file_name, one_line
@@ -23,9 +23,7 @@ class Gradebook(Database):
 
     def start_run(self, secret: str) -> int:
         """Begin a run and return its number."""
-        self.run = self._write(
-            "INSERT INTO runs (started, secret) VALUES (?, ?)", time.time(), secret
-        )
+        self.run = self._insert("runs", started=time.time(), secret=secret)
         return self.run
 
     def end_run(self) -> None:
@@ -40,7 +38,7 @@ class Gradebook(Database):
 
     def note_problem(self, says: str) -> None:
         """Keep a sentence about something that was left out."""
-        self._write("INSERT INTO problems VALUES (?, ?)", self.run, says)
+        self._insert("problems", run=self.run, says=says)
 
     def setting(self, name: str, default=None):
         """Return a setting, as the last run that counts has left it."""
@@ -54,10 +52,7 @@ class Gradebook(Database):
     def set(self, name: str, value) -> None:
         """Keep a setting."""
         if self.setting(name) != value:
-            text = json.dumps(value)
-            self._write(
-                "INSERT OR REPLACE INTO settings VALUES (?, ?, ?)", self.run, name, text
-            )
+            self._insert("settings", run=self.run, name=name, value=json.dumps(value))
 
     # Students
 
@@ -92,25 +87,23 @@ class Gradebook(Database):
         rows = self.rows("SELECT * FROM students ORDER BY student COLLATE NOCASE")
         return {row["student"]: row for row in rows}
 
+    def people(self) -> ClassList:
+        """Return all students, to be found by what they are called."""
+        names = [field.name for field in fields(Student)]
+        rows = self.students().values()
+        return ClassList([Student(*(row[name] for name in names)) for row in rows])
+
     def student_named(self, text: str) -> str:
         """Return the student that a text names, in whatever spelling."""
-        known = self.students()
-        if text in known:
-            return text
-        key = key_of(text)
-        match = [
-            name
-            for name, row in known.items()
-            if key in {key_of(row[c]) for c in ("student", "name", "id", "user")}
-            or (row["email"] and key == key_of(row["email"]))
-        ]
-        if len(match) == 1 and key:
-            return match[0]
+        people, key = self.people(), key_of(text)
+        found = [student.student for student in people.named(text)]
+        if len(found) == 1:
+            return found[0]
+        known = [student.student for student in people.students]
         near = difflib.get_close_matches(text, known, n=3, cutoff=0.5)
         near = near or [name for name in known if key and key in key_of(name)][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        if len(match) > 1:
-            hint = f" It may be {' or '.join(map(repr, match))}."
+        hint = f" It may be {' or '.join(map(repr, found))}." if found else hint
         raise Refused(f"the gradebook has no one student {one_line(text)!r}.{hint}")
 
     # Results and hand-ins
@@ -131,68 +124,57 @@ class Gradebook(Database):
 
     def add_result(self, key, version, content, record, answers) -> int:
         """Keep a grade and return its number."""
-        return self._write(
-            "INSERT INTO results (key, content, exercise, version, points, of, record, "
-            "answers, graded, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            key,
-            content,
-            record["exercise"],
-            version,
-            record["points"],
-            record["of"],
-            json.dumps(record, ensure_ascii=False),
-            json.dumps(answers),
-            time.time(),
-            self.run,
+        tasks = [task for task in record["tasks"] if "manual" in task]
+        by_hand = {task["name"]: [task["manual"], task["hash"]] for task in tasks}
+        return self._insert(
+            "results",
+            key=key,
+            content=content,
+            version=version,
+            **{name: record[name] for name in ("exercise", "points", "of")},
+            record=json.dumps(record, ensure_ascii=False),
+            answers=json.dumps(answers),
+            by_hand=json.dumps(by_hand),
+            graded=time.time(),
+            run=self.run,
         )
 
     def add_handin(self, student, found, content, result=None, said=None) -> None:
         """Keep that this run has seen a file, with its result or why it has none."""
         said = said or {}
-        self._write(
-            "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            self.run,
-            student,
-            content,
-            found.source,
-            found.moodle,
-            found.order,
-            one_line(said.get("variant", "")),
-            result,
-            one_line(said.get("refused", ""), 400),
-            found.time,
-            found.marked_late,
+        self._insert(
+            "seen",
+            run=self.run,
+            student=student,
+            content=content,
+            source=found.source,
+            moodle=found.moodle,
+            place=found.order,
+            variant=one_line(said.get("variant", "")),
+            result=result,
+            refused=one_line(said.get("refused", ""), 400),
+            time=found.time,
+            marked_late=found.marked_late,
         )
 
     def adjust(self, student: str, exercise: str, points: float, reason: str) -> None:
         """Keep a change by hand."""
-        self._write(
-            "INSERT INTO adjustments (student, exercise, points, reason, made)"
-            " VALUES (?, ?, ?, ?, ?)",
-            student,
-            exercise,
-            points,
-            one_line(reason, 400),
-            time.time(),
-        )
+        place = {"student": student, "exercise": exercise, "made": time.time()}
+        text = one_line(reason, 400)
+        self._insert("adjustments", **place, points=points, reason=text)
 
-    def add_time(self, student: str, exercise: str, said) -> None:
-        """Keep when or how late a student handed in: with "" as the exercise, all."""
-        self._write(
-            "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?, ?)",
-            self.run,
-            student,
-            exercise,
-            said.handed_in,
-            said.late,
-        )
+    def mark(self, grade, mark, points: float, comment: str) -> None:
+        """Keep the points that somebody gave for an answer."""
+        place = {"student": grade.student, "exercise": grade.exercise}
+        place |= {"task": mark.task, "answer": mark.answer, "made": time.time()}
+        self._insert("marks", **place, points=points, comment=one_line(comment, 400))
+
+    def add_time(self, student: str, exercise: str, handed_in: float) -> None:
+        """Keep when a student handed in: with "" as the exercise, all."""
+        place = {"run": self.run, "student": student, "exercise": exercise}
+        self._insert("times", **place, handed_in=handed_in)
 
     def extend(self, student: str, exercise: str, until, reason: str) -> None:
         """Keep a deadline of one student's own; None takes it back."""
-        self._write(
-            "INSERT OR REPLACE INTO extensions VALUES (?, ?, ?, ?)",
-            student,
-            exercise,
-            until,
-            one_line(reason, 400),
-        )
+        place, text = {"student": student, "exercise": exercise}, one_line(reason, 400)
+        self._insert("extensions", **place, until=until, reason=text)

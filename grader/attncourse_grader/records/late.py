@@ -73,17 +73,14 @@ class Lateness:
         A file may be seen again and again. The earliest time counts that was told since
         it was seen first.
         """
-        rows = self.said.get((handin["student"], handin["exercise"]), ())
+        places = [(handin["student"], e) for e in ("", handin["exercise"])]
+        rows = [row for place in places for row in self.said.get(place, ())]
         times = [r["handed_in"] for r in rows if r["run"] >= handin["first_run"]]
         return min((t for t in (*times, handin["time"]) if t is not None), default=None)
 
     def of(self, handin: dict) -> float | None:
         """Return how many seconds late a hand-in is, None if that is not known."""
         student, exercise = handin["student"], handin["exercise"]
-        rows = [r for e in ("", exercise) for r in self.said.get((student, e), ())]
-        rows = [r for r in rows if r["late"] is not None]
-        if rows:  # of one run, what is said of one exercise goes before
-            return max(rows, key=lambda r: (r["run"], r["exercise"]))["late"]
         due, time = self.due(student, exercise), self.handed_in(handin)
         if time is not None:
             return max(0.0, time - due) if due is not None else 0.0

@@ -21,6 +21,7 @@ BOX = "Allow updating records that have been modified more recently in Moodle"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
 PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
+MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
 AMOUNT = re.compile(r"[-+]?[\d\s.,']*\d[\d\s.,']*")
 
@@ -101,7 +102,7 @@ class Worksheet(Table):
                 row[self.at["grade"]] = number(effective.total)
                 again += before is not None or self.of(row, "graded") not in ("", "-")
                 nought += [effective.student] * (effective.total == 0)
-            comment = " ".join(effective.sentences())
+            comment = " ".join(effective.remarks())
             if "comments" in self.at and comment not in self.of(row, "comments"):
                 parts = [self.of(row, "comments"), comment]
                 row[self.at["comments"]] = "\n".join(filter(None, parts))
@@ -145,34 +146,28 @@ def row_finder(book, exercise: str):
     The number of a hand-in of this exercise decides, then a name or an address that one
     student has.
     """
-    students = book.students()
-    by: dict[str, set[str]] = {}
+    people, by_number = book.people(), {}
     for row in book.rows(
         "SELECT DISTINCT student, moodle FROM seen JOIN results USING (result) WHERE "
         "exercise = ? AND moodle <> ''",
         exercise,
     ):
-        by.setdefault(f"#{row['moodle']}", set()).add(row["student"])
-    for name, student in students.items():
-        for text in {name, student["name"], student["email"]} - {""}:
-            by.setdefault(key_of(text), set()).add(name)
+        by_number.setdefault(row["moodle"], set()).add(row["student"])
 
     def whose(table: Worksheet, row: list[str]) -> str:
-        found = number_in(table.of(row, "identifier"))
-        email, name = table.of(row, "email"), table.of(row, "name")
+        number, name = number_in(table.of(row, "identifier")), table.of(row, "name")
         if not name:
-            hidden = blind(found).student
-            return hidden if hidden in students else ""
-        fitting = {
-            student
-            for student in by.get(f"#{found}", ())
-            if key_of(name) in map(key_of, (student, students[student]["name"]))
-        }
-        known = by.get(key_of(email), set()) if email else set()
-        known = known or fitting
+            hidden = blind(number).student
+            return hidden if any(s.student == hidden for s in people.students) else ""
+        own = by_number.get(number, ())
+        known = people.marked("email", table.of(row, "email")) or [
+            s
+            for s in people.students
+            if s.student in own and key_of(name) in map(key_of, (s.student, s.name))
+        ]
         if not known and sum(table.of(r, "name") == name for r in table.rows) == 1:
-            known = by.get(key_of(name), set())
-        return next(iter(known)) if len(known) == 1 else ""
+            known = people.named(name, full=True)
+        return known[0].student if len(known) == 1 else ""
 
     return whose
 
@@ -279,25 +274,15 @@ def cell_of_canvas(text: str) -> str:
 
 def canvas_rows(book):
     """Return what says whose a row of Canvas's gradebook is, "" if that is not sure."""
-    by: dict[tuple, set[str]] = {}
-    for name, student in book.students().items():
-        for column, kind in (("ID", "canvas"), ("SIS User ID", "id")):
-            by.setdefault((column, student[kind]), set()).add(name)
-        by.setdefault(("SIS Login ID", student["user"]), set()).add(name)
-        for text in {name, student["name"]} - {""}:
-            words = text.replace(",", " ").split()
-            key = "".join(sorted(key_of(word) for word in words))
-            by.setdefault(("Student", key), set()).add(name)
+    people = book.people()
 
     def whose(table: CanvasTable, row: list[str]) -> str:
-        for column in ("ID", "SIS User ID", "SIS Login ID"):
-            text = row[table.at[column]].strip() if column in table.at else ""
-            found = by.get((column, text), set()) if text else ()
-            if len(found) == 1:
-                return next(iter(found))
+        found = []
+        for column, kind in MARKS.items():
+            text = row[table.at[column]] if column in table.at else ""
+            found = found or people.marked(kind, text)
         names = [row[table.at[t]] for t in PLACES[:3] if t in table.at]
-        words = " ".join(names).replace(",", " ").split()
-        found = by.get(("Student", "".join(sorted(key_of(w) for w in words))), set())
-        return next(iter(found)) if len(found) == 1 else ""
+        found = found or people.named(" ".join(names), full=True)
+        return found[0].student if len(found) == 1 else ""
 
     return whose

@@ -1,95 +1,71 @@
-"""How alike answers are, whatever their names, comments and layout.
+"""Which answers are alike, whatever their names, comments and layout.
 
-An answer is parsed, its variables are numbered in the order in which they appear, and
-short runs of what is left are compared. Runs that the reference answer has too, or that
-many students have, say nothing about a pair and count little.
+The syntax tree of an answer is written as tokens, in which all variables are the same.
+Of the hashes of its runs of tokens some are kept by winnowing (Schleimer, Wilkerson and
+Aiken, 2003): answers that share a passage share these fingerprints. What the solution
+has, the code that students were given included, and what many have is left out.
 """
 
 from __future__ import annotations
 
 import ast
-import math
 import zlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
-from attncourse_grader.hand_in.source import statements_of
-from attncourse_grader.hand_in.submission import Refused, read_notebook
+from attncourse_grader.hand_in.submission import Submission
 
-RUN = 6  # nodes of the syntax tree that are looked at together
+RUN = 10  # tokens that are looked at together
+WINDOW = 4  # runs, of which the one with the smallest hash is kept
 OTHER = ""  # the name under which helpers are kept
-ALIKE = 0.75  # one changed line in ten
-RARE = 5  # answers at most that have a run which says something about a pair
-FEWEST_SHARED = 25  # runs that two answers share and hardly anybody else has
+RARE = 5  # students at most who have a fingerprint that says something about a pair
+FEWEST_SHARED = 8  # of such fingerprints
+ALIKE = 0.65  # one changed line in ten
 DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx")
 
 
-def fingerprints(path: Path, exercise) -> tuple[dict[str, list[int]], str]:
-    """Return what is compared of a notebook, and the mark of its release."""
+def fingerprints(submission: Submission, window=WINDOW) -> dict[str, list[int]]:
+    """Return the fingerprints of the answers in a notebook by task."""
     found: dict[str, set[int]] = {}
-    names = {name: task.name for task in exercise.tasks for name in task.answers}
-    try:
-        notebook = read_notebook(path)
-    except Refused:
-        return {}, ""
-    mark = notebook.metadata.get("attncourse")
-    variant = mark.get("variant", "") if isinstance(mark, dict) else ""
-    for cell in notebook.cells:
-        statements = statements_of(cell.source, 0) if cell.cell_type == "code" else []
-        for statement in statements if isinstance(statements, list) else []:
+    tasks = submission.exercise.tasks
+    names = {name: task.name for task in tasks for name in task.answers}
+    for statement in submission.statements:
+        if not statement.text.startswith("%"):
             for task in {names.get(name, OTHER) for name in statement.binds}:
-                found.setdefault(task, set()).update(runs_of(statement.text))
-    return {task: sorted(runs) for task, runs in found.items()}, str(variant)[:64]
+                kept = winnowed(tokens_of(statement.text), window)
+                found.setdefault(task, set()).update(kept)
+    return {task: sorted(prints) for task, prints in found.items()}
 
 
-def runs_of(statement: str) -> set[int]:
-    """Return the runs of a statement as numbers."""
-    words: list[str] = []
-    numbers: dict[str, int] = {}
+def winnowed(tokens: list[str], window: int) -> set[int]:
+    """Return the smallest hash of each window of runs of tokens."""
+    places = range(max(1, len(tokens) - RUN + 1))
+    runs = [" ".join(tokens[k : k + RUN]).encode("utf8", "replace") for k in places]
+    hashes = list(map(zlib.crc32, runs)) if tokens else []
+    places = range(max(1, len(hashes) - window + 1))
+    return {min(hashes[k : k + window]) for k in places if hashes}
+
+
+def tokens_of(statement: str) -> list[str]:
+    """Return the tokens of a statement; none where nothing was written yet."""
+    tokens: list[str] = []
     waiting: list[ast.AST] = ast.parse(statement).body
     while waiting:  # a loop, not recursion: a hostile tree may be deep
         part = waiting.pop()
-        words.append(_word(part, numbers))
-        children = [
-            child
-            for field, value in ast.iter_fields(part)
-            if field not in DROPPED
-            for child in (value if isinstance(value, list) else [value])
-            if isinstance(child, ast.AST) and not _is_text_alone(child)
-        ]
-        waiting += reversed(children)
-    if any("NotImplementedError" in word for word in words):
-        return set()  # nothing was written yet
-    return {
-        zlib.crc32(" ".join(words[k : k + RUN]).encode("utf8", "replace"))
-        for k in range(max(1, len(words) - RUN + 1))
-    }
-
-
-def _word(node: ast.AST, numbers: dict[str, int]) -> str:
-    kind = type(node).__name__
-    if isinstance(node, ast.Name):
-        if node.id == "NotImplementedError":
-            return node.id
-        return f"v{numbers.setdefault(node.id, len(numbers))}"
-    if isinstance(node, ast.arg):
-        return f"v{numbers.setdefault(node.arg, len(numbers))}"
-    if isinstance(node, ast.Attribute):
-        return f".{node.attr}"
-    if isinstance(node, ast.Constant):
-        return repr(node.value)[:40]
-    return kind
-
-
-def _is_text_alone(node: ast.AST) -> bool:
-    """Say whether a node is a docstring or another text that does nothing."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+        if isinstance(part, ast.Name) and part.id == "NotImplementedError":
+            return []
+        value = getattr(part, "value", None)
+        if isinstance(part, ast.Expr) and isinstance(value, ast.Constant):
+            continue  # a docstring
+        kind = type(part).__name__
+        text = f".{part.attr}" if isinstance(part, ast.Attribute) else kind
+        text = repr(value)[:40] if isinstance(part, ast.Constant) else text
+        tokens.append("Name" if isinstance(part, ast.arg) else text)
+        fields = [v for name, v in ast.iter_fields(part) if name not in DROPPED]
+        children = [c for v in fields for c in (v if isinstance(v, list) else [v])]
+        waiting += reversed([c for c in children if isinstance(c, ast.AST)])
+    return tokens
 
 
 @dataclass(frozen=True)
@@ -102,38 +78,21 @@ class Pair:
     tasks: tuple[str, ...]  # the tasks that are the same but for names and layout
 
 
-def similar_pairs(
-    answers: dict[str, dict[str, list[int]]], reference: dict[str, list[int]]
-) -> list[Pair]:
+def similar_pairs(answers: dict[str, dict], reference: dict) -> list[Pair]:
     """Return the pairs of students whose answers are nearly the same."""
-    known = set().union(*map(set, reference.values()), set())
-    parts = {
-        student: {task: set(runs) - known for task, runs in tasks.items()}
-        for student, tasks in answers.items()
-    }
-    whole = {s: set().union(*tasks.values(), set()) for s, tasks in parts.items()}
-    held = Counter(run for runs in whole.values() for run in runs)
-    weight = {run: math.log((1 + len(whole)) / n) for run, n in held.items()}
-    sums = {s: math.fsum(map(weight.get, runs)) for s, runs in whole.items()}
-    # Only who share runs that few others have is compared: a class of any size is.
+    known = set().union(*reference.values())
+    parts = {s: {t: set(p) - known for t, p in a.items()} for s, a in answers.items()}
     holders = defaultdict(list)
-    for student in sorted(whole):
-        for run in whole[student]:
-            if held[run] <= RARE:
-                holders[run].append(student)
-    pairs = Counter(p for group in holders.values() for p in combinations(group, 2))
+    for student in sorted(parts):
+        for fingerprint in set().union(*parts[student].values()):
+            holders[fingerprint].append(student)
+    rare = [group for group in holders.values() if len(group) <= RARE]
+    own = Counter(student for group in rare for student in group)
     found = []
-    for (one, other), rare in pairs.items():
-        if rare < FEWEST_SHARED:
-            continue
-        both = sums[one] + sums[other]
-        shared = whole[one] & whole[other]
-        similarity = 2 * math.fsum(map(weight.get, shared)) / both
-        if similarity >= ALIKE:
-            same = tuple(
-                task
-                for task, runs in parts[one].items()
-                if task and runs and runs == parts[other].get(task)
-            )
-            found.append(Pair(one, other, similarity, same))
+    shared = Counter(pair for group in rare for pair in combinations(group, 2))
+    for (one, other), count in shared.items():
+        similarity = 2 * count / (own[one] + own[other])
+        if count >= FEWEST_SHARED and similarity >= ALIKE:
+            both = [t for t, p in parts[one].items() if p and p == parts[other].get(t)]
+            found.append(Pair(one, other, similarity, tuple(both)))
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one, pair.other))

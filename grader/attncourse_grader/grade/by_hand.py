@@ -1,0 +1,61 @@
+"""What is marked by hand: tasks that are answered in words, or partly marked by hand.
+
+The solution says so in the metadata of an answer's cell: ``manual``, the points that
+are given by hand, and ``kind: text`` where the cell, of text or of code, is not run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from attncourse_grader.hand_in.release import MODEL_ANSWER, stub_of
+from attncourse_grader.hand_in.source import needed
+from attncourse_grader.hand_in.submission import Refused, Submission, is_text
+
+LONGEST = 50_000  # characters of an answer that are kept
+
+
+def by_hand_in(cell, exercise) -> dict | None:
+    """Return what is marked by hand of a cell of a solution, None if nothing is.
+
+    ``given`` is what stands in a cell for words when it is handed out.
+    """
+    mark = cell.metadata.get("attncourse", {})
+    name, points, words = mark.get("answer"), mark.get("manual", 0), is_text(cell)
+    if not (points or words):
+        return None
+    if not (name and isinstance(points, (int, float)) and 0 < points <= 1000):
+        raise Refused(f"the solution's cell {cell.id}: `manual` takes points above 0.")
+    if not (words or any(task.name == name for task in exercise.tasks)):
+        raise Refused(f"the solution's cell {cell.id}: there is no task {name!r}.")
+    given = MODEL_ANSWER.sub("", cell.source) if words else ""
+    given = stub_of(given, name) if cell.cell_type == "code" else given
+    found = {"name": name, "title": mark.get("title", name), "manual": float(points)}
+    return {**found, "words": words, "cell": cell.id, "given": given.strip()}
+
+
+def answers_by_hand(template, submission: Submission) -> list[dict]:
+    """Return the answers to mark by hand, "" for one that was left as it was."""
+    found, texts = [], submission.texts
+    for part in template.by_hand:
+        if part["words"]:
+            text = texts.get(part["name"], texts.get(part["cell"], "")).strip()
+            text = "" if text == part["given"] else text[:LONGEST]
+        else:
+            text = _code_of(template, submission, part["name"])[:LONGEST]
+        digest = hashlib.sha256(text.encode("utf8", "replace")).hexdigest()[:16]
+        said = {key: part[key] for key in ("name", "title", "manual")}
+        found.append({**said, "answer": text, "hash": digest if text else ""})
+    return found
+
+
+def _code_of(template, submission: Submission, name: str) -> str:
+    """Return the code of an answer, without what belongs to other tasks."""
+    task = template.exercise.task(name)
+    if name in submission.broken:
+        return submission.broken[name].text
+    others = template.exercise.answers_beside(task)
+    own = template.not_given(submission.statements)
+    own = [s for s in own if s.binds & set(task.answers) or not s.binds & others]
+    text = "\n\n".join(s.text for s in needed(task.answers, own))
+    return "" if "raise NotImplementedError" in text else text

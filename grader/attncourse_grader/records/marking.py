@@ -1,0 +1,111 @@
+"""A page on this machine for marking answers by hand: one task, all students."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import json
+import secrets
+from pathlib import Path
+
+from attncourse_grader.grade.report import page
+from attncourse_grader.records.effective import (
+    effective_grades,
+    stored_record,
+    withdrawn,
+)
+from attncourse_grader.records.gradebook import Gradebook
+
+LONGEST = 10_000  # bytes of what the page sends
+
+
+class MarkingServer(http.server.ThreadingHTTPServer):
+    """Show what is to be marked to whoever knows the address, and keep the marks."""
+
+    daemon_threads = True
+
+    def __init__(self, book: Path, *, anonymous: bool, port: int = 0):
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.book, self.anonymous, self.token = book, anonymous, secrets.token_hex(16)
+        self.address = f"http://127.0.0.1:{self.server_port}/{self.token}/"
+
+    def answers(self, book) -> list[tuple]:
+        """Return (what the page shows, whose grade, its mark) for each answer."""
+        gone, found = withdrawn(book), []
+        for grade in effective_grades(book):
+            if grade.student in gone or not grade.marks:
+                continue
+            record = stored_record(book, grade) or {"tasks": []}
+            tasks = {task["name"]: task for task in record["tasks"]}
+            for mark in grade.marks:
+                if not mark.answer or mark.task not in tasks:
+                    continue
+                task, (points, comment) = tasks[mark.task], mark.proposal or (None, "")
+                words = self.token, grade.student, grade.exercise, mark.task
+                shown = {
+                    "id": hashlib.sha256(repr(words).encode()).hexdigest(),
+                    "who": "" if self.anonymous else grade.student,
+                    "task": f"{task['task']}: {task['title']}",
+                    "of": mark.of,
+                    "text": task["answer"],
+                    "hash": mark.answer,
+                    "marked": mark.points is not None,
+                    "proposed": mark.proposal is not None,
+                    "points": points if mark.points is None else mark.points,
+                    "comment": mark.comment or comment,
+                }
+                found.append((shown, grade, mark))
+        if self.anonymous:  # in no order that tells who it is
+            found.sort(key=lambda one: one[0]["id"])
+        return found
+
+    def keep(self, sent: dict) -> str:
+        """Keep a mark; return a sentence where it cannot be kept."""
+        with Gradebook(self.book, must_exist=True) as book:
+            for shown, grade, mark in self.answers(book):
+                if shown["id"] == sent["id"]:
+                    points, comment = float(sent["points"]), str(sent["comment"])
+                    if shown["hash"] != sent["hash"]:
+                        return "The answer is another one by now. Load the page again."
+                    if not 0 <= points <= mark.of:
+                        return f"Give points from 0 to {mark.of:g}."
+                    book.mark(grade, mark, points, comment)
+                    return ""
+        return "This answer counts no longer. Load the page again."
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    timeout = 30  # seconds for a connection that says nothing
+
+    def do_GET(self):
+        """Send the page."""
+        if self.path != f"/{self.server.token}/":
+            return self.send_error(404)
+        with Gradebook(self.server.book, must_exist=True) as book:
+            shown = [one[0] for one in self.server.answers(book)]
+        text = page("marking.html", answers=shown, nonce=secrets.token_hex(8))
+        self._send(200, "text/html", text)
+
+    def do_POST(self):
+        """Keep a mark."""
+        size = int(self.headers.get("Content-Length") or 0)
+        if self.path != f"/{self.server.token}/" or not 0 < size <= LONGEST:
+            return self.send_error(404)
+        try:
+            says = self.server.keep(json.loads(self.rfile.read(size)))
+        except (ValueError, KeyError, TypeError):
+            says = "This is no mark."
+        self._send(400 if says else 200, "text/plain", says)
+
+    def _send(self, status: int, kind: str, text: str) -> None:
+        data = text.encode("utf8", "replace")
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Referrer-Policy", "no-referrer")  # the address has the token
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        """Print nothing: the address has the token."""
