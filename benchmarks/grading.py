@@ -147,7 +147,7 @@ def nbgrader(folder: Path, count: int) -> float:
     from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
 
     python = environment(ROOT / ".cache" / "nbgrader")
-    made = export_for_nbgrader(SOLUTIONS / f"{NAME}.ipynb", folder / "made", "secret")
+    made = export_for_nbgrader(SOLUTIONS / f"{NAME}.ipynb", folder / "made")
     notebook = nbformat.read(made, as_version=4)
     ids = [c.metadata.get("nbgrader", {}).get("grade_id", "") for c in notebook.cells]
     wanted = tuple(f"test-{task}-" for task in TASKS)

@@ -2,6 +2,7 @@
 
     python experiments/gpt.py baselines         counting and compressing; needs pyppmd
     python experiments/gpt.py live              the chapter's model, seeds 0 to 2
+    python experiments/gpt.py sinks             the same with a sink in every head
     python experiments/gpt.py scaling           six sizes at equal data, and at equal
                                                 compute, seeds 0 to 2
     python experiments/gpt.py long --seeds 0 --ship    the model that the course ships
@@ -18,10 +19,13 @@ from functools import partial
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from counting import kneser_ney
+from torch import nn
 
 from attncourse.data.bpe import BPETokenizer
 from attncourse.data.novels import load_novels, split_texts
+from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.models.gpt import GPT
 from attncourse.recorded import load
 from attncourse.recorded.writing import provenance, save, save_model
@@ -31,6 +35,7 @@ from attncourse.training.language import bits_per_byte, next_token_loss, text_wi
 MERGES = 1792
 LIVE = {"d_model": 128, "num_heads": 4, "num_layers": 4, "context": 128}
 LONG = {"d_model": 160, "num_heads": 4, "num_layers": 4, "context": 256}
+STEPS = 2250  # of the chapter's model
 SIZES, MIDDLE = (16, 24, 32, 48, 64, 96), 48
 LOOK = 16_000  # characters of the validation text that a curve is measured on
 
@@ -42,12 +47,12 @@ def prepare():
     return text, tokenizer, torch.tensor(tokenizer.encode(text.train))
 
 
-def fit(
-    arguments, text, tokenizer, ids, *, seed, steps, every, decay=0.01, dropout=0.0
-):
+def fit(arguments, text, tokenizer, ids, *, seed, steps, every, change=None):
     """Train one model; return it and its curve: step, seconds, bits per byte."""
     torch.manual_seed(seed)
-    model = GPT(len(tokenizer), **arguments, dropout=dropout)
+    model = GPT(len(tokenizer), **arguments)
+    if change is not None:
+        change(model)
     curve, begin, aside = [], time.process_time(), 0.0
 
     def validate(model):
@@ -66,7 +71,7 @@ def fit(
         text_windows(ids, 4, arguments["context"], seed),
         next_token_loss,
         steps=steps,
-        learning_rate=decay_groups(model, 3e-3, decay),
+        learning_rate=decay_groups(model, 3e-3, 0.01),
         validate=validate,
         validate_every=every,
         device="cpu",
@@ -84,20 +89,66 @@ def live(options):
     """Train the chapter's model with every seed."""
     text, tokenizer, ids = prepare()
     for seed in options.seeds:
-        model, run = fit(LIVE, text, tokenizer, ids, seed=seed, steps=2250, every=150)
+        model, run = fit(LIVE, text, tokenizer, ids, seed=seed, steps=STEPS, every=150)
         run |= held_out(model, text, tokenizer)
         keep("gpt_live", run, ("seed",))
-        if options.ship:
-            ship(model, LIVE, tokenizer, run, seed)
+
+
+class SinkAttention(MultiHeadAttention):
+    """Attention in which each head may also attend to a sink.
+
+    The sink is a key that is the same for all queries, with the score `sink`,
+    ``(heads, 1, 1)``, and the value 0. With the score 0 it adds 1 to the denominator of
+    the softmax.
+    """
+
+    def attend(self, query, projected, mask=None, **options):
+        """Return output and weights; the last column of the weights is the sink's."""
+        projected = [F.pad(x, (0, 0, 0, 1)) for x in projected]
+        rows, keys = mask.shape[-2:]
+        bias = F.pad(self.sink.expand(-1, rows, 1), (keys, 0))[None]
+        mask = F.pad(mask, (0, 1), value=True)
+        return super().attend(query, projected, mask, bias=bias, **options)
+
+
+def with_sinks(model, learned):
+    """Give every head a sink with the score 0, which may be learned."""
+    for block in model.blocks:
+        block.attention.__class__ = SinkAttention
+        scores = torch.zeros(model.num_heads, 1, 1)
+        block.attention.sink = nn.Parameter(scores, requires_grad=learned)
+
+
+def sinks(options):
+    """Train the chapter's model with sinks; measure how much attention they get."""
+    text, tokenizer, ids = prepare()
+    held = torch.tensor(tokenizer.encode(text.validation))
+    windows = text_windows(held, 64, LIVE["context"] - 1)(0)[0]
+    for seed in options.seeds:
+        for learned in (False, True):
+            change = partial(with_sinks, learned=learned)
+            model, run = fit(
+                LIVE, text, tokenizer, ids, seed=seed, steps=STEPS, every=STEPS,
+                change=change,
+            )  # fmt: skip
+            run |= held_out(model, text, tokenizer) | {"learned": learned}
+            with torch.no_grad():
+                _, weights = model(windows, need_weights=True)
+            weights = torch.stack(weights)  # (layers, windows, heads, queries, keys)
+            for name, column in (("sink", -1), ("first", 0)):
+                shares = weights[..., 1:, column].mean((1, 3))  # (layers, heads)
+                run[name] = [[round(x, 4) for x in row] for row in shares.tolist()]
+            keep("gpt_sinks", run, ("seed", "learned"))
 
 
 def long(options):
     """Train a model that is somewhat wider, reads further, and takes more steps."""
     text, tokenizer, ids = prepare()
     for seed in options.seeds:
-        steps = options.steps or 8000
+        steps = options.steps or 12_000
+        arguments = LONG | {"dropout": 0.1}
         model, run = fit(
-            LONG, text, tokenizer, ids, seed=seed, steps=steps, every=250, dropout=0.1
+            arguments, text, tokenizer, ids, seed=seed, steps=steps, every=250
         )
         run |= held_out(model, text, tokenizer)
         keep("gpt_long", run, ("seed", "steps"))
@@ -226,7 +277,7 @@ def baselines(options):
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    commands = {f.__name__: f for f in (baselines, live, scaling, long)}
+    commands = {f.__name__: f for f in (baselines, live, sinks, scaling, long)}
     parser.add_argument("command", choices=commands)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, help="of long and scaling")

@@ -17,6 +17,7 @@ import math
 from contextlib import suppress
 from functools import partial
 from statistics import fmean
+from unittest.mock import patch
 
 import torch
 import torch.nn.functional as F
@@ -29,6 +30,7 @@ from attncourse.data.batching import length_batches
 from attncourse.data.text import BOS
 from attncourse.models.feedforward import FeedForward, SwiGLU
 from attncourse.models.transformer import TransformerLayer
+from attncourse.training import loop
 
 NAME = "transformer"
 WIDTH, HEADS, LAYERS = 32, 4, 4
@@ -138,10 +140,10 @@ def run(options, rate, seed, data, vocab_size):
     torch.manual_seed(seed)
     model = make_model(vocab_size, **options)
     batch_of = batches(data["train"], seed=seed)
-    how = {"steps": STEPS, "learning_rate": rate, "warmup": warmup}
+    how = {"steps": STEPS, "learning_rate": rate, "device": "cpu", "progress": False}
     # A loss that is no longer finite ends the run; what is left is measured.
-    with suppress(ValueError):
-        train(model, batch_of, loss_of, device="cpu", progress=False, **how)
+    with suppress(ValueError), patch.object(loop, "WARMUP", warmup):
+        train(model, batch_of, loss_of, **how)
     return {
         "layers": len(model.layers),
         "parameters": sum(p.numel() for p in model.parameters()),

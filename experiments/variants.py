@@ -7,24 +7,23 @@ The scores are the course's own layers. The results are written to
 attncourse/recorded/variants.json; all runs together take some minutes on one core.
 """
 
+import sys
 from functools import partial
+from pathlib import Path
 
 import torch
 from recording import Recorder, parser_of
 from torch import nn
 
 from attncourse import AdditiveAttention, MultiplicativeAttention
-from attncourse.exercises.provided.attention_variants import (
-    STEPS,
-    WIDTH,
-    Translator,
-    fit,
-    small_corpus,
-)
 from attncourse.training.metrics import alignment_error_rate, bleu
 from attncourse.training.translation import cross_attention_of, translate
 
-NAME = "variants"
+sys.path.append(str(Path(__file__).parents[1]))
+from tools.record_expected import SOLUTIONS, Solution
+
+NAME, WIDTH, STEPS = "variants", 64, 600
+GIVEN = Solution(SOLUTIONS / "3_attention_variants.ipynb").namespace()
 
 
 class ScaledDotAttention(nn.Module):
@@ -52,8 +51,8 @@ def run(make_attention, corpus, seed):
     """Train a model; return BLEU and alignment error on the test pairs."""
     torch.manual_seed(seed)
     sizes = len(corpus.source), len(corpus.target)
-    model = Translator(*sizes, WIDTH, make_attention)
-    fit(model, corpus.train, corpus, seed=seed, device="cpu")
+    model = GIVEN["Translator"](*sizes, WIDTH, make_attention)
+    GIVEN["fit"](model, corpus.train, corpus, seed=seed, steps=STEPS, device="cpu")
     words = corpus.source, corpus.target
     pairs = corpus.test
     written = translate(model, [pair.source for pair in pairs], *words)
@@ -72,7 +71,7 @@ def main():
     """Train and measure every variant with every seed."""
     options = parser_of(__doc__, seeds=(0, 1, 2, 3, 4)).parse_args()
     torch.set_num_threads(1)
-    corpus = small_corpus()
+    corpus = GIVEN["Corpus"]()
     runs = Recorder(NAME, options.again, steps=STEPS, width=WIDTH)
     for seed in options.seeds:
         for name, make_attention in VARIANTS.items():
