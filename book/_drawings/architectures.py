@@ -10,9 +10,11 @@ def block(name, note, pre):
     c = Canvas(340, 520)
     c.heading(name, note)
     band = (322, 56) if pre else (352, 56)
-    sums = (292, 142) if pre else (322, 150)
-    c.box(0, band[0], 340, band[1], style="a")
-    c.badge("a", 6, band[0] + 6)
+    ends = (292, 142) if pre else (322, 150)
+    attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))
+    attention.box(0, band[0], 340, band[1], style="a")
+    attention.badge("a", 6, band[0] + 6)
+    c.part("Attention", attention)
     for i, weight in enumerate((0.15, 0.6, 0.25)):
         end = 292 + (0, 4, 12)[i]
         start, low = 78 + 110 * i, band[0] + band[1]
@@ -29,24 +31,27 @@ def block(name, note, pre):
         c.path(f"M{x} 474V84", f"stream {strong} way")
         c.path(f"M{x} 74l6 10h-12z", f"{strong} tip")
         c.box(x - 28, 474, 58, 28, word, strong, "word")
-        branches = ((452, 388, sums[0]), (262, 214, sums[1]))
+        branches = ((452, 388, ends[0]), (262, 214, ends[1]))
         if not pre:
-            branches = ((452, 408, sums[0]), (258, 224, sums[1]))
+            branches = ((452, 408, ends[0]), (258, 224, ends[1]))
         for k, (leave, enter, back) in enumerate(branches):
             c.dot(x, leave, 3.5)
             if pre:
                 c.way((x, leave), (right, leave), (right, enter + 36))
-                c.box(right - 24, enter + 12, 48, 24, "norm", letters="small")
+                norms.box(right - 24, enter + 12, 48, 24, "norm", letters="small")
                 c.way((right, enter + 12), (right, enter - 10))
             else:
                 c.way((x, leave), (right, leave), (right, enter))
             top = band[0] if k == 0 else enter - (54 if pre else 44)
             if k:
-                c.box(right - 31, top, 62, 44, "feed-\nforward", strong, "small")
+                inner.box(right - 31, top, 62, 44, "feed-\nforward", strong, "small")
             c.way((right, top), (right, back), (x + 10, back))
-            c.plus(x, back)
+            sums.plus(x, back)
             if not pre:
-                c.box(x - 25, back - 50, 50, 24, "norm", letters="small")
+                norms.box(x - 25, back - 50, 50, 24, "norm", letters="small")
+    c.part("Norm", norms)
+    c.part("Feed-forward network", inner)
+    c.part("Residual sum", sums)
     return c
 
 
@@ -66,23 +71,30 @@ def encoder_decoder(narrow):
     ):
         c.text(x, 532, source, "word")
         c.text(x, 552, f"{part} × N", "small bold")
-        c.box(x - 2, 466, 148, 42, "embedding +\nposition", letters="small")
+        embedding = Canvas(0, 0)
+        embedding.box(x - 2, 466, 148, 42, "embedding +\nposition", letters="small")
+        c.part("Positional encoding", embedding)
     c.path("M20 466V176Q20 160 36 160H172", "way strong")
     c.path("M186 466V54", "way strong")
     c.way((186, 466), (186, 46), style="strong")
-    c.box(176, 8, 148, 36, "linear, softmax", letters="small bold")
+    output = Canvas(0, 0)
+    output.box(176, 8, 148, 36, "linear, softmax", letters="small bold")
+    c.part("Linear map and softmax", output)
     c.text(168, 30, "next word", "word end")
-    for x, y, name, note, style, number in (
-        (44, 390, "Self-attention", "all see all", "a", 1),
-        (44, 274, "Feed-forward", "each alone", "", 2),
-        (210, 390, "Self-attention", "causal mask", "a", 3),
-        (210, 210, "Cross-attention", "reads the source", "a", 4),
-        (210, 86, "Feed-forward", "each alone", "", 5),
+    for x, y, name, note, part, number in (
+        (44, 390, "Self-attention", "all see all", "Self-attention", 1),
+        (44, 274, "Feed-forward", "each alone", "Feed-forward network", 2),
+        (210, 390, "Self-attention", "causal mask", "Causal mask", 3),
+        (210, 210, "Cross-attention", "reads the source", "Cross-attention", 4),
+        (210, 86, "Feed-forward", "each alone", "Feed-forward network", 5),
     ):
-        c.box(x, y, 128 if x < 200 else 141, 48, style=style)
-        c.text(x + 28, y + 20, name, "small bold")
-        c.text(x + 28, y + 38, note, "small")
-        c.badge("o", x + 5, y + 6, str(number))
+        drawn = Canvas(0, 0)
+        style = "" if note == "each alone" else "a"
+        drawn.box(x, y, 128 if x < 200 else 141, 48, style=style)
+        drawn.text(x + 28, y + 20, name, "small bold")
+        drawn.text(x + 28, y + 38, note, "small")
+        drawn.badge("o", x + 5, y + 6, str(number))
+        c.part(part, drawn)
         stream = x - 24
         if number != 4:
             c.way((stream, y + 38), (x, y + 38))

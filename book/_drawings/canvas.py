@@ -49,6 +49,10 @@ class Canvas:
             + "</svg>\n"
         )
 
+    def part(self, name, drawn):
+        """Add what another canvas has drawn, as a part that the site links."""
+        self.add(f'<a data-part="{name}">{"".join(drawn.parts)}</a>')
+
     def text(self, x, y, words, style=""):
         self.add(f'<text class="{style}" x="{n(x)}" y="{n(y)}">{escape(words)}</text>')
 

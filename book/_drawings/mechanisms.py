@@ -91,8 +91,8 @@ def scaled_dot_product_attention(narrow):
     steps = (
         (46, "Project", "one input, three\nprojections"),
         (196, "Compare", "every query with\nevery key"),
-        (340, "Scale, mask", "hidden keys\nget −∞"),
-        (484, "Softmax", "each row\nsums to 1"),
+        (352, "Scale, mask", "hidden keys\nget −∞"),
+        (498, "Softmax", "each row\nsums to 1"),
         (608, "Average", "values, by\nweight"),
     )
     for i, (left, name, note) in enumerate(steps, 1):
@@ -116,15 +116,15 @@ def scaled_dot_product_attention(narrow):
     c.grid(230, top, scores, "x")
     c.text(256, top + 127, "Scores", "bold")
     c.text(256, top + 149, "n × n", "shape")
-    c.way((331, top + 50), (364, top + 50))
-    c.text(347, top + 40, "÷√d_k", "small mid")
-    c.grid(366, top, scores, "x", 20, hidden)
-    c.text(366, top + 127, "Masked scores", "bold")
-    c.text(366, top + 149, "n × n", "shape")
-    c.way((467, top + 50), (484, top + 50), style="a")
-    c.grid(486, top, weights, "a", 20, hidden)
-    c.named("a", 486, top + 112, "Weights", "n × n")
-    c.way((587, top + 50), (622, top + 50), style="o")
+    c.way((331, top + 50), (376, top + 50))
+    c.text(353, top + 40, "÷√d_k", "small mid")
+    c.grid(378, top, scores, "x", 20, hidden)
+    c.text(378, top + 127, "Masked scores", "bold")
+    c.text(378, top + 149, "n × n", "shape")
+    c.way((479, top + 50), (498, top + 50), style="a")
+    c.grid(500, top, weights, "a", 20, hidden)
+    c.named("a", 500, top + 112, "Weights", "n × n")
+    c.way((601, top + 50), (622, top + 50), style="o")
     c.grid(624, top, output, "o")
     c.named("o", 624, top - 44, "Output", "")
     c.text(624, top - 8, "n × d_v", "shape")

@@ -1,8 +1,9 @@
-"""Enrich plain Markdown: citations, and terms that lead to the glossary.
+"""Enrich plain Markdown and drawings: citations, terms, parts that lead to sections.
 
 A link whose address is the ``url`` of an entry of the bibliography leads to that entry,
 and a term is linked to the glossary where a chapter first mentions it. In Jupyter and
-Colab the same source is an ordinary link to the work, and plain text.
+Colab the same source is an ordinary link to the work, and plain text. The parts of a
+drawing become links to where they are explained.
 """
 
 import re
@@ -23,6 +24,20 @@ NOT_IN = (
     nodes.Invisible,
 )
 ENDINGS = "(?:s|es)?"
+STEP = re.compile(r"Step (\d+):")
+PART = re.compile(r'<a data-part="([^"]+)">')
+PARTS = {  # of the drawings, and where each is explained
+    "Attention": "07_transformer#step-1",
+    "Residual sum": "07_transformer#step-3",
+    "Norm": "07_transformer#step-4",
+    "Feed-forward network": "07_transformer#step-5",
+    "Self-attention": "02_attention_types#query-key-and-value-projections",
+    "Causal mask": "05_masking#what-a-mask-does-to-the-softmax",
+    "Cross-attention": "01_bottleneck#cross-attention-and-self-attention",
+    "Positional encoding": "04_positional_encoding#sinusoidal-positional-encoding",
+    "Linear map and softmax": "07_transformer#stacking-layers-a-language-model",
+}
+SAYS_SO = "<figcaption>Each part is a link to where it is explained.</figcaption>"
 
 
 def authors_of(entry):
@@ -99,6 +114,26 @@ def link_terms(app, doctree, docname):
                 text.parent.replace(text, [*parts, nodes.Text(text[end:])])
 
 
+def link_parts(app, doctree, docname):
+    """Lead the parts of a drawing to their sections; name the steps in a chapter."""
+
+    def link(found):
+        page, section = PARTS[found[1]].split("#")
+        uri = app.builder.get_relative_uri(docname, f"chapters/{page}")
+        title = f"<title>{found[1]}: see chapter {int(page[:2])}</title>"
+        return f'<a href="{uri}#{section}">{title}'
+
+    for paragraph in doctree.findall(nodes.paragraph):
+        if step := STEP.match(paragraph.astext()):
+            paragraph["ids"].append(f"step-{step[1]}")
+    for drawing in list(doctree.findall(nodes.raw)):
+        text, links = PART.subn(link, drawing.astext())
+        if links:  # what is in an image is hidden from screen readers
+            text = text.replace('role="img"', 'role="group"')
+            text = text.replace("</figure>", f"{SAYS_SO}</figure>")
+            drawing.replace_self(nodes.raw("", text, format="html"))
+
+
 def link_to(address, text):
     return nodes.reference(
         "", text, refuri=address, internal=True, classes=["course-term"]
@@ -115,4 +150,5 @@ def setup(app):
     app.connect("builder-inited", read_bibliography)
     app.connect("doctree-resolved", link_citations)
     app.connect("doctree-resolved", link_terms)
+    app.connect("doctree-resolved", link_parts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

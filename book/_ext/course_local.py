@@ -11,6 +11,7 @@ the rest from the built site, and a script that lets tabs be chosen together.
 
 import html
 import re
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -28,8 +29,6 @@ VIEWPORT_TAG = (
 )
 # What is loaded later need not be asked for early.
 EARLY_SCRIPT = re.compile(r"[ \t]*<link rel=\"preload\" as=\"script\"[^>]*>\n?")
-DOCSEARCH = re.compile(r"[ \t]*<meta name=\"docsearch:[^>]*>\n?")
-SBT_SEARCHBOX = re.compile(r"[ \t]*<div id=\"searchbox\"></div>\n?")
 ROLES = {
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, in a list
     '<summary aria-label="Toggle hidden content">': "<summary>",  # it has a text
@@ -76,9 +75,7 @@ def lighten_page(text):
     """Return a page without what the theme adds and the book does not use."""
     text = SCRIPT.sub("", text)
     text = SEARCH.sub("", text)
-    text = DOCSEARCH.sub("", text)
     text = EARLY_SCRIPT.sub("", text)
-    text = SBT_SEARCHBOX.sub("", text)
     for old, new in ROLES.items():
         text = text.replace(old, new)
     first = VIEWPORT.search(text)
@@ -127,15 +124,6 @@ def rewrite(path, change):
         path.write_text(after, encoding="utf8")
 
 
-def remove(path):
-    if path.is_dir():
-        for child in path.iterdir():
-            remove(child)
-        path.rmdir()
-    else:
-        path.unlink()
-
-
 def lighten_site(app, exception):
     if exception or app.builder.format != "html":
         return
@@ -154,7 +142,7 @@ def lighten_site(app, exception):
         rewrite(script, lambda text: SOURCE_MAP.sub("\n", text))
     for pattern in UNUSED:
         for path in out.glob(pattern):
-            remove(path)
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def setup(app):

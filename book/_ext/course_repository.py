@@ -244,7 +244,6 @@ def set_buttons(app, page, template, context, doctree):
                 button["icon"] = "fab fa-github"  # drawn as a branch, not as a mark
             if button.get("text") == "Colab":
                 button["url"] = colab_address(found, page)
-            if button.get("text") == "Colab":
                 button["icon"] = "fas fa-notebook"
             if button.get("text") == "Binder":
                 button["icon"] = "fas fa-binder"
@@ -253,9 +252,7 @@ def set_buttons(app, page, template, context, doctree):
 def set_addresses(app, doctree, page):
     """Write the fork's address into the text and the code of a page."""
     found = app.course_repository
-    if (
-        not found.in_colab
-    ):  # the page of the ways to run names no button that is missing
+    if not found.in_colab:  # the page of the ways to run names no missing button
         for item in list(doctree.findall(nodes.definition_list_item)):
             if item[0].astext() in ("Colab", "Binder"):
                 item.parent.remove(item)

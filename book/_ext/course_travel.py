@@ -9,40 +9,14 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from course_cards import FOLDER
+
 NAME = "Attention, measured"
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 DESCRIPTION = re.compile(r"<meta[^>]*name=\"description\"[^>]*>")
 CONTENT = re.compile(r"content=\"([^\"]*)\"")
-PICTURE = "_static/page.png"  # what a link to a page is shown with
-LOST = """<!DOCTYPE html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="robots" content="noindex">
-    <link rel="icon" href="{base}_static/favicon.svg">
-    <title>Page not found — {name}</title>
-    <style>
-      :root {{ color-scheme: light dark; }}
-      body {{ font: 17px/1.6 Georgia, serif; margin: 12vh auto; max-width: 34rem;
-        padding: 0 1rem; }}
-      input, button {{ font: inherit; padding: 0.2rem 0.6rem; }}
-    </style>
-  </head>
-  <body>
-    <main>
-    <h1>Page not found</h1>
-    <p>The address may be mistyped, or the page may have moved.</p>
-    <form action="{base}search.html" role="search">
-      <label>Search the course: <input name="q" type="search"></label>
-      <button>Search</button>
-    </form>
-    <p><a href="{base}book/index.html">Welcome page and list of chapters</a> ·
-      <a href="{base}book/glossary.html">glossary</a></p>
-    </main>
-  </body>
-</html>
-"""
+PICTURE = "_static/page.png"  # what a link to a page without a card is shown with
+LOST = Path(__file__).with_name("404.html")
 
 
 def short_title(text):
@@ -51,7 +25,7 @@ def short_title(text):
     return " — ".join(dict.fromkeys(parts))
 
 
-def with_head(text, page, base):
+def with_head(text, page, base, picture):
     """Return a page with a title said once, and with what a shared link shows."""
     title = short_title(html.unescape(TITLE.search(text)[1].strip()))
     text = TITLE.sub(lambda _: f"<title>{html.escape(title)}</title>", text, count=1)
@@ -66,7 +40,7 @@ def with_head(text, page, base):
         ("og:title", html.escape(title)),
         ("og:description", description),
         ("og:url", f"{base}{page}"),
-        ("og:image", f"{base}{PICTURE}"),
+        ("og:image", f"{base}{picture}"),
     ):
         tags += f'<meta property="{key}" content="{value}" />\n'
     tags += '<meta name="twitter:card" content="summary_large_image" />\n'
@@ -81,10 +55,13 @@ def write_all(app, exception):
     for name in [*pages, "search"]:
         path = out / f"{name}.html"
         text = path.read_text(encoding="utf8")
-        titles[name], text = with_head(text, f"{name}.html", base)
+        card = f"{FOLDER}/{name.rpartition('/')[2]}.png"
+        picture = card if (out / card).is_file() else PICTURE
+        titles[name], text = with_head(text, f"{name}.html", base, picture)
         path.write_text(text, encoding="utf8")
     root = urlsplit(base).path or "/"
-    (out / "404.html").write_text(LOST.format(base=root, name=NAME), encoding="utf8")
+    lost = LOST.read_text(encoding="utf8").replace("BASE/", root)
+    (out / "404.html").write_text(lost, encoding="utf8")
     listed = [
         f"- [{titles[name].split(' — ')[0]}]({base}{name}.html)" for name in pages
     ]
