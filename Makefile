@@ -71,7 +71,7 @@ test: setup ## check the code, the package, the notebooks and the site
 	echo "The chapters, as the build has run them, print what is stored in them."
 	$(PYTEST) -p tools.from_build --nbval chapters
 	echo "Tests of the site."
-	$(PYTEST) tests/site
+	$(PYTEST) tests/site -n $(JOBS) --dist loadfile
 
 .PHONY: test-quick
 test-quick: lint ## check the style, and the tests that take seconds
@@ -137,6 +137,7 @@ drawings: setup ## write the drawings of the architectures into the package
 record: setup ## make the recorded results again that chapters show; about an hour
 	$(PY) experiments/translation.py --again
 	$(PY) experiments/applications.py --again
+	$(PY) experiments/copying.py --again
 	$(PY) experiments/digits.py --again
 	$(PY) experiments/gpt.py live
 	$(PY) experiments/gpt.py scaling

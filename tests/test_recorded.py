@@ -51,6 +51,7 @@ def measure():
     try:
         import applications
         import checkpoints
+        import copying
         import gpt
         import translation
     finally:
@@ -70,10 +71,14 @@ def measure():
     def language_model(name, model, words):
         return gpt.held_out(model, *gpt.prepare()[:2])
 
+    def copier(name, model, words):
+        return copying.by_length(model)
+
     readers = {f"reader_{seed}": reader for seed in applications.SHIPPED}
     return (
         dict.fromkeys(checkpoints.CHECKPOINTS, translator)
         | readers
+        | dict.fromkeys([f"copier_{kind}" for kind in copying.KINDS], copier)
         | {"gpt": language_model}
     )
 

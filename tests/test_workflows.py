@@ -246,7 +246,7 @@ def test_the_grader_asks_for_what_the_solutions_import():
         code = "\n".join(
             "".join(c["source"]) for c in cells if c["cell_type"] == "code"
         )
-        wanted |= set(re.findall(r"^ *(?:import|from) ([a-z_]+)", code, re.M))
+        wanted |= set(re.findall(r"^(?:import|from) ([a-z_]+)", code, re.M))
     own = set(sys.stdlib_module_names) | {"attncourse"}
     assert wanted - own <= there | {"numpy"}
     assert wanted - own

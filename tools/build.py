@@ -243,26 +243,6 @@ def run_sphinx(cache_path: Path, every_page: bool) -> int:
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
-def write_front_page() -> None:
-    """Replace Jupyter Book's redirect by a page with a title and a link."""
-    page = """<!DOCTYPE html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta http-equiv="refresh" content="0; url=book/index.html">
-    <link rel="icon" href="_static/favicon.svg">
-    <title>Attention, measured</title>
-  </head>
-  <body>
-    <h1>Attention, measured</h1>
-    <p><a href="book/index.html">To the welcome page</a></p>
-  </body>
-</html>
-"""
-    (BUILD / "html" / "index.html").write_text(page, encoding="utf8")
-
-
 @contextlib.contextmanager
 def one_build_at_a_time():
     """Let a second build wait for the first, and then find its work done."""
@@ -298,7 +278,8 @@ def build(run_only: bool = False) -> int:
             shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
             say("The pages were not built: see the warnings above, each is an error.")
             return 1
-        write_front_page()
+        # in place of Jupyter Book's redirect: a page with a title and a link
+        shutil.copy(ROOT / "book" / "_ext" / "front.html", index)
         STAMP.write_text(" ".join(keys), encoding="utf8")
         seconds = time.perf_counter() - start
         say(f"Built in {seconds:.0f} s: _build/html/index.html")

@@ -34,7 +34,6 @@ from attncourse.exercises.run import digest, draw, observe, same_values
 
 ROOT = Path(__file__).parents[1]
 SOLUTIONS = ROOT / "solutions"
-MOST_PRINTS = 2  # failing probes of a slip whose values are kept
 GIVEN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
@@ -138,7 +137,7 @@ class Recording:
         what = f"{self.exercise.label(task)} {task.name}, probe {place}"
         for seed in probe.seeds:
             inputs = draw(probe, seed)
-            came = observe(probe, answers, seed, effects=True)
+            came = observe(probe, answers, seed)
             again = observe(probe, answers, seed)
             case = self.expected[place, seed] = Case(seed, inputs, came, again)
             if came.error:
@@ -169,7 +168,6 @@ class Recording:
             "form": came.form,
             "error": "",
             "changed": came.changed,
-            "inert": came.inert,
         }
 
     def _slip(self, task, old, new, says) -> dict | None:
@@ -181,7 +179,7 @@ class Recording:
             self.faults.append(f"{what} cannot be made: {error}")
             return None
         answers = [space[name] for name in task.answers]
-        fails, prints = [], {}
+        fails, prints = [], {}  # prints of the first probe that fails
         for place, probe in enumerate(task.probes):
             if probe.slow and fails:
                 continue
@@ -190,8 +188,7 @@ class Recording:
             if all(holds(probe, case) for case in cases):
                 continue
             fails.append(place)
-            if len(prints) < MOST_PRINTS:
-                prints[place] = {s: recorded.fingerprint(c) for s, c in own.items()}
+            prints = prints or {s: recorded.fingerprint(c) for s, c in own.items()}
         if not fails:
             self.faults.append(f"{what} is not caught")
             return None

@@ -2,11 +2,11 @@
 
     python -m tools.term FOLDER --students 60
 
-Five exercises are handed in, some late, some again, some damaged; students leave, get
-more time and are graded by hand; a deadline moves, a solution is broken and mended, a
-run is undone. After each step what the platform lets one download is graded, exported
-and uploaded. In the end the platform's own gradebook is compared with grades that are
-worked out here from what happened, without the grader.
+Five exercises are handed in, some late, some again, some damaged; of two, answers are
+read and marked; students leave, get more time and other points; a deadline moves, a
+solution is broken and mended, a run is undone. After each step what the platform lets
+one download is graded, exported and uploaded. In the end the platform's own gradebook
+is compared with grades that are worked out here from what happened, without the grader.
 """
 
 import argparse
@@ -22,9 +22,12 @@ import sys
 import zipfile
 from pathlib import Path
 
+from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main as attncourse
 from attncourse_grader.exercises import exercise_of, modules
-from tools.sample_class import PEOPLE, ROOT, hand_in, right_answers
+from attncourse_grader.records.gradebook import Gradebook
+from attncourse_grader.records.marking import MarkingServer
+from tools.sample_class import PEOPLE, ROOT, answer_cells, hand_in, right_answers
 
 START = datetime.datetime(2026, 10, 5, 9, 0)
 DAY = datetime.timedelta(days=1)
@@ -32,8 +35,10 @@ PENALTY = 0.10  # of the points of an exercise, for each day that has begun
 VARIANTS = 6  # notebooks that differ, for each exercise
 BROKEN, UNDONE, MOVED, EXTENDED = "3", "4", "5", "2"  # in which exercise it happens
 MANUAL, LEAVING = ("1", "5"), 3  # exercises marked by hand too; who leaves after "3"
-NAMES = dict(zip("12345", modules(), strict=True))
-POINTS = {number: exercise_of(name).points for number, name in NAMES.items()}
+NAMES = dict(zip("12345", modules(), strict=False))
+# What is read: a task in words, and the first task of an exercise beside its checks.
+READ = {"1": 4, "5": 2}
+POINTS = {n: exercise_of(name).points + READ.get(n, 0) for n, name in NAMES.items()}
 
 
 def zipped(path, files, moment=(2026, 10, 5, 9, 0, 0)):
@@ -104,7 +109,7 @@ class Moodle(Platform):
         return self.write(f"Grades-{exercise}.csv", head, rows)
 
     def export(self, exercise):
-        return ["--form", "moodle", "--into", f"{exercise}={self.times(exercise)}"]
+        return [f"{exercise}={self.times(exercise)}"]
 
     def upload(self, rows, exercise, said, now):
         """Take in a worksheet, by the rules of importgradeslib.php."""
@@ -160,7 +165,7 @@ class Canvas(Platform):
             rows.append([f"{last}, {first}", number, mail, "A", *texts, ""])
         table = self.write("gradebook.csv", [*head, "Final Score"], rows)
         column = f"{exercise}={self.heading(exercise)}"
-        return ["--form", "canvas", "--into", table, "--column", column]
+        return [table, "--column", column]
 
     def upload(self, rows, exercise, said, now):
         """Take in a gradebook; a heading that is not known would be a new column."""
@@ -172,15 +177,42 @@ class Canvas(Platform):
                     self.grades[n][int(row["ID"])] = float(text)
 
 
+def in_words(text):
+    mark = {"answer": "why", "kind": "text", "manual": READ["1"], "title": "Why?"}
+    cell = {"cell_type": "markdown", "id": "why", "source": [text]}
+    return {**cell, "metadata": {"attncourse": mark}}
+
+
+def add_what_is_read(solutions):
+    """Let a task be answered in words, and one of code be marked by hand as well."""
+    for exercise, points in READ.items():
+        path = solutions / f"{NAMES[exercise]}.ipynb"
+        notebook = json.loads(path.read_text(encoding="utf8"))
+        if exercise == "1":
+            notebook["cells"].append(in_words("Write here."))
+        else:
+            _, cell = next(answer_cells(notebook))
+            cell["metadata"]["attncourse"]["manual"] = points
+        path.write_text(json.dumps(notebook), encoding="utf8")
+
+
 def variants(exercise, draw):
-    """Return notebooks with the points that each is worth: what is answered rightly."""
+    """Return notebooks with what each is worth, and what of it somebody reads.
+
+    The worth is that of the tasks which are answered rightly.
+    """
     name, found = NAMES[exercise], []
     right, tasks = right_answers(name), exercise_of(name).tasks
     for place in range(VARIANTS):
         known = [t for t in tasks if place != 1 and (place == 0 or draw.random() < 0.6)]
         notebook = hand_in(name, {t.name: right[t.name] for t in known})
         notebook["metadata"]["copy"] = place
-        found.append((json.dumps(notebook).encode(), sum(t.points for t in known)))
+        text = "code" if exercise in READ and tasks[0] in known else ""
+        if exercise == "1":
+            text = f"Because of {place}." if place != 2 else ""
+            notebook["cells"].append(in_words(text or "Write here."))
+        worth = sum(task.points for task in known)
+        found.append((json.dumps(notebook).encode(), (worth, text)))
     return found
 
 
@@ -197,8 +229,10 @@ class Term:
         self.platform, self.draw = kind(folder / "platform", people, draw), draw
         self.grades = folder / "grades"
         self.solutions = shutil.copytree(ROOT / "solutions", folder / "solutions")
+        add_what_is_read(self.solutions)
         # {(exercise, number): {data: (time, worth)}}, deadlines, points, commands
         self.events, self.until, self.by_hand, self.log = {}, {}, {}, []
+        self.marks = {}  # {(exercise, number, text): points}
 
     def command(self, *words):
         """Call a command and return what it said."""
@@ -248,13 +282,32 @@ class Term:
         rows = csv.DictReader(io.StringIO(Path(path).read_text("utf-8-sig")))
         self.platform.upload(rows, exercise, said, now)
 
+    def read(self):
+        """Mark what is still to be read, through what the page in the browser calls."""
+        numbers = {}
+        for number, (name, mail) in self.platform.people.items():
+            numbers |= {name: number, f"{name} ({mail})": number}
+        with (
+            MarkingServer(self.grades / BOOK, anonymous=False) as server,
+            Gradebook(self.grades / BOOK) as book,
+        ):
+            for shown, grade, mark in server.answers(book):
+                if shown["marked"]:
+                    continue
+                points = self.draw.randint(0, int(mark.of))
+                assert not server.keep({**shown, "points": points, "comment": "Read."})
+                exercise = grade.exercise[0]
+                text = shown["text"] if exercise == "1" else "code"
+                self.marks[exercise, numbers[shown["who"]], text] = points
+
     def expected(self, exercise, number):
         """Work out a grade from what happened."""
         place, of = (exercise, number), POINTS[exercise]
         by_hand = self.by_hand.get(place)
         if place not in self.events:
             return by_hand
-        time, worth = list(self.events[place].values())[-1]
+        time, (worth, text) = list(self.events[place].values())[-1]
+        worth += self.marks[(*place, text)] if text and exercise in READ else 0
         due = self.until.get(place, self.platform.due[exercise])
         if isinstance(self.platform, Moodle):  # it shows minutes, and forgives the rest
             time = time.replace(second=0)
@@ -275,6 +328,7 @@ class Term:
             if exercise == BROKEN:
                 self.break_solution(exercise, now)
             self.grade(exercise, now)
+            self.read()
             for number in draw.sample(here, len(here) // 5):  # late, new or again
                 time = due + DAY * draw.uniform(0.001, 3)
                 kind = "damaged" if draw.random() < 0.2 else "plain"
@@ -290,6 +344,7 @@ class Term:
             if exercise == MOVED:
                 platform.due[exercise] += DAY * 2
             self.grade(exercise, now)
+            self.read()
             for number in draw.sample(here, 4) if exercise == EXTENDED else ():
                 self.until[exercise, number] = until = due + DAY * 2
                 self.change("extend", number, exercise, until.isoformat())
@@ -307,7 +362,7 @@ class Term:
         return self.differences()
 
     def standing(self):
-        self.command("export", "--form", "tasks", "--grades", self.grades)
+        self.command("export", "--grades", self.grades)
         return (self.grades / "tasks.csv").read_text()
 
     def break_solution(self, exercise, now):

@@ -44,9 +44,10 @@ def faults(tab, base):
             if spoken and not told["text"].startswith(PARTLY_THERE):
                 yield told["text"]
         elif event["method"] == "network.fetchError":
-            # The next page is fetched ahead, and given up when the tab moves on.
-            ahead = told.get("errorText") == "NS_BINDING_ABORTED"
-            if not (ahead and told["request"]["url"].endswith(".html")):
+            # Pages fetched ahead and pictures further down: given up when the tab
+            # moves on.
+            given_up = told.get("errorText") == "NS_BINDING_ABORTED"
+            if not (given_up and told["request"]["url"].endswith((".html", ".svg"))):
                 yield f"failed: {told['request']['url']}: {told.get('errorText')}"
         elif not told["request"]["url"].startswith((base, "data:", "blob:")):
             yield f"asked for {told['request']['url']}"

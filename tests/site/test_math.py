@@ -33,11 +33,11 @@ def test_what_the_chapters_use_is_known(latex):
 @pytest.mark.parametrize(
     ("latex", "reason"),
     [
-        (r"\unknown{x}", "unknown"),
+        (r"\unknown{x}", "Unknown"),
         (r"\frac{a", "not closed"),
         (r"\begin{aligned} a &= b", "not closed"),
         (r"a & b", "unknown"),
-        (r"x_\foo", "unknown"),
+        (r"x_\foo", "Unknown"),
     ],
 )
 def test_what_cannot_be_converted_is_refused(latex, reason):
@@ -49,6 +49,8 @@ def test_limits_stand_below_in_a_display():
     assert "<munderover>" in convert(r"\sum_{i=1}^n x_i")
     assert "<munder>" in convert(r"\max_i x_i")
     assert "<munder>" in convert(r"\operatorname{arg\,max}_i x_i")
+    assert "<munder>" in convert(r"\underbrace{a + b}_{c}")
+    assert "<msub><mover>" in convert(r"\tilde{h}_t")
 
 
 def test_function_names_are_one_upright_word():
@@ -56,10 +58,16 @@ def test_function_names_are_one_upright_word():
     assert ">softmax</mtext>" in convert(r"\mathrm{softmax}(x)")
     assert 'rspace="0.167em">log</mo>' in convert(r"\log x")
     assert 'rspace="0">log</mo>' in convert(r"\log(x)")
+    assert 'lspace="0.167em"' in convert(r"i \sin x")
+
+
+def test_braces_of_a_set_are_no_larger_than_what_they_hold():
+    assert convert(r"\{0, 1\}").count('stretchy="false"') == 2
+    assert "stretchy" not in convert(r"\left\{ x \right\}")
 
 
 def test_infinity_is_a_letter_without_space_around_it():
-    assert '<mi mathvariant="normal">∞</mi>' in convert(r"e^{-\infty}")
+    assert "<mi>∞</mi>" in convert(r"e^{-\infty}")
 
 
 def test_the_latex_is_kept_as_the_alternative_text():

@@ -1,6 +1,7 @@
 """Plain Markdown of notebooks becomes boxes, citations and links to the glossary."""
 
 from collections import Counter
+from urllib.parse import urljoin
 
 import pytest
 from bs4 import BeautifulSoup
@@ -46,6 +47,33 @@ def test_a_covered_answer_is_part_of_its_box(answer):
     [box] = boxes_of(f"> **Predict.** How many?{gap}{answer}\n\nAfter.")
     assert "Two." in box.astext()
     assert "After." not in box.astext()
+
+
+def test_each_part_of_a_drawing_leads_to_the_section_about_it(pages):
+    parts = load("book/_ext/course_links.py").PARTS
+    found = set()
+    for page in ("chapters/07_transformer.html", "chapters/10_gpt.html"):
+        for link in BeautifulSoup(pages[page], "lxml").select(".attn-drawing a"):
+            target, section = urljoin(page, link["href"]).split("#")
+            assert BeautifulSoup(pages[target], "lxml").find(id=section) is not None
+            assert link.find_parent("svg")["role"] == "group"
+            found.add(link.title.text.split(":")[0])
+    assert found == set(parts)
+
+
+def test_a_part_of_a_drawing_is_followed_by_keyboard(open_tab, address):
+    tab = open_tab(viewport={"width": 1280, "height": 900})
+    tab.goto(address + "chapters/07_transformer.html", wait_until="load")
+    part = tab.locator(".attn-drawing svg.wide a").first
+    box = part.locator(".box").first
+    width = "box => getComputedStyle(box).strokeWidth"
+    before = box.evaluate(width)
+    part.focus()
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Shift+Tab")
+    assert box.evaluate(width) != before
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**#step-1")
 
 
 @pytest.fixture(params=CHAPTERS)

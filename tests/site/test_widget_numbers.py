@@ -18,7 +18,13 @@ from attncourse import (
 )
 from attncourse.layers.sparse import global_blocks, strided_blocks, window_blocks
 from attncourse.viz.colours import KEY, QUERY, VALUE
-from attncourse.widgets import AttentionByHand, Masks, Positions, Saturation
+from attncourse.widgets import (
+    AttentionByHand,
+    Masks,
+    Positions,
+    Saturation,
+    SparsePatterns,
+)
 from attncourse.widgets._base import module_text, style_text
 from attncourse.widgets._drawing import COLOURS
 from attncourse.widgets.masks import pattern
@@ -194,9 +200,9 @@ def test_masks_are_the_same_in_both_languages(run):
         for padding, side in ((0, "right"), (4, "right"), (4, "left")):
             given = {**parts, "padding": padding, "side": side}
             here = pattern(11, **given)
-            there = run("masks", "module.pattern(11, v.given)", given=given)
+            there = run("patterns", "module.pattern(11, v.given)", given=given)
             assert there == here.tolist()
-        needed = run("masks", "module.layersNeeded(v.mask)", mask=here.tolist())
+        needed = run("patterns", "module.layersNeeded(v.mask)", mask=here.tolist())
         powers = [np.linalg.matrix_power(here.astype(float), n) > 0 for n in range(12)]
         first = np.argmax(powers[1:], axis=0) + np.any(powers[1:], axis=0)
         assert needed == first.tolist()
@@ -207,7 +213,9 @@ def test_pairs_are_counted_without_the_mask(run):
         expected = [
             pattern(n, padding=0, side="right", **parts).sum() for n in (1, 7, 23)
         ]
-        there = run("masks", "[1, 7, 23].map(n => module.pairCount(n, v.p))", p=parts)
+        there = run(
+            "patterns", "[1, 7, 23].map(n => module.pairCount(n, v.p))", p=parts
+        )
         assert there == expected
 
 
@@ -242,7 +250,9 @@ def test_the_widgets_speak_the_colour_language_of_the_course():
         assert colour in still
 
 
-@pytest.mark.parametrize("kind", [AttentionByHand, Saturation, Positions, Masks])
+@pytest.mark.parametrize(
+    "kind", [AttentionByHand, Saturation, Positions, Masks, SparsePatterns]
+)
 def test_a_still_picture_says_what_it_shows(kind):
     from xml.etree import ElementTree
 
@@ -251,7 +261,9 @@ def test_a_still_picture_says_what_it_shows(kind):
     assert len(list(picture.iter())) > 20
 
 
-@pytest.mark.parametrize("kind", [AttentionByHand, Saturation, Positions, Masks])
+@pytest.mark.parametrize(
+    "kind", [AttentionByHand, Saturation, Positions, Masks, SparsePatterns]
+)
 def test_what_a_notebook_stores_is_the_same_in_each_run(kind):
     assert repr(kind()) == f"{kind.__name__}()"
     data, _ = kind()._repr_mimebundle_()

@@ -71,7 +71,7 @@ WRONG = {
             "def attention(q, k, v, dropout=0.0):\n"
             "    w = attention_weights(attention_scores(q, k))\n"
             "    return F.dropout(w, 1 - dropout if dropout else 0.0) @ v, w",
-            "not yet dropout sets weights to 0",
+            "not yet dropout sets single weights to 0",
         ),
     },
     "masks": {

@@ -168,7 +168,7 @@ WRONG = {
     "scores": {
         "the last copy only": (
             LOOPS.format(keys="keys[-1:]", count=1),
-            "not yet several copies count together",
+            "not yet the weights on several copies",
         ),
         "queries with some weight only": (
             LOOPS.format(keys="keys", count="bool(grad[:, i, keys].sum() > 0)"),
@@ -218,7 +218,7 @@ WRONG = {
                 "    real = (tokens != 0)[:, None]\n"
                 "    return (hit & real).sum(dim=(0, 2)) / real.sum()",
             ),
-            "not yet more of the pattern gets a higher score",
+            "not yet `my_score`: more of the pattern gets a higher",
         ),
         "the previous token": (
             NEXT.format(key="max(i - 1, 0)", body=MEAN),
@@ -227,11 +227,11 @@ WRONG = {
         "the best head gets 1": (
             NEXT.format(key="last", body=MEAN.replace("return", "score ="))
             + "    return score / score.max()",
-            "not yet a score changes with the head's own weights",
+            "not yet `my_score`: the same score for a head",
         ),
         "the same for every head": (
             NEXT.format(key="last", body="return torch.full((weights.shape[1],), 0.5)"),
-            "not yet scores from 0 to 1",
+            "not yet `my_score`: ",
         ),
         "how sharp it is, whatever the pattern": (
             NEXT.format(
@@ -239,7 +239,7 @@ WRONG = {
                 body="real = (tokens != 0)[:, None]\n"
                 "    return (weights.amax(-1) * real).sum(dim=(0, 2)) / real.sum()",
             ),
-            "not yet scores from 0 to 1",
+            "not yet `my_score`: ",
         ),
     },
 }

@@ -209,7 +209,7 @@ WRONG = {
             "    ours = [text.split(' <eos>')[-1] for text in ours]\n"
             "    theirs = [' '.join(words) for words in references]\n"
             "    return BLEU(tokenize='none').corpus_score(ours, [theirs]).score",
-            "not yet one sentence, up to its first `EOS`",
+            "not yet one sentence has its BLEU",
         ),
     },
     "alignment": {

@@ -91,7 +91,7 @@ WRONG = {
                 collect="out = torch.cat([out, weights @ v[..., low:high, :]], -2)",
                 result="out",
             ),
-            "collect the pieces and join them once",
+            "is copied by each torch.cat",
         ),
         "NumPy": (
             "import numpy as np\n"

@@ -132,7 +132,7 @@ WRONG = {
             "def relative_distances(queries, keys, offset=0):\n"
             "    i, j = torch.arange(queries), torch.arange(keys)\n"
             "    return (j - i[:, None] - offset).to(torch.int8)",
-            "not yet each key's distance",
+            "not yet the first query stands",
         ),
         "nothing returned": (
             "def relative_distances(queries, keys, offset=0):\n"
