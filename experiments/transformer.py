@@ -10,12 +10,13 @@ tries learning rates, four apart, with seed 0, until the best has a worse one on
 side, by the loss on the validation pairs. That rate is then run with the other seeds
 too; so is the next best one, if it promises less loss than their mean. Each run is
 written to attncourse/recorded/transformer.json when it has ended, and a command that
-was killed goes on where it stopped. All runs together take some 20 minutes on one core.
+was killed goes on where it stopped. All runs together take some 40 minutes on one core.
 """
 
 import math
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from statistics import fmean
 from unittest.mock import patch
 
@@ -62,8 +63,9 @@ def variants():
         "no residual": {"residual": False},
         "feed-forward 0": {"feedforward_dim": 0},
     }
-    for name in ("no norm", "pre-norm", "post-norm"):
-        found[f"{name}, 12 layers"] = found[name] | {"num_layers": 12}
+    found["no norm, 12 layers"] = found["no norm"] | {"num_layers": 12}
+    for depth, name in product((12, 24, 48), ("pre-norm", "post-norm")):
+        found[f"{name}, {depth} layers"] = found[name] | {"num_layers": depth}
     for name in ("pre-norm", "post-norm"):
         found[f"{name}, no warm-up"] = found[name] | {"warmup": 0.0}
     attention_only = found["feed-forward 0"] | {"num_layers": 12}
