@@ -163,7 +163,7 @@ def main(name: str) -> None:
         [sys.executable, "-m", "attncourse.cli", "release", number],
     ):
         subprocess.run(command, cwd=ROOT, check=True)
-    made = [*paths, probes.parent / "expected" / f"{name}.safetensors"]
+    made = [*paths, probes.parent / "expected" / f"{name}.json.xz"]
     made.append(ROOT / "exercises" / f"{name}.ipynb")
     for path in made:
         print(path.relative_to(ROOT))

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import importlib
 import io
 import linecache
 import sys
@@ -25,12 +24,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import torch
 
 from attncourse.exercises import recorded
 from attncourse.exercises.compare import Case, holds
-from attncourse.exercises.run import digest, draw, observe, same_values
+from attncourse.exercises.run import digest, draw, observe, to_plain
+from attncourse_grader.exercises import exercise_of, modules
 
 ROOT = Path(__file__).parents[1]
 SOLUTIONS = ROOT / "solutions"
@@ -86,29 +85,20 @@ def _is_constant(node) -> bool:
     return False
 
 
-def exercises() -> list[Path]:
-    """Return the solution notebooks that have a module of probes, in their order."""
-    found = sorted(SOLUTIONS.glob("[0-9]*_*.ipynb"))
-    folder = Path(recorded.__file__).parent
-    return [p for p in found if (folder / f"{p.stem.split('_', 1)[1]}.py").exists()]
-
-
-def exercise_of(path: Path):
-    """Return the exercise that a notebook belongs to."""
-    name = path.stem.split("_", 1)[1]
-    return importlib.import_module(f"attncourse.exercises.{name}").EXERCISE
+def solutions() -> list[Path]:
+    """Return the solution notebooks of the exercises, in their order."""
+    paths = [SOLUTIONS / f"{name}.ipynb" for name in modules()]
+    return [path for path in paths if path.exists()]
 
 
 class Recording:
     """The record of one exercise in the making, from its solution notebook."""
 
     def __init__(self, path: Path):
-        self.exercise, self.solution = exercise_of(path), Solution(path)
+        self.exercise, self.solution = exercise_of(path.stem), Solution(path)
         slips = SOLUTIONS / "slips" / f"{path.stem}.toml"
         self.slips = tomllib.loads(slips.read_text("utf8")) if slips.exists() else {}
         self.faults: list[str] = []
-        self.arrays: list[np.ndarray] = []
-        self.length = 0
 
     def run(self) -> dict:
         """Return the record of every task."""
@@ -118,59 +108,44 @@ class Recording:
         space = self.solution.namespace()
         return {task.name: self._task(task, space) for task in self.exercise.tasks}
 
-    def numbers(self) -> np.ndarray:
-        """Return all numbers that were recorded, one after the other."""
-        return np.concatenate([*self.arrays, np.zeros(0, np.float32)])
-
     def _task(self, task, space) -> dict:
         start, label = time.perf_counter(), self.exercise.label(task)
         answers = [space[name] for name in task.answers]
-        self.expected: dict = {}
-        probes = [self._probe(task, i, answers) for i in range(len(task.probes))]
+        cases = [self._cases(task, i, answers) for i in range(len(task.probes))]
         seconds = f"{time.perf_counter() - start:5.2f} s"
-        slips = [self._slip(task, *slip) for slip in self.slips.get(task.name, [])]
-        print(f"{label} {task.name:14} {len(probes):2} probes in {seconds}")
-        return {"probes": probes, "slips": [slip for slip in slips if slip]}
+        slips = [
+            self._slip(task, cases, *slip) for slip in self.slips.get(task.name, [])
+        ]
+        print(f"{label} {task.name:14} {len(cases):2} probes in {seconds}")
+        records = [
+            {c.seed: {"inputs": digest(c.inputs), **to_plain(c.expected)} for c in own}
+            for own in cases
+        ]
+        return {"probes": records, "slips": [slip for slip in slips if slip]}
 
-    def _probe(self, task, place, answers) -> dict:
-        probe, found, seen = task.probes[place], {}, []
+    def _cases(self, task, place, answers) -> list[Case]:
+        """Return what the solution gives for one probe, and look for faults in it."""
+        probe, cases = task.probes[place], []
         what = f"{self.exercise.label(task)} {task.name}, probe {place}"
         for seed in probe.seeds:
             inputs = draw(probe, seed)
-            came = observe(probe, answers, seed)
-            again = observe(probe, answers, seed)
-            case = self.expected[place, seed] = Case(seed, inputs, came, again)
+            came, again = (observe(probe, answers, seed) for _ in range(2))
+            cases.append(Case(seed, inputs, came, again))
             if came.error:
                 self.faults.append(f"{what}: the solution raises {came.error}")
-            elif not holds(probe, case) or digest(inputs) != digest(draw(probe, seed)):
+            elif not holds(probe, cases[-1]) or digest(inputs) != digest(
+                draw(probe, seed)
+            ):
                 self.faults.append(f"{what}: the solution itself fails")
             if any(v.kind == "other" for v in came.values.values()):
                 self.faults.append(f"{what}: returns what cannot be compared: {came}")
-            found[seed] = self._record(inputs, came)
-            seen.append(came)
-        fixed = len(seen) > 1 and all(same_values(seen[0], other) for other in seen[1:])
-        if fixed and probe.weight:
+        compared = replace(probe, between=None)
+        others = [replace(c, came=cases[0].expected) for c in cases[1:]]
+        if others and probe.weight and all(holds(compared, c) for c in others):
             self.faults.append(f"{what}: what it compares is the same for every seed")
-        return found
+        return cases
 
-    def _record(self, inputs, came) -> dict:
-        values = {}
-        for name, v in came.values.items():
-            start = None
-            if v.data is not None:
-                start, self.length = self.length, self.length + v.data.size
-                self.arrays.append(v.data.astype(np.float32).ravel())
-            dtype = None if v.data is None else v.data.dtype.str
-            values[name] = [v.kind, v.type, list(v.shape), start, dtype, v.text]
-        return {
-            "inputs": digest(inputs),
-            "values": values,
-            "form": came.form,
-            "error": "",
-            "changed": came.changed,
-        }
-
-    def _slip(self, task, old, new, says) -> dict | None:
+    def _slip(self, task, cases, old, new, says) -> dict | None:
         what = f"{self.exercise.label(task)} {task.name}: the slip {old!r} -> {new!r}"
         try:
             source = self.solution.edited(task.name, old, new)
@@ -183,12 +158,12 @@ class Recording:
         for place, probe in enumerate(task.probes):
             if probe.slow and fails:
                 continue
-            own = {seed: observe(probe, answers, seed) for seed in probe.seeds}
-            cases = (replace(self.expected[place, s], came=c) for s, c in own.items())
-            if all(holds(probe, case) for case in cases):
-                continue
-            fails.append(place)
-            prints = prints or {s: recorded.fingerprint(c) for s, c in own.items()}
+            own = [
+                replace(c, came=observe(probe, answers, c.seed)) for c in cases[place]
+            ]
+            if not all(holds(probe, case) for case in own):
+                fails.append(place)
+                prints = prints or {c.seed: recorded.fingerprint(c.came) for c in own}
         if not fails:
             self.faults.append(f"{what} is not caught")
             return None
@@ -202,14 +177,14 @@ def main() -> int:
     wanted = parser.parse_args().numbers
     torch.set_num_threads(1)
     faults = []
-    for path in exercises():
+    for path in solutions():
         if wanted and int(path.stem.split("_")[0]) not in wanted:
             continue
         making = Recording(path)
         tasks = making.run()
         faults += making.faults
         if not making.faults:
-            file = recorded.write(path.stem, tasks, making.numbers())
+            file = recorded.write(path.stem, tasks)
             print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
     print(*faults, sep="\n", end="\n" if faults else "")
     return 1 if faults else 0

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import json
-import zlib
+import lzma
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from attncourse.exercises.run import Observation, Value
+from attncourse.exercises.run import Observation, from_plain
 
 FOLDER = Path(__file__).with_name("expected")
 NEAR = {"atol": 2e-4, "rtol": 2e-4}
@@ -26,33 +26,18 @@ class Recorded:
     """What is known about one exercise."""
 
     tasks: dict  # by name: {"probes": [{seed: record}], "slips": […]}
-    numbers: np.ndarray  # all expected numbers, one after the other
 
-    def _of(self, task: str, place: int, seed: int) -> dict | None:
+    def _of(self, task: str, place: int, seed: int) -> dict:
         probes = self.tasks.get(task, {}).get("probes", [])
-        return probes[place].get(str(seed)) if place < len(probes) else None
+        return probes[place].get(str(seed), {}) if place < len(probes) else {}
 
     def digest(self, task: str, place: int, seed: int) -> str:
         """Return the hash of the inputs that a value was recorded with, or ""."""
-        record = self._of(task, place, seed)
-        return record["inputs"] if record else ""
+        return self._of(task, place, seed).get("inputs", "")
 
     def expected(self, task: str, place: int, seed: int) -> Observation:
         """Return what the solution gave for one probe of a task and one seed."""
-        record = self._of(task, place, seed)
-        values = {}
-        for name, (kind, type_, shape, start, dtype, text) in record["values"].items():
-            data = None
-            if start is not None:
-                size = int(np.prod(shape))
-                data = self.numbers[start : start + size].reshape(shape).astype(dtype)
-            values[name] = Value(kind, type_, tuple(shape), data, text)
-        return Observation(
-            values,
-            record["form"],
-            record["error"],
-            changed=tuple(record["changed"]),
-        )
+        return from_plain(self._of(task, place, seed))
 
     def slip(self, task: str, came: dict[int, dict[int, Observation]]) -> str:
         """Return the sentence of the only slip that gives what came, or "".
@@ -112,28 +97,23 @@ def matches(known, seen: Observation) -> bool:
 
 def known(notebook: str) -> Recorded:
     """Return what was recorded for a notebook, such as "1_attention_from_scratch"."""
-    path = FOLDER / f"{notebook}.safetensors"
-    if not path.exists():
-        return Recorded({}, np.zeros(0, np.float32))
-    return _read(path, path.stat().st_mtime_ns)
+    path = path_of(notebook)
+    return _read(path, path.stat().st_mtime_ns) if path.exists() else Recorded({})
 
 
 @functools.cache
 def _read(path: Path, changed: int) -> Recorded:
-    from safetensors import safe_open
-
-    with safe_open(path, framework="np") as file:
-        tasks = json.loads(zlib.decompress(file.get_tensor("tasks").tobytes()))
-        return Recorded(tasks, file.get_tensor("numbers"))
+    return Recorded(json.loads(lzma.decompress(path.read_bytes())))
 
 
-def write(notebook: str, tasks: dict, numbers: np.ndarray) -> Path:
+def path_of(notebook: str) -> Path:
+    """Return where what was recorded for a notebook is kept."""
+    return FOLDER / f"{notebook}.json.xz"
+
+
+def write(notebook: str, tasks: dict) -> Path:
     """Write what was recorded for an exercise, and return where."""
-    from safetensors.numpy import save
-
-    path = FOLDER / f"{notebook}.safetensors"
+    path = path_of(notebook)
     path.parent.mkdir(exist_ok=True)
-    packed = zlib.compress(json.dumps(tasks).encode(), 9)
-    tensors = {"numbers": numbers, "tasks": np.frombuffer(packed, np.uint8)}
-    path.write_bytes(save(tensors))
+    path.write_bytes(lzma.compress(json.dumps(tasks).encode()))
     return path

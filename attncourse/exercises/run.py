@@ -206,23 +206,6 @@ def _line_of(error) -> str:
     return ""
 
 
-def same_values(one: Observation, other: Observation) -> bool:
-    """Say whether two calls returned the same, up to rounding."""
-    if one.values.keys() != other.values.keys():
-        return False
-    for name, value in one.values.items():
-        twin = other.values[name]
-        if (value.shape, value.text) != (twin.shape, twin.text):
-            return False
-        if (value.data is None) != (twin.data is None):
-            return False
-        if value.data is not None and not np.allclose(
-            value.data, twin.data, atol=1e-6, rtol=1e-6, equal_nan=True
-        ):
-            return False
-    return True
-
-
 def leaf(x: torch.Tensor) -> torch.Tensor:
     """Return a copy of a tensor whose gradient can be asked for."""
     return x.clone().requires_grad_()

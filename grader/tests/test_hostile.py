@@ -242,7 +242,7 @@ PRYING = {
         """,
     "masked": """
         import glob
-        for name in glob.glob('/**/expected/*.safetensors', recursive=True):
+        for name in glob.glob('/**/expected/*.xz', recursive=True):
             return open(name, 'rb').read()
         """,
     "gradient": """

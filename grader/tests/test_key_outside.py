@@ -84,7 +84,7 @@ SEARCHES = {
     "the grader's cache": "from attncourse_grader import cache; cache._kept.popitem()",
     "the file of layers": "open(PACKAGE + '/layers/core.py').read()",
     "the recorded file": "open(glob(PACKAGE + '/exercises/expected/*')[0]).read()",
-    "any recorded file": "open(glob('/**/*scratch.safetensors', recursive=True)[0])",
+    "any recorded file": "open(glob('/**/*scratch.json.xz', recursive=True)[0])",
     "the solutions": f"open({str(SOLUTIONS / FIRST)!r} + '.ipynb').read()",
     "any solutions": f"open(glob('/**/{FIRST}.ipynb', recursive=True)[0]).read()",
     "the slips": "open(glob('/**/slips/*.toml', recursive=True)[0]).read()",

@@ -7,16 +7,17 @@ from attncourse.exercises.compare import Case, holds
 from attncourse.exercises.notebook import text_of_task, verdicts_on
 from attncourse.exercises.recorded import known
 from attncourse.exercises.run import draw, observe
-from tools.record_expected import SOLUTIONS, Solution, exercise_of, exercises
+from attncourse_grader.exercises import exercise_of
+from tools.record_expected import SOLUTIONS, Solution, solutions
 
 ANSWERS = Path(__file__).with_name("answers")
 # The exercises of the course; others may stand beside them.
 PATHS = {
     path.stem: path
-    for path in exercises()
+    for path in solutions()
     if (ANSWERS / f"{path.stem.partition('_')[2]}.py").is_file()
 }
-EXERCISES = {name: exercise_of(path) for name, path in PATHS.items()}
+EXERCISES = {name: exercise_of(name) for name in PATHS}
 TASKS = [(name, task.name) for name, e in EXERCISES.items() for task in e.tasks]
 SLIPS = SOLUTIONS / "slips"
 

@@ -316,7 +316,7 @@ def test_a_slip_is_known_by_numbers_and_not_by_a_missing_gradient(value, named):
     seen = Observation({"the gradient of x": value})
     prints = {"0": fingerprint(seen)}
     slips = [{"says": "A slip.", "fails": [0], "prints": prints}]
-    known = Recorded({"t": {"slips": slips}}, np.zeros(0))
+    known = Recorded({"t": {"slips": slips}})
     assert known.slip("t", {0: {0: seen}}) == named
 
 

@@ -47,7 +47,7 @@ def test_the_task_of_the_page_works_and_says_what_the_page_shows(example):
     making = Recording(path)
     tasks = making.run()
     assert making.faults == []
-    recorded.write(path.stem, tasks, making.numbers())
+    recorded.write(path.stem, tasks)
     solution, task = Solution(path), exercise.tasks[0]
     for old, new, says in tomllib.loads(block("toml", "tempered"))["tempered"]:
         space = solution.namespace({"tempered": solution.edited("tempered", old, new)})
