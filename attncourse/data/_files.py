@@ -1,6 +1,8 @@
 """Reads text files, with errors that name the file and the line."""
 
 import codecs
+import tomllib
+from importlib import resources
 from pathlib import Path
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -49,3 +51,9 @@ def read_text(path, encoding):
 def short(text, size=40):
     """Return the text in quotes, cut to `size` characters."""
     return repr(text if len(text) <= size else text[: size - 3] + "...")
+
+
+def read_table(name):
+    """Return a TOML file of this package, called by its name without ending."""
+    path = resources.files("attncourse.data") / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -8,8 +8,13 @@ most, so no sentence can be judged alone, and its place in the text says little.
 from dataclasses import dataclass
 
 from attncourse._checks import positive_int
-from attncourse.data import headlines
+from attncourse.data._files import read_table
 from attncourse.data._random import Dice, check_range, check_share
+
+_WORDS = read_table("headlines")
+_TOPICS = [
+    f"the {place} {thing}" for place in _WORDS["places"] for thing in _WORDS["things"]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +93,16 @@ def _article(dice, size, on_top):
     # The topic always has at least one mention more than the other.
     free = size - len(parts)
     mentions = max(2, free - 1 - dice.below(2))
-    about = dice.sample(headlines.BACKGROUND, min(mentions, len(headlines.BACKGROUND)))
+    background = _WORDS["background"]
+    about = dice.sample(background, min(mentions, len(background)))
     parts += [((text, None), "background", topic) for text in about]
     rest = size - len(parts)
     if rest > 0 and len(about) > 2 and dice.chance(0.5):
-        text = dice.choice([t for t in headlines.BACKGROUND if t not in about] or about)
+        text = dice.choice([t for t in background if t not in about] or about)
         parts.append(((text, None), "other background", other))
         rest -= 1
     while rest > 0:
-        parts.append(((dice.choice(headlines.ASIDES), None), "aside", ""))
+        parts.append(((dice.choice(_WORDS["asides"]), None), "aside", ""))
         rest -= 1
     filled = []
     for text, role, *subject in parts:
@@ -119,32 +125,29 @@ def _article(dice, size, on_top):
 
 def _topics(dice):
     """Draw two topics that share no word but "the"."""
-    topic = dice.choice(headlines.TOPICS)
+    topic = dice.choice(_TOPICS)
     words = set(topic.split()) - {"the"}
-    others = [t for t in headlines.TOPICS if words.isdisjoint(t.split())]
+    others = [t for t in _TOPICS if words.isdisjoint(t.split())]
     return topic, dice.choice(others)
 
 
 def _news(dice, topic):
     """Choose one news item of each kind, as (sentence, summary) with the topic set."""
-    items = []
-    for group in headlines.EVENTS:
-        long, short = dice.choice(group).split(" | ")
-        items.append(
-            (long.replace("{topic}", topic), short.strip().replace("{topic}", topic))
-        )
-    return items
+    return [
+        tuple(text.replace("{topic}", topic) for text in dice.choice(group))
+        for group in _WORDS["events"]
+    ]
 
 
 def _fill(dice, texts, topic=""):
     """Fill the gaps of a sentence, and the same gaps of its summary."""
     words = {
         "topic": topic,
-        "town": dice.choice(headlines.TOWNS),
-        "office": dice.choice(headlines.OFFICES),
-        "person": dice.choice(headlines.PEOPLE),
-        "day": dice.choice(headlines.DAYS),
-        "month": dice.choice(headlines.MONTHS),
+        "town": dice.choice(_WORDS["towns"]),
+        "office": dice.choice(_WORDS["offices"]),
+        "person": dice.choice(_WORDS["people"]),
+        "day": dice.choice(_WORDS["days"]),
+        "month": dice.choice(_WORDS["months"]),
         "number": str(dice.between(2, 60)),
     }
     return [

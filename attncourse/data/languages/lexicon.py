@@ -1,8 +1,8 @@
-"""The words of the grammar, read from the tables in `words`."""
+"""The words of the grammar, read from the tables in ``words.toml``."""
 
 from dataclasses import dataclass
 
-from attncourse.data.languages import words
+from attncourse.data._files import read_table
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,7 +89,7 @@ def _english(cell):
 
 
 def _rows(table):
-    for line in table.strip().splitlines():
+    for line in _TABLES[table].strip().splitlines():
         yield [cell.strip() for cell in line.split("|")]
 
 
@@ -213,10 +213,10 @@ def _word(row):
     )
 
 
-NOUNS = tuple(_noun(i, row) for i, row in enumerate(_rows(words.NOUNS_TABLE)))
-ADJECTIVES = tuple(
-    _adjective(i, row) for i, row in enumerate(_rows(words.ADJECTIVES_TABLE))
-)
-VERBS = tuple(_verb(i, row) for i, row in enumerate(_rows(words.VERBS_TABLE)))
-ADVERBS = tuple(_word(row) for row in _rows(words.ADVERBS_TABLE))
-PREPOSITIONS = tuple(_word(row) for row in _rows(words.PREPOSITIONS_TABLE))
+_TABLES = read_table("languages/words")
+
+NOUNS = tuple(_noun(i, row) for i, row in enumerate(_rows("nouns")))
+ADJECTIVES = tuple(_adjective(i, row) for i, row in enumerate(_rows("adjectives")))
+VERBS = tuple(_verb(i, row) for i, row in enumerate(_rows("verbs")))
+ADVERBS = tuple(_word(row) for row in _rows("adverbs"))
+PREPOSITIONS = tuple(_word(row) for row in _rows("prepositions"))
