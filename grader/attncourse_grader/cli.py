@@ -36,7 +36,12 @@ def build_parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=says)
         add_options(command.add_argument)
         if name in ("grade", "gradescope", "release"):
-            _instructors_part(command.add_argument)
+            command.add_argument(
+                "--solutions",
+                type=Path,
+                default="solutions",
+                help="folder of the instructor's notebooks (default: %(default)s)",
+            )
         else:
             command.add_argument(
                 "--grades",
@@ -47,13 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _instructors_part(add) -> None:
-    add(
-        "--solutions",
-        type=Path,
-        default="solutions",
-        help="folder of the instructor's notebooks (default: solutions)",
-    )
+def _secret(add) -> None:
     add(
         "--secret",
         default=os.environ.get("ATTNCOURSE_SECRET", ""),
@@ -71,6 +70,7 @@ def _grade(add) -> None:
         metavar="SUBMISSIONS",
         help="notebooks, folders, and zip files of Moodle or Canvas",
     )
+    _secret(add)
     add("--out", type=Path, default="grades", help="folder of the gradebook and pages")
     add("--jobs", type=int, default=cores(), help="notebooks at a time (%(default)s)")
     add("--students", type=Path, metavar="CSV", help="the class list")
@@ -111,6 +111,7 @@ def _grade(add) -> None:
 
 def _gradescope(add) -> None:
     add("exercise", help="number or name")
+    _secret(add)
     add("--out", type=Path, default="", help="folder for the zip file")
     add("--penalty", default="", help=LATE)
     add("--minutes", type=int, default=10, help="Gradescope's limit (%(default)s)")
@@ -131,12 +132,6 @@ def _gradescope(add) -> None:
 def _release(add) -> None:
     add("names", nargs="*", metavar="EXERCISE", help="number or name (default: all)")
     add("--out", type=Path, help="default: exercises; for nbgrader: nbgrader")
-    add(
-        "--variant-per-student",
-        type=Path,
-        metavar="CSV",
-        help="class list: a folder for each student, hidden inputs of their own",
-    )
     add("--format", choices=("attncourse", "nbgrader"), default="attncourse")
 
 

@@ -20,7 +20,7 @@ from attncourse_grader.isolate.sandbox import UNSAFE
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.exports import TABLES, fill, write_outputs
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.safe_text import file_name, number, one_line
+from attncourse_grader.safe_text import number, one_line
 
 
 def book_of_fork() -> str:
@@ -62,43 +62,15 @@ def run_gradescope(arguments) -> int:
 
 
 def run_release(arguments) -> int:
-    """Make the exercises, say which, and note the secret's fingerprint."""
-    from attncourse_grader.hand_in.class_list import read_class_list
-    from attncourse_grader.hand_in.release import mark_of, release, write_manifest
+    """Make the exercises, and say which."""
+    from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
+    from attncourse_grader.hand_in.release import release
 
     names = [exercise_named(name) for name in arguments.names] or list(modules())
-    secret, variants = arguments.secret, arguments.variant_per_student
     out = arguments.out or Path(arguments.format.replace("attncourse", "exercises"))
-    if arguments.format == "nbgrader":
-        from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
-
-        if variants:
-            raise Refused("nbgrader hands everybody the same notebooks: no variants.")
-        for name in names:
-            print(export_for_nbgrader(arguments.solutions / f"{name}.ipynb", out))
-        return 0
-    copies = [(out, "")]
-    if variants:
-        if not secret:
-            raise Refused(
-                "a variant for each student needs a secret. Give one with --secret."
-            )
-        students = [s.student for s in read_class_list(variants).students]
-        folders = [file_name(student) for student in students]
-        if len({folder.lower() for folder in folders}) < len(folders):
-            raise Refused(
-                f"two students of {variants.name} would share a folder. Give the class "
-                "list a column of ids and none of names."
-            )
-        copies = [
-            (out / folder, mark_of(secret, student))
-            for student, folder in zip(students, folders, strict=True)
-        ]
-    for folder, mark in copies:
-        for name in names:
-            print(release(arguments.solutions / f"{name}.ipynb", folder, mark))
-    if secret:
-        print(write_manifest(arguments.solutions, secret, bool(variants)))
+    make = export_for_nbgrader if arguments.format == "nbgrader" else release
+    for name in names:
+        print(make(arguments.solutions / f"{name}.ipynb", out))
     return 0
 
 

@@ -17,7 +17,7 @@ from attncourse_grader.hand_in.class_list import (
     key_of,
 )
 from attncourse_grader.hand_in.collect import Found
-from attncourse_grader.hand_in.release import fingerprint, secret_for
+from attncourse_grader.hand_in.release import fingerprint
 from attncourse_grader.safe_text import one_line
 
 
@@ -129,9 +129,9 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
     return kept, problems
 
 
-def plan(files, students, *, book, keys, secret, manifest, again=False):
+def plan(files, students, *, book, keys, secret, again=False):
     """Say what there is to do: jobs, what was graded before, and what is left out."""
-    jobs: dict[tuple[str, str], Job] = {}
+    jobs: dict[str, Job] = {}
     kept, problems = owners(files, students, book)
     known = []
     for found, own in kept:
@@ -145,12 +145,11 @@ def plan(files, students, *, book, keys, secret, manifest, again=False):
         for student in own:
             book.add_student(student)
             name = student.student
-            word = secret_for(secret, name, manifest)
-            key = keys.key(content, exercise, word) if exercise in modules() else ""
+            key = keys.key(content, exercise, secret) if exercise in modules() else ""
             result = book.result_of(key) if key and not again else None
             if result is not None:
                 known.append((name, found, content, result))
                 continue
-            job = Job(found.path, name, word, content)
-            jobs.setdefault((content, word), job).handins.append((name, found))
+            job = Job(found.path, name, secret, content)
+            jobs.setdefault(content, job).handins.append((name, found))
     return list(jobs.values()), known, problems

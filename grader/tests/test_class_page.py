@@ -161,31 +161,3 @@ def test_nothing_that_students_write_is_obeyed_by_a_browser(tmp_path, notebook, 
 def test_the_drawing_counts_everybody_once():
     drawn = histogram([0, 1.9, 2, 19.9, 20, 25], 20)
     assert [b["count"] for b in drawn] == [2, 1, 0, 0, 0, 0, 0, 0, 0, 3]
-
-
-def test_a_notebook_that_was_released_to_somebody_else_is_named(
-    tmp_path, notebook, solutions, calls, monkeypatch
-):
-    import shutil
-
-    own = tmp_path / "solutions"
-    shutil.copytree(solutions, own)
-    (tmp_path / "class.csv").write_text("name\nAda\nBob\n")
-    common = ["--solutions", str(own), "--secret", "word"]
-    options = ["--out", str(tmp_path / "out")]
-    options += ["--variant-per-student", str(tmp_path / "class.csv")]
-    assert main(["release", "1", *common, *options]) == 0
-    copies = tmp_path / "in"
-    for student in ("Ada", "Bob"):
-        (copies / student).mkdir(parents=True)
-        source = tmp_path / "out" / "Ada" / f"{FIRST}.ipynb"
-        shutil.copy(source, copies / student)
-    out = ["--out", str(tmp_path / "grades")]
-    main(["grade", str(copies), *common, *out, "--alike"])
-    assert sorted(options["secret"] for _, options in calls) == [
-        "word\nAda",
-        "word\nBob",
-    ]
-    text = (tmp_path / "grades" / "class.html").read_text()
-    assert "The notebook of Bob was released to Ada." in text
-    assert "The notebook of Ada was" not in text

@@ -1,6 +1,5 @@
 """The command as an instructor uses it: words, exit status, sentences, no traceback."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import pytest
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.release import fingerprint, mark_of
+from attncourse_grader.hand_in.release import fingerprint
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
 
@@ -130,31 +129,18 @@ def test_a_fault_of_the_grader_costs_one_file(tmp_path, notebook, grade, monkeyp
     assert grade()[0] == 0  # it was not given up
 
 
-def test_a_release_notes_its_secret_and_grading_compares(
-    tmp_path, notebook, own_solutions, grade, capsys
-):
-    out = ["--out", str(tmp_path / "out"), "--solutions", str(own_solutions)]
-    assert main(["release", "1", "3_attention_variants", *out, "--secret", "one"]) == 0
+def test_exercises_are_released_by_number_or_name(tmp_path):
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["release", "1", "3_attention_variants", *out]) == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == [f"{FIRST}.ipynb", "3_attention_variants.ipynb"]
-    text = (own_solutions / "release.json").read_text()
-    manifest = json.loads(text)
-    assert manifest["secret"] == fingerprint("one")
-    assert '"one"' not in text
-    capsys.readouterr()
 
+
+def test_another_secret_than_before_is_named(tmp_path, notebook, grade):
     notebook(tmp_path / "in" / "ada.ipynb")
-    status, error = grade("--secret", "one")
-    assert (status, "secret" in error) == (0, False)
-    status, error = grade("--secret", "two")
-    assert status == 0
-    assert "with another secret" in error
-    status, error = grade()
-    assert "none is given" in error
-    (own_solutions / "release.json").write_text("{")
-    assert "cannot be read" in grade("--secret", "one")[1]
-    (own_solutions / "release.json").unlink()
-    assert "The run before used another secret" in grade("--secret", "one")[1]
+    for words, other in (([], 0), ([], 0), (["--secret", "one"], 1), ([], 1)):
+        status, error = grade(*words)
+        assert (status, "another secret" in error) == (0, bool(other))
 
 
 def test_the_secret_may_come_from_the_environment(
@@ -170,29 +156,6 @@ def test_the_secret_may_come_from_the_environment(
     assert fingerprint("xyzzy") in dump
 
 
-def test_variants_are_marked_and_draw_hidden_inputs_of_their_own(
-    tmp_path, own_solutions, capsys
-):
-    (tmp_path / "class.csv").write_text("name\nAda Lovelace\nGrace\n")
-    words = ["release", "1", "--out", str(tmp_path / "out")]
-    words += ["--solutions", str(own_solutions)]
-    words += ["--variant-per-student", str(tmp_path / "class.csv")]
-    assert main(words) == 1
-    assert "needs a secret" in capsys.readouterr().err
-    assert main([*words, "--secret", "w"]) == 0
-    made = {}
-    for folder, student in (("Ada_Lovelace", "Ada Lovelace"), ("Grace", "Grace")):
-        path = tmp_path / "out" / folder / f"{FIRST}.ipynb"
-        made[student] = nbformat.read(path, 4)
-        mark = made[student].metadata["attncourse"]["variant"]
-        assert mark == mark_of("w", student)
-    ada, grace = made.values()
-    assert ada.cells == grace.cells  # what students see is the same for all
-    manifest = json.loads((own_solutions / "release.json").read_text())
-    assert manifest["variants"] is True
-    assert "Ada" not in json.dumps(manifest)
-
-
 def test_a_release_of_what_is_not_there_is_a_sentence(tmp_path, capsys):
     assert main(["release", "9", "--out", str(tmp_path)]) == 1
     assert "There is no exercise '9'" in capsys.readouterr().err
@@ -204,7 +167,6 @@ def test_all_exercises_are_released_where_none_is_named(tmp_path, own_solutions)
     out = ["--out", str(tmp_path / "out"), "--solutions", str(own_solutions)]
     assert main(["release", *out]) == 0
     assert sorted(p.stem for p in (tmp_path / "out").iterdir()) == list(modules())
-    assert not (own_solutions / "release.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -248,7 +210,7 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path, notebook, solutions):
 def test_a_course_from_release_to_export_with_the_real_grader(
     tmp_path, own_solutions, capsys
 ):
-    common = ["--solutions", str(own_solutions), "--secret", "word"]
+    common = ["--solutions", str(own_solutions)]
     assert main(["release", "1", "--out", str(tmp_path / "out"), *common]) == 0
     handed_out = nbformat.read(tmp_path / "out" / f"{FIRST}.ipynb", 4)
     right = "def attention_scores(query, key):\n    "

@@ -55,7 +55,6 @@ class Submission:
     notes: list[str] = field(default_factory=list)
     # What is written in words, by task, or by cell where the metadata is lost.
     texts: dict[str, str] = field(default_factory=dict)
-    variant: str = ""  # the mark of whom it was released to
 
     def answer(self, task: Task) -> list[Statement]:
         """Return the statements that make up the answer to a task."""
@@ -185,8 +184,7 @@ def read_submission(path: Path) -> Submission:
             "versions ask for is graded."
         )
     renamed = _renamed(found, statements, marks)
-    more = notes, texts, str(said.get("variant", ""))[:64]
-    return Submission(path, found, statements, broken, renamed, *more)
+    return Submission(path, found, statements, broken, renamed, notes, texts)
 
 
 def is_text(cell) -> bool:

@@ -133,10 +133,6 @@ def _alike(book, exercise: str, own) -> list[str]:
         contents[effective.handin["content"]].append(effective.student)
     same = [group for group in contents.values() if len(group) > 1]
     said += [f"The same file: {', '.join(group)}." for group in same]
-    for effective in own:
-        whose = book.setting(f"mark {effective.handin['variant']}")
-        if whose and whose != effective.student:
-            said.append(f"The notebook of {effective.student} was released to {whose}.")
     together = {frozenset(pair) for group in same for pair in combinations(group, 2)}
     for pair in similar_pairs(answers, book.setting(f"reference {exercise}", {})):
         if frozenset((pair.one, pair.other)) not in together:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 # Whatever a run has written carries its number, so that a run can be undone: nothing
 # that it found counts then, and what counted before counts again.
 SCHEMA = """
@@ -46,7 +46,7 @@ CREATE INDEX result_of_content ON results (content);
 CREATE TABLE seen (
     run INTEGER NOT NULL REFERENCES runs, student TEXT NOT NULL REFERENCES students,
     content TEXT NOT NULL, source TEXT NOT NULL, moodle TEXT NOT NULL,
-    place INTEGER NOT NULL, variant TEXT NOT NULL, result INTEGER REFERENCES results,
+    place INTEGER NOT NULL, result INTEGER REFERENCES results,
     refused TEXT NOT NULL, time REAL, marked_late INTEGER NOT NULL,
     PRIMARY KEY (student, content, run)
 );

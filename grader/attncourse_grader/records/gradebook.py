@@ -150,7 +150,6 @@ class Gradebook(Database):
             source=found.source,
             moodle=found.moodle,
             place=found.order,
-            variant=one_line(said.get("variant", "")),
             result=result,
             refused=one_line(said.get("refused", ""), 400),
             time=found.time,
