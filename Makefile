@@ -134,16 +134,18 @@ drawings: setup ## write the drawings of the architectures into the package
 	$(PY) book/_drawings
 
 .PHONY: record
-record: setup ## make the recorded results again that chapters show; about an hour
+record: setup ## make the recorded results again that chapters show; some three hours
 	$(PY) experiments/translation.py --again
 	$(PY) experiments/applications.py --again
 	$(PY) experiments/copying.py --again
 	$(PY) experiments/digits.py --again
 	$(PY) experiments/gpt.py live
 	$(PY) experiments/gpt.py scaling
+	$(PY) experiments/gpt.py sinks
 	$(PY) experiments/transformer.py --again
 	$(PY) experiments/longer.py --again
 	$(PY) experiments/efficient.py --again
+	$(PY) experiments/variants.py --again
 
 .PHONY: checkpoints
 checkpoints: setup ## train the models again that the course ships; about 40 minutes
@@ -156,10 +158,6 @@ bench: setup ## measure speed and memory against PyTorch's own; keeps the figure
 	$(PY) benchmarks/everyday.py --record
 	$(PY) benchmarks/local_attention.py --record
 	$(PY) benchmarks/on_gpu.py --record
-
-.PHONY: bench-site
-bench-site: book ## measure what the pages transfer, where from, and how fast they are
-	$(PY) benchmarks/site.py
 
 .PHONY: bench-grading
 bench-grading: setup ## measure what grading a submission costs, beside nbgrader and nbval

@@ -51,10 +51,8 @@ function modelOf(model, name, make, stem = name) {
 /** Return the translator of a language, loading its weights once. */
 function translatorOf(model, language) {
   return modelOf(model, language, (buffer) => {
-    performance.mark("attn-translator-begin");
     const translator = new Translator(readTensors(buffer));
     translator.translate([4, 5, translator.eos]); // a first run, to warm up
-    performance.measure("attn-translator-ready", "attn-translator-begin");
     return translator;
   }, `translation_${language}`);
 }

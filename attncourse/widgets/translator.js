@@ -107,12 +107,7 @@ function render({ model, el: place }) {
   const isDecoder = (name) => !name.startsWith("encoder");
 
   const run = (ids, source, words, how) => {
-    performance.mark("attn-translate-begin");
-    const found = translator.translate(ids, how);
-    performance.measure("attn-translate", {
-      start: "attn-translate-begin", detail: { words: found.steps.length },
-    });
-    return { ...found, source, words };
+    return { ...translator.translate(ids, how), source, words };
   };
 
   const complain = (text, ...parts) => {
