@@ -29,6 +29,7 @@ NAME = "copying"
 KINDS = {
     "with": {"hidden_dim": 64, "attention": "additive"},
     "without": {"hidden_dim": 64},
+    "wide": {"hidden_dim": 128},
 }
 TASKS = {  # sequences of 2 symbols to the longest; the first task is the chapter's own
     "short": {"longest": 19, "batch": 32, "steps": 1200},
@@ -36,7 +37,7 @@ TASKS = {  # sequences of 2 symbols to the longest; the first task is the chapte
 }
 RATES = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 TRIED = {
-    "short": {"with": RATES, "without": RATES},
+    "short": {"with": RATES, "without": RATES, "wide": RATES[2:5]},
     "long": {"with": RATES[2:3], "without": RATES[2:5]},
 }
 LENGTHS = range(5, 61, 5)
@@ -115,7 +116,7 @@ def main():
     torch.set_num_threads(1)
     packages = ("torch", "numpy")
     runs = Recorder(NAME, options.again, fields={"tasks": TASKS}, packages=packages)
-    for task, kind in ((task, kind) for task in TASKS for kind in KINDS):
+    for task, kind in [(name, kind) for name in TASKS for kind in TRIED[name]]:
         if options.only not in ("", task, f"{task}/{kind}"):
             continue
         for rate in TRIED[task][kind]:

@@ -78,7 +78,7 @@ def measure():
     return (
         dict.fromkeys(checkpoints.CHECKPOINTS, translator)
         | readers
-        | dict.fromkeys([f"copier_{kind}" for kind in copying.KINDS], copier)
+        | dict.fromkeys([f"copier_{kind}" for kind in copying.TRIED["long"]], copier)
         | {"gpt": language_model}
     )
 
