@@ -2,11 +2,11 @@
 
     python -m tools.term FOLDER --students 60
 
-Five exercises are handed in, some late, some again, some damaged; of two, answers are
-read and marked; students leave, get more time and other points; a deadline moves, a
-solution is broken and mended, a run is undone. After each step what the platform lets
-one download is graded, exported and uploaded. In the end the platform's own gradebook
-is compared with grades that are worked out here from what happened, without the grader.
+Five exercises are handed in, some late, some again, some damaged; students leave, get
+more time and other points; a deadline moves, a run is undone. After each step what the
+platform lets one download is graded, exported and uploaded. In the end the platform's
+own gradebook is compared with grades that are worked out here from what happened,
+without the grader.
 """
 
 import argparse
@@ -22,23 +22,18 @@ import sys
 import zipfile
 from pathlib import Path
 
-from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main as attncourse
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.records.marking import MarkingServer
-from tools.sample_class import PEOPLE, ROOT, answer_cells, hand_in, right_answers
+from tools.sample_class import PEOPLE, ROOT, hand_in, right_answers
 
 START = datetime.datetime(2026, 10, 5, 9, 0)
 DAY = datetime.timedelta(days=1)
 PENALTY = 0.10  # of the points of an exercise, for each day that has begun
 VARIANTS = 6  # notebooks that differ, for each exercise
-BROKEN, UNDONE, MOVED, EXTENDED = "3", "4", "5", "2"  # in which exercise it happens
-MANUAL, LEAVING = ("1", "5"), 3  # exercises marked by hand too; who leaves after "3"
+UNDONE, MOVED, EXTENDED, ADJUSTED = "4", "5", "2", ("1", "5")  # where it happens
+LEAVING = 3  # how many leave after the third exercise
 NAMES = dict(zip("12345", modules(), strict=False))
-# What is read: a task in words, and the first task of an exercise beside its checks.
-READ = {"1": 4, "5": 2}
-POINTS = {n: exercise_of(name).points + READ.get(n, 0) for n, name in NAMES.items()}
+POINTS = {n: exercise_of(name).points for n, name in NAMES.items()}
 
 
 def zipped(path, files, moment=(2026, 10, 5, 9, 0, 0)):
@@ -56,8 +51,7 @@ class Platform:
         self.handed_in = {n: {} for n in NAMES}  # {exercise: {number: (time, data)}}
         self.grades = {n: {} for n in NAMES}
         self.due = {n: START + DAY * 14 * int(n) for n in NAMES}
-        self.changed = {n: {} for n in NAMES}  # when grades were, and comments
-        self.comments = {n: {} for n in NAMES}
+        self.changed = {n: {} for n in NAMES}  # when grades were changed
         # Moodle gives other numbers in each assignment.
         ids = range(100, 100 + 3 * len(people))
         drawn = {n: draw.sample(ids, len(people)) for n in NAMES}
@@ -97,15 +91,14 @@ class Moodle(Platform):
     def times(self, exercise):
         head = ["Identifier", "Full name", "Email address", "Status", "Grade"]
         head += ["Maximum Grade", "Grade can be changed", "Last modified (submission)"]
-        head += ["Last modified (grade)", "Feedback comments"]
+        head += ["Last modified (grade)"]
         rows = []
         for number, (name, mail) in self.people.items():
             grade = self.grades[exercise].get(number)
             row = [f"Participant {self.ids[exercise][number]}", name, mail, "Submitted"]
             row += ["" if grade is None else f"{grade:.2f}", f"{POINTS[exercise]:.2f}"]
             row += ["Yes", self.told(self.handed_in[exercise].get(number, [None])[0])]
-            row += [self.told(self.changed[exercise].get(number))]
-            rows.append([*row, self.comments[exercise].get(number, "")])
+            rows.append([*row, self.told(self.changed[exercise].get(number))])
         return self.write(f"Grades-{exercise}.csv", head, rows)
 
     def export(self, exercise):
@@ -118,7 +111,6 @@ class Moodle(Platform):
         whose = {f"Participant {i}": k for k, i in self.ids[exercise].items()}
         for row in rows:
             number, text = whose[row["Identifier"]], row["Grade"].replace(" ", "")
-            self.comments[exercise][number] = row["Feedback comments"]
             told = self.told(changed.get(number))
             stale = number in changed and row["Last modified (grade)"] != told
             if not text or not 0 < float(text) <= POINTS[exercise]:
@@ -177,42 +169,16 @@ class Canvas(Platform):
                     self.grades[n][int(row["ID"])] = float(text)
 
 
-def in_words(text):
-    mark = {"answer": "why", "kind": "text", "manual": READ["1"], "title": "Why?"}
-    cell = {"cell_type": "markdown", "id": "why", "source": [text]}
-    return {**cell, "metadata": {"attncourse": mark}}
-
-
-def add_what_is_read(solutions):
-    """Let a task be answered in words, and one of code be marked by hand as well."""
-    for exercise, points in READ.items():
-        path = solutions / f"{NAMES[exercise]}.ipynb"
-        notebook = json.loads(path.read_text(encoding="utf8"))
-        if exercise == "1":
-            notebook["cells"].append(in_words("Write here."))
-        else:
-            _, cell = next(answer_cells(notebook))
-            cell["metadata"]["attncourse"]["manual"] = points
-        path.write_text(json.dumps(notebook), encoding="utf8")
-
-
 def variants(exercise, draw):
-    """Return notebooks with what each is worth, and what of it somebody reads.
-
-    The worth is that of the tasks which are answered rightly.
-    """
+    """Return notebooks, and the points of the tasks that are answered rightly."""
     name, found = NAMES[exercise], []
     right, tasks = right_answers(name), exercise_of(name).tasks
     for place in range(VARIANTS):
         known = [t for t in tasks if place != 1 and (place == 0 or draw.random() < 0.6)]
         notebook = hand_in(name, {t.name: right[t.name] for t in known})
         notebook["metadata"]["copy"] = place
-        text = "code" if exercise in READ and tasks[0] in known else ""
-        if exercise == "1":
-            text = f"Because of {place}." if place != 2 else ""
-            notebook["cells"].append(in_words(text or "Write here."))
         worth = sum(task.points for task in known)
-        found.append((json.dumps(notebook).encode(), (worth, text)))
+        found.append((json.dumps(notebook).encode(), worth))
     return found
 
 
@@ -228,11 +194,8 @@ class Term:
         people = {1000 + k: (names[k], f"s{k}@uni.example") for k in range(count)}
         self.platform, self.draw = kind(folder / "platform", people, draw), draw
         self.grades = folder / "grades"
-        self.solutions = shutil.copytree(ROOT / "solutions", folder / "solutions")
-        add_what_is_read(self.solutions)
         # {(exercise, number): {data: (time, worth)}}, deadlines, points, commands
         self.events, self.until, self.by_hand, self.log = {}, {}, {}, []
-        self.marks = {}  # {(exercise, number, text): points}
 
     def command(self, *words):
         """Call a command and return what it said."""
@@ -267,7 +230,7 @@ class Term:
         platform = self.platform
         said = self.command(
             *("grade", platform.download(exercise, now), "--out", self.grades),
-            *("--solutions", self.solutions, "--secret", "term"),
+            *("--solutions", ROOT / "solutions", "--secret", "term"),
             *("--students", platform.class_list(), "--penalty", f"{PENALTY:.0%}/day"),
             *("--times", f"{exercise}={platform.times(exercise)}"),
             *("--deadline", f"{exercise}={platform.due[exercise].isoformat()}", *more),
@@ -282,32 +245,13 @@ class Term:
         rows = csv.DictReader(io.StringIO(Path(path).read_text("utf-8-sig")))
         self.platform.upload(rows, exercise, said, now)
 
-    def read(self):
-        """Mark what is still to be read, through what the page in the browser calls."""
-        numbers = {}
-        for number, (name, mail) in self.platform.people.items():
-            numbers |= {name: number, f"{name} ({mail})": number}
-        with (
-            MarkingServer(self.grades / BOOK, anonymous=False) as server,
-            Gradebook(self.grades / BOOK) as book,
-        ):
-            for shown, grade, mark in server.answers(book):
-                if shown["marked"]:
-                    continue
-                points = self.draw.randint(0, int(mark.of))
-                assert not server.keep({**shown, "points": points, "comment": "Read."})
-                exercise = grade.exercise[0]
-                text = shown["text"] if exercise == "1" else "code"
-                self.marks[exercise, numbers[shown["who"]], text] = points
-
     def expected(self, exercise, number):
         """Work out a grade from what happened."""
         place, of = (exercise, number), POINTS[exercise]
         by_hand = self.by_hand.get(place)
         if place not in self.events:
             return by_hand
-        time, (worth, text) = list(self.events[place].values())[-1]
-        worth += self.marks[(*place, text)] if text and exercise in READ else 0
+        time, worth = list(self.events[place].values())[-1]
         due = self.until.get(place, self.platform.due[exercise])
         if isinstance(self.platform, Moodle):  # it shows minutes, and forgives the rest
             time = time.replace(second=0)
@@ -325,10 +269,7 @@ class Term:
                     time = due - DAY * draw.uniform(0.01, 6)
                     kind = "zip" if draw.random() < 0.05 else "plain"
                     self.hand_in(exercise, number, time, kind, made)
-            if exercise == BROKEN:
-                self.break_solution(exercise, now)
             self.grade(exercise, now)
-            self.read()
             for number in draw.sample(here, len(here) // 5):  # late, new or again
                 time = due + DAY * draw.uniform(0.001, 3)
                 kind = "damaged" if draw.random() < 0.2 else "plain"
@@ -344,14 +285,13 @@ class Term:
             if exercise == MOVED:
                 platform.due[exercise] += DAY * 2
             self.grade(exercise, now)
-            self.read()
             for number in draw.sample(here, 4) if exercise == EXTENDED else ():
                 self.until[exercise, number] = until = due + DAY * 2
                 self.change("extend", number, exercise, until.isoformat())
             for number in draw.sample(here, min(12, len(here))):
                 points, had = draw.choice([-1, 0.5, 1]), self.expected(exercise, number)
                 most = POINTS[exercise] - points
-                if exercise in MANUAL and had is not None and -points <= had <= most:
+                if exercise in ADJUSTED and had is not None and -points <= had <= most:
                     self.by_hand[exercise, number] = points
                     words = f"{points:+g}", "--reason", "read by hand"
                     self.change("adjust", number, exercise, *words)
@@ -365,20 +305,6 @@ class Term:
         self.command("export", "--grades", self.grades)
         return (self.grades / "tasks.csv").read_text()
 
-    def break_solution(self, exercise, now):
-        """Grade with a solution that does not run: nothing may change."""
-        path = self.solutions / f"{NAMES[exercise]}.ipynb"
-        whole, before = path.read_text(), self.standing()
-        path.write_text(whole.replace("### BEGIN SOLUTION", "return oops", 1))
-        places = [self.platform.download(n, now) for n in ("2", exercise)]
-        said = self.command(
-            *("grade", *places, "--out", self.grades, "--solutions", self.solutions),
-            *("--secret", "term", "--students", self.platform.class_list()),
-        )
-        assert "This is the instructor's notebook" in said, said
-        assert self.standing() == before
-        path.write_text(whole)
-
     def differences(self):
         """Return what the platform's gradebook has and should not have."""
         found = []
@@ -391,34 +317,24 @@ class Term:
         return found
 
 
-def main(argv=None):
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--students", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=("moodle", "canvas"))
-    options = parser.parse_args(argv)
-    status = 0
+    options, wrong = parser.parse_args(), []
     for kind in (Moodle, Canvas):
-        name = kind.__name__.lower()
-        if options.only not in (None, name):
-            continue
-        folder = options.folder.resolve() / name
+        folder = options.folder.resolve() / kind.__name__.lower()
         shutil.rmtree(folder, ignore_errors=True)
-        term = Term(kind, folder, options.students, random.Random(options.seed))
+        term = Term(kind, folder, options.students, random.Random(1))
         try:
-            wrong = term.play()
+            found = term.play()
         finally:
             (folder / "commands.txt").write_text("\n".join(term.log))
         counted = sum(map(len, term.platform.grades.values()))
-        print(
-            f"{kind.__name__}: {len(term.log)} commands, {counted} grades in the "
-            f"gradebook, {len(wrong)} other than worked out by hand."
-        )
-        for line in wrong:
-            print(f"  {line}")
-        status |= bool(wrong)
-    return status
+        said = f"{kind.__name__}: {len(term.log)} commands, {counted} grades in the "
+        print(f"{said}gradebook, {len(found)} other than worked out by hand.", *found)
+        wrong += found
+    return bool(wrong)
 
 
 if __name__ == "__main__":
