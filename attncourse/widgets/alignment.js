@@ -18,7 +18,7 @@ function render({ model, el: place }) {
   /** For each target word: where it looks most, its gold links, and whether they agree. */
   const judged = (one = pair()) => one.weights[model.get("head")].map((row, t) => {
     const links = one.gold.filter((link) => link[1] === t).map((link) => link[0]);
-    const top = row.indexOf(Math.max(...row));
+    const top = largest(row);
     const state = !links.length ? "none" : links.includes(top) ? "right" : "wrong";
     return { top, links, state };
   });
@@ -39,23 +39,16 @@ function render({ model, el: place }) {
   });
   const sentences = sentenceSelect(models[0].pairs.map(({ source }) => source),
     (sentence) => save(model, { sentence, word: -1 }));
-  const heads = choice({
-    legend: "Head",
-    options: current().errors.map((_, h) => [String(h), String(h)]),
-    value: String(model.get("head")),
-    onchange: (head) => save(model, { head: Number(head) }),
-  });
+  const heads = traitChoice(model, "head", "Head", current().errors.map((_, h) => [h, h]));
   const gold = tick({
     label: "Gold links", value: model.get("gold"),
     onchange: (on) => save(model, { gold: on }),
   });
-  const next = el("button", { type: "button", onclick: () => nextWrong() },
-    "Next word that looks elsewhere");
+  const next = button("Next word that looks elsewhere", () => nextWrong());
   const say = report();
   const drawing = el("div", { class: "attn-align" });
-  const legend = el("p", { class: "attn-muted attn-small" },
-    "Lines: the largest weight of each word, or all weights of the chosen one. "
-    + "✗ its largest weight is on no word of its gold links; · it has no gold link.");
+  const legend = remark("Lines: the largest weight of each word, or all weights of the "
+    + "chosen one. ✗ its largest weight is on no word of its gold links; · it has no gold link.");
   const table = dataTable({ caption: "Where each word looks most" });
   root.append(translators.root, sentences.root,
     el("div", { class: "attn-row" }, heads.root, gold.root, next), say.root, drawing,
@@ -152,7 +145,7 @@ function render({ model, el: place }) {
     const own = side === "target" ? target : source;
     const row = side === "target" ? shares[word] : shares.map((line) => line[word]);
     const others = side === "target" ? source : target;
-    const order = row.map((_, i) => i).sort((a, b) => row[b] - row[a]).slice(0, 3);
+    const order = ranked(row, 3);
     const best = order.filter((i) => row[i] >= 0.01 || i === order[0])
       .map((i) => `“${others[i]}” ${number(row[i], 2)}`).join(", ");
     if (side === "source") {
@@ -214,7 +207,7 @@ function render({ model, el: place }) {
         let word = to ?? at;
         if (goal !== side) {
           const row = side === "target" ? shares[at] : shares.map((line) => line[at]);
-          word = row.indexOf(Math.max(...row));
+          word = largest(row);
         }
         save(model, { side: goal, word });
         buttons[goal][word].focus();
@@ -245,7 +238,7 @@ function render({ model, el: place }) {
   const stops = [
     watch(model, ["translator", "sentence", "head"], () => {
       translators.set(model.get("translator"));
-      heads.set(String(model.get("head")));
+      heads.set(model.get("head"));
       sentences.input.value = model.get("sentence");
       pointed = null;
       build();

@@ -40,41 +40,25 @@ function render({ model, el: place }) {
   });
 
   // Controls: one token's vector, the scale, the temperature.
-  const vectorTitle = el("p", { class: "attn-heading" });
-  const features = [0, 1, 2].map((feature) =>
-    slider({
-      label: `number ${feature + 1}`,
-      min: -2, max: 2, step: 0.001,
-      value: 0,
-      write: (x) => number(x, 3),
-      oninput: (x) => {
-        const rows = model.get("vectors").map((row) => [...row]);
-        rows[model.get("query")][feature] = x;
-        save(model, { vectors: rows });
-      },
-    }));
-  const temperature = slider({
-    label: "temperature",
-    min: 0.1, max: 5, step: 0.1,
-    value: model.get("temperature"),
-    write: (x) => number(x, 1),
-    oninput: (x) => save(model, { temperature: x }),
-  });
-  const scale = choice({
-    legend: "Scores are divided by",
-    options: [["scaled", "√3"], ["plain", "nothing"]],
-    value: "scaled",
-    onchange: (name) => save(model, { scaled: name === "scaled" }),
-  });
-  const maps = choice({
-    legend: "What is compared",
-    options: [["maps", "queries and keys"], ["none", "the vectors themselves"]],
-    value: "maps",
-    onchange: (name) => save(model, { use_maps: name === "maps" }),
-  });
+  const vectorTitle = heading();
+  const features = [0, 1, 2].map((feature) => slider({
+    label: `number ${feature + 1}`, min: -2, max: 2, step: 0.001, value: 0,
+    write: (x) => number(x, 3),
+    oninput: (x) => {
+      const rows = model.get("vectors").map((row) => [...row]);
+      rows[model.get("query")][feature] = x;
+      save(model, { vectors: rows });
+    },
+  }));
+  const temperature = traitSlider(model, "temperature", {
+    label: "temperature", min: 0.1, max: 5, step: 0.1, write: (x) => number(x, 1) });
+  const scale = traitChoice(model, "scaled", "Scores are divided by",
+    [[true, "√3"], [false, "nothing"]]);
+  const maps = traitChoice(model, "use_maps", "What is compared",
+    [[true, "queries and keys"], [false, "the vectors themselves"]]);
   const before = { vectors: model.get("vectors") };
-  const reset = el("button", { type: "button", onclick: () =>
-    save(model, { ...before, scaled: true, temperature: 1, use_maps: true }) }, "Start again");
+  const reset = button("Start again", () =>
+    save(model, { ...before, scaled: true, temperature: 1, use_maps: true }));
 
   const grid = heatGrid({
     label: "Weights: rows are queries, columns are keys",
@@ -95,10 +79,9 @@ function render({ model, el: place }) {
         nothing(given) ? null : maps.root, reset)),
     line.root,
     el("div", { class: "attn-panels" },
-      el("div", {}, el("p", { class: "attn-heading" }, "The arithmetic of this cell"), steps),
-      el("div", {}, el("p", { class: "attn-heading" }, "The new vector of the token that asks"),
-        bars, el("p", { class: "attn-muted attn-small" },
-          "Each piece is what one token adds, the first token the palest; the line is the sum."))),
+      el("div", {}, heading("The arithmetic of this cell"), steps),
+      el("div", {}, heading("The new vector of the token that asks"), bars, remark(
+        "Each piece is what one token adds, the first token the palest; the line is the sum."))),
     table.root,
   );
 
@@ -112,8 +95,8 @@ function render({ model, el: place }) {
     vectorTitle.textContent = `The vector of ${asks}`;
     features.forEach((feature, n) => feature.set(now.vectors[i][n]));
     temperature.set(now.temperature);
-    scale.set(now.scaled ? "scaled" : "plain");
-    maps.set(model.get("use_maps") ? "maps" : "none");
+    scale.set(now.scaled);
+    maps.set(model.get("use_maps"));
 
     grid.select(i, j);
     grid.update(seen.weights, (w) => number(w, 2), (w, row, column) =>
@@ -142,7 +125,7 @@ function render({ model, el: place }) {
     );
     bars.replaceChildren(drawOutput(tokens, seen, i));
 
-    const best = seen.weights[i].indexOf(Math.max(...seen.weights[i]));
+    const best = largest(seen.weights[i]);
     line.say(
       `${asks} gives ${asked} the weight ${number(seen.weights[i][j], 3)} and attends most ` +
         `to “${tokens[best]}”, ${number(seen.weights[i][best], 3)}. Its output is ` +
@@ -166,10 +149,8 @@ function render({ model, el: place }) {
       ]),
     );
   };
-  const names = ["vectors", "use_maps", "scaled", "temperature", "query", "key"];
-  const stop = watch(model, names, draw);
-  draw();
-  return stop;
+  return live(model,
+    ["vectors", "use_maps", "scaled", "temperature", "query", "key"], draw);
 }
 
 function bracket(x) {
@@ -189,7 +170,7 @@ function coloured(asks, asked) {
 /** Three rows of bars: what each token adds to each number of the output. */
 function drawOutput(tokens, seen, i) {
   const [width, height] = [300, 150];
-  const largest = Math.max(1, ...seen.values.flat().map(Math.abs));
+  const most = Math.max(1, ...seen.values.flat().map(Math.abs));
   const middle = 150;
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img" });
   const words = [];
@@ -197,7 +178,7 @@ function drawOutput(tokens, seen, i) {
     const y = 26 + n * 48;
     let [left, right] = [middle, middle];
     tokens.forEach((token, j) => {
-      const share = (seen.weights[i][j] * seen.values[j][n] * 130) / largest;
+      const share = (seen.weights[i][j] * seen.values[j][n] * 130) / most;
       const x = share < 0 ? (left += share) : right;
       if (share > 0) right += share;
       const opacity = 0.35 + 0.65 * ((j + 1) / tokens.length);
@@ -206,7 +187,7 @@ function drawOutput(tokens, seen, i) {
       bar.append(svg("title", {}, `${token} adds ${number(seen.weights[i][j] * seen.values[j][n], 3)}`));
       picture.append(bar);
     });
-    const end = middle + (seen.output[i][n] * 130) / largest;
+    const end = middle + (seen.output[i][n] * 130) / most;
     picture.append(
       svg("path", { class: "attn-axis", d: `M${middle} ${y - 6}v26` }),
       svg("path", { class: "attn-sum", d: `M${end} ${y - 5}v24` }),

@@ -33,7 +33,7 @@ class Copier {
       state = gruStep(embed([id], tensors, "target_embedding"), state, tensors, "decoder");
       const read = joined(keys ? context() : last, state);
       const logits = linear(linear(read, tensors, "combine").map(Math.tanh), tensors, "output");
-      id = logits.indexOf(Math.max(...logits));
+      id = largest(logits);
       return { id, logits };
     });
   }
@@ -54,8 +54,7 @@ function render({ model, el: place }) {
   const field = signField(model, `Sequence: 2 to ${LONGEST} letters from A to J`);
   const length = slider({
     label: "Length", min: 2, max: LONGEST, step: 1, value: 2, oninput: resize });
-  const again = el("button", { type: "button",
-    onclick: () => save(model, { text: drawn(text.length) }) }, "Draw other letters");
+  const again = button("Draw other letters", () => save(model, { text: drawn(text.length) }));
   const chart = lineChart({
     label: "", x: { label: "length", min: 0, max: LONGEST, ticks: [0, 10, 20, 30, 40, 50, 60] },
     y: { label: "share of symbols right", min: 0, max: 1 },
@@ -70,7 +69,7 @@ function render({ model, el: place }) {
   table.update(["length", ...KINDS.map(([, label]) => label)], curves.with.map(([n], i) =>
     [n, ...KINDS.map(([kind]) => number(curves[kind][i][1], 3))]));
 
-  const line = (name, ids, source) => [el("p", { class: "attn-heading" }, name),
+  const line = (name, ids, source) => [heading(name),
     el("div", { class: "attn-words" }, ids.map((id, i) => (id === source[i]
       ? el("span", { class: "attn-word" }, signs[id - 1])
       : el("span", { class: "attn-word attn-changed" }, signs[id - 1] ?? "–",

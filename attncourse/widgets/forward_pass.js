@@ -28,41 +28,32 @@ function render({ model, el: place }) {
   const field = el("input", { id: fieldId, type: "text", spellcheck: "false",
     autocomplete: "off", class: "attn-line",
     oninput: () => { stop(); save(model, { text: field.value }); } });
-  const stage = slider({
-    label: "Stage", min: 0, max: last, step: 1, value: model.get("stage"), write: nameOf,
-    oninput: (x) => { stop(); save(model, { stage: x }); },
-  });
+  const stage = traitSlider(model, "stage", { label: "Stage", min: 0, max: last, write: nameOf,
+    oninput: (x) => { stop(); save(model, { stage: x }); } });
   const move = (by) => {
     const to = Math.min(last, Math.max(0, model.get("stage") + by));
     save(model, { stage: to });
   };
-  const back = el("button", { type: "button", onclick: () => { stop(); move(-1); } }, "Back");
-  const next = el("button", { type: "button", class: "attn-main",
-    onclick: () => { stop(); move(1); } }, "Next");
-  const play = calm() ? null : el("button", { type: "button", onclick: () => {
+  const back = button("Back", () => { stop(); move(-1); });
+  const next = button("Next", () => { stop(); move(1); }, { class: "attn-main" });
+  const play = calm() ? null : button("Play", () => {
     if (timer) return stop();
     play.textContent = "Stop";
     if (model.get("stage") === last) save(model, { stage: 0 });
     timer = setInterval(() => (model.get("stage") < last ? move(1) : stop()), REST);
-  } }, "Play");
-  const head = choice({
-    legend: "Weights of", value: model.get("head"),
-    options: [[ALL, "all heads, on average"],
-      ...Array.from({ length: model.get("heads") }, (_, h) => [`${h}`, `head ${h}`])],
-    onchange: (name) => save(model, { head: name }),
   });
+  const head = traitChoice(model, "head", "Weights of", [[ALL, "all heads, on average"],
+    ...Array.from({ length: model.get("heads") }, (_, h) => [`${h}`, `head ${h}`])]);
   const arcs = svg("svg", { width: 64, "aria-hidden": "true" });
   const body = el("tbody", {});
   const table = el("table", { class: "attn-flow" },
-    el("thead", {}, el("tr", {}, el("td", {}),
-      ["Token", "It reads", "Its vector", "Length", "Next, if the model ended here"]
-        .map((name) => el("th", { scope: "col" }, name)))), body);
+    el("thead", {}, headRow(["", "Token", "It reads", "Its vector", "Length",
+      "Next, if the model ended here"])), body);
   const numbers = dataTable({
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
     el("div", { class: "attn-buttons" }, back, next, play), say.root,
-    el("div", { class: "attn-scroll", tabindex: "0", role: "region",
-      "aria-label": "The tokens at this stage" }, table), head.root, numbers.root);
+    scrollable("The tokens at this stage", table), head.root, numbers.root);
   const waiting = report();
   root.append(el("label", { for: fieldId }, `Text, at most ${LONGEST} tokens`), field,
     waiting.root, results);
@@ -95,8 +86,8 @@ function render({ model, el: place }) {
   const makeRows = () => {
     const side = el("td", { rowspan: ids.length, class: "attn-arcs" }, arcs);
     rows = ids.map((id, i) => {
-      const pick = el("button", { type: "button", class: "attn-word",
-        onclick: () => save(model, { token: i }) }, visible(tokenizer, id));
+      const pick = button(visible(tokenizer, id), () => save(model, { token: i }),
+        { class: "attn-word" });
       const strip = el("canvas", { width: gpt.width, height: 1, "aria-hidden": "true" });
       const [weight, length, guess] = [el("td", {}), el("td", {}), el("td", {})];
       const line = el("tr", {}, i ? null : side, el("th", { scope: "row" }, pick), weight,
@@ -164,7 +155,7 @@ function render({ model, el: place }) {
     const vectors = steps.map(({ stream }) => stream[k]);
     const guesses = vectors.map((x) => {
       const share = softmax(Array.from(gpt.read(x)));
-      const best = share.indexOf(Math.max(...share));
+      const best = largest(share);
       return [visible(tokenizer, best), share[best]];
     });
     rows.forEach((row, i) => {
@@ -201,7 +192,7 @@ function render({ model, el: place }) {
   const mostly = (weights) => {
     const most = Math.max(...weights);
     if (most - Math.min(...weights) < 0.02) return "all about equally";
-    return `most of all “${visible(tokenizer, ids[weights.indexOf(most)])}”`;
+    return `most of all “${visible(tokenizer, ids[largest(weights)])}”`;
   };
 
   const update = () => {

@@ -21,26 +21,23 @@ function render({ model, el: place }) {
   const field = el("textarea", { id: fieldId, rows: 3, spellcheck: "false",
     style: "width: 100%; font: inherit;",
     oninput: () => { stop(); save(model, { text: field.value }); } });
-  const write = el("button", { type: "button", class: "attn-main", onclick: () => {
+  const write = button("Write on", () => {
     if (timer) stop();
     else { write.textContent = "Stop"; go(); }
-  } }, "Write on");
-  const one = el("button", { type: "button", onclick: () => { stop(); next(); } }, "One token");
+  }, { class: "attn-main" });
+  const one = button("One token", () => { stop(); next(); });
   const again = anotherExample(model, "text", "Another beginning", () => stop());
-  const reset = el("button", { type: "button", onclick: () => save(model, { off: [] }) },
-    "All heads on");
-  const temperature = slider({
+  const reset = allHeadsOn(model);
+  const temperature = traitSlider(model, "temperature", {
     label: "Temperature: the logits are divided by it", min: 0, max: 2, step: 0.05,
-    value: model.get("temperature"), write: (x) => number(x, 2),
-    oninput: (x) => save(model, { temperature: x }),
-  });
+    write: (x) => number(x, 2) });
   const bars = el("table", { class: "attn-data" });
   const words = el("div", { class: "attn-words" });
-  const title = el("p", { class: "attn-heading" });
+  const title = heading();
   const { root: pictures, tiles } = headTiles(
     model, layerGroups("blocks", model.get("layers"), model.get("heads")));
   const results = el("div", { hidden: true }, temperature.root,
-    el("p", { class: "attn-heading" }, "The likeliest next tokens; ␣ is a space"), bars,
+    heading("The likeliest next tokens; ␣ is a space"), bars,
     title, words, pictures, el("div", { class: "attn-buttons" }, reset));
   root.append(el("label", { for: fieldId }, "Text"), field,
     el("div", { class: "attn-buttons" }, write, one, again), say.root, results);
@@ -49,7 +46,7 @@ function render({ model, el: place }) {
   const chances = (logits, t) => {
     const list = Array.from(logits);
     if (t > 0) return softmax(list.map((x) => x / t));
-    const top = list.indexOf(Math.max(...list));
+    const top = largest(list);
     return list.map((_, i) => (i === top ? 1 : 0));
   };
 
@@ -69,30 +66,22 @@ function render({ model, el: place }) {
 
   const draw = () => {
     const share = chances(read.at(-1).logits, model.get("temperature"));
-    const order = share.map((_, i) => i).sort((a, b) => share[b] - share[a]).slice(0, SHOWN);
-    bars.replaceChildren(el("tbody", {}, order.map((id) => {
-      const bar = el("span", { class: "attn-bar" });
-      bar.style.setProperty("--w", share[id].toFixed(4));
-      return el("tr", {}, el("th", { scope: "row" }, shown(id)),
-        el("td", {}, `${number(100 * share[id], 1)} %`), el("td", { "aria-hidden": "true" }, bar));
-    })));
+    const order = ranked(share, SHOWN);
+    bars.replaceChildren(el("tbody", {}, order.map((id) => el("tr", {},
+      el("th", { scope: "row" }, shown(id)), el("td", {}, `${number(100 * share[id], 1)} %`),
+      el("td", { "aria-hidden": "true" }, bar(share[id]))))));
     const head = model.get("head");
     const [, layer, h] = head.split(".").map(Number);
     const rowOf = (l, k, i) => read[i].weights[l].subarray(k * (i + 1), (k + 1) * (i + 1));
     const last = rowOf(layer, h, ids.length - 1);
     title.textContent = `Where layer ${layer}, head ${h} looks from the last token`
       + (model.get("off").includes(head) ? " (ablated: it looks, but writes nothing)" : "");
-    words.replaceChildren(...ids.map((id, i) => {
-      const node = el("span", { class: "attn-guess" }, shown(id),
-        el("span", {}, `${Math.round(100 * last[i])} %`));
-      paint(node, last[i]);
-      return node;
-    }));
-    for (const [name, tile] of tiles) {
+    words.replaceChildren(...ids.map((id, i) =>
+      guess(last[i], false, shown(id), `${Math.round(100 * last[i])} %`)));
+    drawTiles(model, tiles, (name) => {
       const [, l, k] = name.split(".").map(Number);
-      tile.draw(ids.map((_, i) => ids.map((__, j) => (j <= i ? rowOf(l, k, i)[j] : 0))));
-      tile.set({ on: !model.get("off").includes(name), shown: name === head });
-    }
+      return ids.map((_, i) => ids.map((__, j) => (j <= i ? rowOf(l, k, i)[j] : 0)));
+    });
     const off = model.get("off").length;
     root.dataset.bits = ids.length > 1 ? bits().toFixed(4) : "";
     root.dataset.next = share[order[0]].toFixed(4);
@@ -114,7 +103,7 @@ function render({ model, el: place }) {
     let left = Math.random();
     const share = chances(read.at(-1).logits, model.get("temperature"));
     const drawn = share.findIndex((p) => (left -= p) < 0);
-    ids.push(drawn < 0 ? share.indexOf(Math.max(...share)) : drawn);
+    ids.push(drawn < 0 ? largest(share) : drawn);
     catchUp();
     typed = tokenizer.decode(ids);
     field.value = typed;

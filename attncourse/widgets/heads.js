@@ -19,8 +19,7 @@ function render({ model, el: place }) {
 
   const field = signField(model, "Sequence");
   const other = anotherExample(model, "text", "Another sequence");
-  const reset = el("button", { type: "button", onclick: () => save(model, { off: [] }) },
-    "All heads on");
+  const reset = allHeadsOn(model);
   const say = report();
   const { root: pictures, tiles } = headTiles(
     model, layerGroups("layers", scores.length, network.heads));
@@ -31,8 +30,8 @@ function render({ model, el: place }) {
       .sort((a, b) => b[0] - a[0])[0];
     tile.note.textContent = `${best[1]} ${number(best[0], 2)}`;
   }
-  const guesses = el("div", { class: "attn-guesses" });
-  const title = el("p", { class: "attn-heading" });
+  const guesses = el("div", { class: "attn-guesses", "aria-hidden": "true" });
+  const title = heading();
   const large = el("div", {});
   const table = dataTable({
     summary: "The scores of all heads",
@@ -42,10 +41,10 @@ function render({ model, el: place }) {
     summary: "The predictions as a table", caption: "The next sign, and what the model expects",
   });
   const results = el("div", {},
-    el("p", { class: "attn-heading" }, "The probability of the sign that comes next; framed: "
+    heading("The probability of the sign that comes next; framed: "
       + "it followed the same sign before, so it can be known"),
     guesses, pictures,
-    el("p", { class: "attn-muted attn-small" }, "Under a picture: its highest score of "
+    remark("Under a picture: its highest score of "
       + "previous, duplicate and induction. A head that looks everywhere alike has "
       + NAMES.slice(0, 3).map((kind) => `${kind} ${number(baseline[kind], 2)}`).join(", ") + "."),
     title, large, predictions.root, table.root);
@@ -66,7 +65,7 @@ function render({ model, el: place }) {
       const shares = softmax(Array.from(logits.subarray(i * size, (i + 1) * size)));
       const right = ids[i + 1];
       const known = ids.slice(0, i).some((one, j) => one === id && ids[j + 1] === right);
-      const top = shares.indexOf(Math.max(...shares));
+      const top = largest(shares);
       return { share: shares[right], top, right, known };
     });
     return { steps, weights };
@@ -97,23 +96,25 @@ function render({ model, el: place }) {
 
   const drawGuesses = (text) => {
     guesses.replaceChildren(...[...text].map((letter, i) => {
-      const step = i ? now.steps[i - 1] : null;
-      const node = el("span", { class: `attn-guess${step?.known ? " attn-known" : ""}`,
-        "aria-hidden": "true" }, el("b", {}, letter), el("span", {}, step ? number(step.share, 2) : "–"));
-      paint(node, step?.share ?? 0);
-      return node;
+      const step = now.steps[i - 1];
+      return guess(step?.share ?? 0, step?.known, el("b", {}, letter),
+        step ? number(step.share, 2) : "–");
     }));
     predictions.update(["place", "sign", "probability", "expected", "can be known"],
       now.steps.map(({ share, top, right, known }, i) =>
         [String(i + 2), sign(right), number(share, 2), sign(top), known ? "yes" : "no"]));
   };
 
+  const weightsOf = (name, n) => {
+    const [, layer, head] = name.split(".").map(Number);
+    return rowsOf(now.weights[layer], head, n, n);
+  };
+
   const drawLarge = (text) => {
     const name = model.get("head");
-    const [, layer, head] = name.split(".").map(Number);
-    const n = text.length;
-    const rows = rowsOf(now.weights[layer], head, n, n);
-    row = Math.min(row, n - 1);
+    const [, layer, head] = name.split(".");
+    const rows = weightsOf(name, text.length);
+    row = Math.min(row, text.length - 1);
     const off = model.get("off").includes(name);
     title.textContent = `Layer ${layer}, head ${head}`
       + (off ? " (switched off: it looks, but writes nothing)" : "")
@@ -125,14 +126,6 @@ function render({ model, el: place }) {
     });
     grid.table.classList.add("attn-letters");
     large.replaceChildren(grid.root);
-  };
-
-  const drawTiles = (text) => {
-    for (const [name, tile] of tiles) {
-      const [, layer, head] = name.split(".").map(Number);
-      tile.draw(rowsOf(now.weights[layer], head, text.length, text.length));
-      tile.set({ on: !model.get("off").includes(name), shown: name === model.get("head") });
-    }
   };
 
   const update = () => {
@@ -147,7 +140,7 @@ function render({ model, el: place }) {
     now = model.get("off").length ? run(ids, model.get("off")) : whole;
     results.hidden = false;
     drawGuesses(text);
-    drawTiles(text);
+    drawTiles(model, tiles, (name) => weightsOf(name, text.length));
     drawLarge(text);
     describe();
   };

@@ -16,28 +16,23 @@ function render({ model, el: place }) {
   const network = smallModel(model);
   const scores = model.get("scores");
   const signs = model.get("signs");
-  const best = (layer, kind) => scores[layer][kind].indexOf(Math.max(...scores[layer][kind]));
   const last = scores.length - 1;
-  const [previous, induction] = [best(0, "previous"), best(last, "induction")];
+  const [previous, induction] = [largest(scores[0].previous), largest(scores[last].induction)];
 
   const field = signField(model, "Letters, which are then repeated");
   const other = anotherExample(model, "text", "Other letters");
   let sequence = "";
   const at = (i) => `${sequence[i]} (position ${i + 1})`;
-  const position = slider({
-    label: "The model has read up to", min: 0, max: 1, step: 1, value: 0, write: at,
-    oninput: (x) => save(model, { position: x }),
-  });
+  const position = traitSlider(model, "position",
+    { label: "The model has read up to", min: 0, max: 1, write: at });
   const drawing = svg("svg", { role: "img", height: HEIGHT, style: "max-width:none" });
   const say = report();
   const steps = el("ol", { class: "attn-steps" });
   const predictions = el("tbody", {});
   const table = dataTable({
     summary: "The weights as a table", caption: "Weights of the two heads" });
-  const results = el("div", {}, position.root,
-    el("div", { class: "attn-scroll", tabindex: "0", role: "region",
-      "aria-label": "The two heads" }, drawing),
-    say.root, steps, el("p", { class: "attn-heading" }, "What the model predicts"),
+  const results = el("div", {}, position.root, scrollable("The two heads", drawing),
+    say.root, steps, heading("What the model predicts"),
     el("table", { class: "attn-data attn-cost" }, predictions), table.root);
   root.append(field.root, el("div", { class: "attn-buttons" }, other), results);
 
@@ -59,11 +54,11 @@ function render({ model, el: place }) {
     const { logits, weights } = network.run(ids);
     const low = rowsOf(weights[0], previous, n, n);
     const high = rowsOf(weights[last], induction, n, n)[query];
-    const key = high.indexOf(Math.max(...high));
-    const before = low[key].indexOf(Math.max(...low[key]));
+    const key = largest(high);
+    const before = largest(low[key]);
     const size = logits.length / n;
     const shares = softmax(Array.from(logits.subarray(query * size, (query + 1) * size)));
-    const order = shares.map((_, id) => id).sort((a, b) => shares[b] - shares[a]);
+    const order = ranked(shares, SHOWN);
     const sign = (id) => (id ? signs[id - 1] : "none");
     const next = sequence[(query + 1) % n];
 
@@ -100,17 +95,15 @@ function render({ model, el: place }) {
       el("span", { class: "attn-key" }, "key"), ` of layer ${last} is made from the result.`),
       el("li", {}, "The ", el("span", { class: "attn-value" }, "value"),
         ` is that of ${at(key)}; the model predicts ${sign(order[0])}.`));
-    predictions.replaceChildren(...order.slice(0, SHOWN).map((id) => el("tr", {},
+    predictions.replaceChildren(...order.map((id) => el("tr", {},
       el("th", { scope: "row" }, sign(id)), el("td", {}, number(shares[id], 2)),
-      el("td", {}, el("span", { class: "attn-bar", style: `--w:${shares[id]}` })))));
+      el("td", {}, bar(shares[id])))));
     table.update(["position", "induction head, from the query",
       `previous-token head, from ${at(key)}`],
     [...sequence].map((_, i) => [at(i), number(high[i], 2), number(low[key][i], 2)]));
     return null;
   };
-  const stop = watch(model, ["text", "position"], draw);
-  draw();
-  return stop;
+  return live(model, ["text", "position"], draw);
 }
 
 export default { render };

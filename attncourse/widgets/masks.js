@@ -17,27 +17,20 @@ function render({ model, el: place }) {
       + "at the lowest cost?",
   });
   const names = Array.from({ length: TOKENS }, (_, i) => String(i));
-  const set = (values) => save(model, values);
   const traits = ["causal", "window", "stride", "global_tokens", "padding", "side"];
   const parts = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
 
   const controls = patternControls(model, { examples: EXAMPLES, count: TOKENS, unit: "token" });
-  const side = choice({
-    legend: "Padding on the",
-    options: [["right", "right"], ["left", "left"]],
-    value: "right",
-    onchange: (name) => set({ side: name }),
-  });
-  const padding = slider({
-    label: "places of padding", min: 0, max: TOKENS - 1, step: 1, value: 0,
-    oninput: (x) => set({ padding: x }),
-  });
+  const side = traitChoice(model, "side", "Padding on the",
+    [["right", "right"], ["left", "left"]]);
+  const padding = traitSlider(model, "padding",
+    { label: "places of padding", min: 0, max: TOKENS - 1 });
 
   const grid = heatGrid({
     label: "Mask: rows are queries, columns are keys",
     rowLabels: names,
     columnLabels: names,
-    onselect: (row, column) => set({ query: row, key: column }),
+    onselect: (row, column) => save(model, { query: row, key: column }),
   });
   grid.table.classList.add("attn-mask");
   const line = report();
@@ -51,16 +44,11 @@ function render({ model, el: place }) {
       el("div", {},
         el("div", { class: "attn-controls" }, controls.roots, padding.root, side.root))),
     line.root,
-    el("div", { class: "attn-scroll", tabindex: "0", role: "region",
-      "aria-label": "Cost at three lengths" },
-    el("table", { class: "attn-data" },
+    scrollable("Cost at three lengths", el("table", { class: "attn-data" },
       el("caption", {}, "Cost of the pattern without padding: pairs of one head, and its "
         + "scores in 32 bits"),
-      el("thead", {}, el("tr", {}, ["tokens", "pairs seen", "of all", "memory"].map((text) =>
-        el("th", { scope: "col" }, text)))),
-      cost)),
-    el("p", { class: "attn-muted attn-small" },
-      "A mask alone saves nothing: all scores are made and most thrown away. The pairs "
+      el("thead", {}, headRow(["tokens", "pairs seen", "of all", "memory"])), cost)),
+    remark("A mask alone saves nothing: all scores are made and most thrown away. The pairs "
       + "seen are what a kernel has to compute that skips the others."),
     table.root,
   );
@@ -120,9 +108,7 @@ function render({ model, el: place }) {
       needed[q].map((x, k) => (x > 1 ? `${k} in ${x}` : null)).filter(Boolean).join(", ") || "–",
     ]));
   };
-  const stop = watch(model, [...traits, "query", "key"], draw);
-  draw();
-  return stop;
+  return live(model, [...traits, "query", "key"], draw);
 }
 
 export default { render };

@@ -58,23 +58,18 @@ function patternControls(model, { examples, count, unit }) {
   const window_ = optional("local: farthest distance", "window", 0);
   const stride = optional(`strided: every so many ${unit}s`, "stride", 2);
   const global = optional(`global: first ${unit}s`, "global_tokens", 1, 4);
-  const causal = choice({
-    legend: "Direction",
-    options: [["past", "past only"], ["both", "both ways"]],
-    value: "past",
-    onchange: (name) => set({ causal: name === "past" }),
-  });
+  const causal = traitChoice(model, "causal", "Direction",
+    [[true, "past only"], [false, "both ways"]]);
   const buttons = examples.map(([name, values]) =>
-    el("button", { type: "button", onclick: () => set({ ...OFF, ...values }) }, name));
+    button(name, () => set({ ...OFF, ...values })));
   return {
-    examples: [el("p", { class: "attn-heading" }, "Examples to start from"),
-      el("div", { class: "attn-options" }, buttons)],
+    examples: [heading("Examples to start from"), el("div", { class: "attn-options" }, buttons)],
     roots: [window_.root, global.root, stride.root, causal.root],
     set: (now) => {
       window_.set(now.window ?? -1);
       stride.set(now.stride ?? 1);
       global.set(now.global_tokens);
-      causal.set(now.causal ? "past" : "both");
+      causal.set(now.causal);
     },
   };
 }

@@ -80,30 +80,25 @@ function render({ model, el: place }) {
     question: "Which schemes tell left from right, and which of them know a distance "
       + "that they were never shown?",
   });
-  const set = (values) => save(model, values);
-  const chosen = choice({
-    legend: "Scheme", options: SCHEMES.map((name) => [name, name]), value: "sinusoidal",
-    onchange: (name) => set({ scheme: name }),
-  });
-  const make = (label, name, min, max, step = 1, write = String) => slider({
-    label, min, max, step, value: min, write, oninput: (x) => set({ [name]: x }) });
+  const chosen = traitChoice(model, "scheme", "Scheme", SCHEMES.map((name) => [name, name]));
+  const make = (label, name, min, max, options) =>
+    traitSlider(model, name, { label, min, max, ...options });
   const signed = (x) => (x > 0 ? `+${x}` : number(x, 0));
   const position = make("position of the query", "position", 0, REACH);
-  const distance = make("key − query", "distance", -REACH, REACH, 1, signed);
-  const width = slider({
-    label: "features", min: 2, max: 8, step: 1, value: 6,
-    write: (x) => String(2 ** x), oninput: (x) => set({ width: 2 ** x }) });
-  const base = make("base of the wavelengths", "base_power", 0.5, 6, 0.5,
-    (x) => whole(10 ** x));
+  const distance = make("key − query", "distance", -REACH, REACH, { write: signed });
+  const width = make("features", "width", 2, 8, {
+    write: (x) => String(2 ** x), oninput: (x) => save(model, { width: 2 ** x }) });
+  const base = make("base of the wavelengths", "base_power", 0.5, 6,
+    { step: 0.5, write: (x) => whole(10 ** x) });
   const head = make("head", "head", 0, 7);
-  const content = make("query and key", "content", 0, 9, 1,
-    (x) => (x === 0 ? "equal" : `random pair ${x}`));
+  const content = make("query and key", "content", 0, 9,
+    { write: (x) => (x === 0 ? "equal" : `random pair ${x}`) });
 
   const chart = lineChart({
-    label: "", onpick: (x) => set({ distance: Math.round(x) }),
+    label: "", onpick: (x) => save(model, { distance: Math.round(x) }),
     x: { label: "key − query", min: -REACH, max: REACH, ticks: [-64, -32, 0, 32, 64] },
     y: { label: "", min: -1, max: 1 } });
-  const yLabel = el("p", { class: "attn-heading" });
+  const yLabel = heading();
   const squares = Array.from({ length: SIDE }, (_, i) => Array.from({ length: SIDE }, (_, j) =>
     svg("rect", { class: "attn-square", x: 22 + j * 8, y: 16 + i * 8, width: 8, height: 8 })));
   const row = svg("rect", { class: "attn-row", x: 21.5, width: SIDE * 8 + 1, height: 9 });
@@ -114,7 +109,7 @@ function render({ model, el: place }) {
   svg("text", { class: "attn-query", x: 18, y: 24, "text-anchor": "end" }, "0"),
   svg("text", { class: "attn-query", x: 18, y: 14 + SIDE * 8, "text-anchor": "end" },
     `${SIDE - 1}`));
-  const matrixLabel = el("p", { class: "attn-heading" });
+  const matrixLabel = heading();
   const words = el("p", {});
   const line = report();
   const table = dataTable({ caption: "" });
@@ -202,10 +197,8 @@ function render({ model, el: place }) {
       every.map((r) => [signed(r), ...all.map((f) => cell(f, r))]),
       `What each scheme says, for the query at ${at}`);
   };
-  const names = ["scheme", "position", "distance", "width", "base_power", "content", "head"];
-  const stop = watch(model, names, draw);
-  draw();
-  return stop;
+  return live(model,
+    ["scheme", "position", "distance", "width", "base_power", "content", "head"], draw);
 }
 
 function read(x) {

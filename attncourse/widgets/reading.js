@@ -90,20 +90,20 @@ function render({ model, el: place }) {
       oninput: () => save(model, { [trait]: input.value }) });
     return { input, root: el("div", {}, el("label", { for: id }, label), input) };
   };
-  const option = (legend, trait, options) => choice({ legend, options, value: model.get(trait),
-    onchange: (value) => save(model, { [trait]: value }) });
   const [passages, questions] = [area("Passage", "passage", 4), area("Question", "question", 1)];
   const select = sentenceSelect(examples.map(([, question]) => [question]), (i) =>
     save(model, { passage: examples[i][0], question: examples[i][1] }), "Example");
-  const readers = option("Trained with", "reader", [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
-  const sides = option("Whose attention", "side",
+  const readers = traitChoice(model, "reader", "Trained with",
+    [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
+  const sides = traitChoice(model, "side", "Whose attention",
     [["question", "that word reads the passage"], ["passage", "the passage reads that word"]]);
-  const heads = option("Head", "head", ["0", "1", "2", "3"].map((head) => [head, head]));
+  const heads = traitChoice(model, "head", "Head",
+    ["0", "1", "2", "3"].map((head) => [head, head]));
   const say = report();
   const words = el("div", {});
   const spans = el("div", { class: "attn-words", "aria-hidden": "true" });
   const table = dataTable({ caption: "The words of the passage, in per cent" });
-  const results = el("div", { hidden: true }, el("p", { class: "attn-heading" },
+  const results = el("div", { hidden: true }, heading(
     "Below a word: the probability that the answer begins · ends there, in per cent. "
     + "Colour: attention weights"), spans, words,
   el("div", { class: "attn-controls" }, sides.root, heads.root), table.root);
@@ -123,11 +123,8 @@ function render({ model, el: place }) {
     const looks = weightsOf(weights, question.length, passage.length);
     spans.replaceChildren(...passage.map((word, i) => {
       const inside = span && i >= span[0] && i <= span[1];
-      const node = el("span", { class: `attn-guess${inside ? " attn-known" : ""}` }, word,
-        el("span", {}, shares.some((share) => share[i + 1] >= 0.005)
-          ? shares.map((share) => percent(share[i + 1])).join(" · ") : "\u00a0"));
-      paint(node, looks[i]);
-      return node;
+      return guess(looks[i], inside, word, shares.some((share) => share[i + 1] >= 0.005)
+        ? shares.map((share) => percent(share[i + 1])).join(" · ") : "\u00a0");
     }));
     const [first, last] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
@@ -154,7 +151,7 @@ function render({ model, el: place }) {
     if (Number(model.get("word")) >= question.length) return save(model, { word: "0" });
     if (asked !== question.join(" ")) {
       asked = question.join(" ");
-      words.replaceChildren(option("Word of the question", "word",
+      words.replaceChildren(traitChoice(model, "word", "Word of the question",
         question.map((word, i) => [`${i}`, word])).root);
     }
     const ids = (text) => text.map((word) => FIRST + known().indexOf(word));

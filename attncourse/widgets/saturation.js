@@ -92,21 +92,14 @@ async function render({ model, el: place }) {
   const slopeChart = lineChart({
     label: "", x, y: { label: "slope of the softmax", min: 0, max: 0.06 }, onpick: pick });
   const width = slider({
-    label: "width d_k",
-    min: 0, max: 10, step: 1,
-    value: Math.log2(model.get("width")),
+    label: "width d_k", min: 0, max: 10, step: 1, value: Math.log2(model.get("width")),
     write: (power) => String(2 ** power),
     oninput: (power) => save(model, { width: 2 ** power }),
   });
-  const power = slider({
-    label: "divide by d_k to the power",
-    min: 0, max: 1, step: 0.05,
-    value: model.get("power"),
-    write: (value) => number(value, 2),
-    oninput: (value) => save(model, { power: value }),
-  });
-  const again = el("button", { type: "button", onclick: () =>
-    save(model, { seed: (model.get("seed") + 1) % 10000 }) }, "Draw other vectors");
+  const power = traitSlider(model, "power", { label: "divide by d_k to the power",
+    min: 0, max: 1, step: 0.05, write: (value) => number(value, 2) });
+  const again = button("Draw other vectors", () =>
+    save(model, { seed: (model.get("seed") + 1) % 10000 }));
   const line = report();
   const bars = el("div", { class: "attn-panels attn-triple" });
   const table = dataTable({ caption: "Measures at each width" });
@@ -116,7 +109,7 @@ async function render({ model, el: place }) {
     legend(CURVES),
     el("div", { class: "attn-panels" },
       el("div", {}, entropyChart.root), el("div", {}, slopeChart.root)),
-    el("p", { class: "attn-heading" }, "The weights of one query on 16 keys, at this width"),
+    heading("The weights of one query on 16 keys, at this width"),
     bars,
     again,
     table.root,
@@ -140,8 +133,7 @@ async function render({ model, el: place }) {
     slopeChart.update(series(2), at, null, words("Slope", 2));
     bars.replaceChildren(...[0.5, 0, p].map((q, c) => {
       const weights = softmax(kept.drawn[at][0].map((score) => score / at ** q));
-      return el("div", {}, el("p", { class: "attn-muted attn-small" }, CURVES[c][1]),
-        weightBars(weights, CURVES[c]));
+      return el("div", {}, remark(CURVES[c][1]), weightBars(weights, CURVES[c]));
     }));
     const [variance, entropy, slope] = yours[index];
     const spread = variance.toPrecision(3).includes("e") ? whole(variance)
@@ -164,18 +156,15 @@ async function render({ model, el: place }) {
       ]),
     );
   };
-  const stop = watch(model, ["width", "power", "seed"], draw);
-  draw();
-  return stop;
+  return live(model, ["width", "power", "seed"], draw);
 }
 
 function weightBars(weights, [style, name]) {
   const [width, height] = [200, 60];
   const step = width / weights.length;
-  const largest = Math.max(...weights);
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img",
     preserveAspectRatio: "none",
-    "aria-label": `${name}: the largest of 16 weights is ${number(largest, 3)}` },
+    "aria-label": `${name}: the largest of 16 weights is ${number(Math.max(...weights), 3)}` },
   weights.map((w, i) => svg("rect", { class: `attn-dot ${style}`, x: i * step + 1,
     y: height - 1 - w * (height - 2), width: step - 2, height: Math.max(0.5, w * (height - 2)) })),
   svg("path", { class: "attn-axis", d: `M0 ${height - 0.5}H${width}` }));

@@ -19,26 +19,19 @@ function render({ model, el: place }) {
     stop();
     save(model, { sentence, step: 0 });
   });
-  const heads = choice({
-    legend: "Head of the cross-attention",
-    options: cases[0].steps[0].scores.map((_, h) => [String(h), String(h)]),
-    value: String(model.get("head")), onchange: (head) => save(model, { head: Number(head) }),
-  });
-  const beams = choice({
-    legend: "Beginnings that beam search keeps",
-    options: Object.keys(cases[0].beams).map((size) => [size, size]),
-    value: String(model.get("beam")), onchange: (size) => save(model, { beam: Number(size) }),
-  });
+  const heads = traitChoice(model, "head", "Head of the cross-attention",
+    cases[0].steps[0].scores.map((_, h) => [h, h]));
+  const beams = traitChoice(model, "beam", "Beginnings that beam search keeps",
+    Object.keys(cases[0].beams).map((size) => [Number(size), size]));
   const go = (to) => save(model, { step: Math.max(0, Math.min(to, longest() - 1)) });
   const stop = () => {
     clearInterval(timer);
     timer = null;
     play.textContent = "Play";
   };
-  const back = el("button", { type: "button", onclick: () => { stop(); go(step() - 1); } }, "Back");
-  const on = el("button", { type: "button", class: "attn-main",
-    onclick: () => { stop(); go(step() + 1); } }, "Next word");
-  const play = el("button", { type: "button", onclick: () => {
+  const back = button("Back", () => { stop(); go(step() - 1); });
+  const on = button("Next word", () => { stop(); go(step() + 1); }, { class: "attn-main" });
+  const play = button("Play", () => {
     if (timer) return stop();
     if (step() === longest() - 1) go(0);
     play.textContent = "Pause";
@@ -47,7 +40,7 @@ function render({ model, el: place }) {
       if (step() === longest() - 1) stop();
     }, calm() ? 2500 : 1200);
     return null;
-  } }, "Play");
+  });
   const place_ = slider({
     label: "Step", min: 0, max: longest() - 1, step: 1, value: step(),
     write: (x) => `${x + 1} of ${longest()}`,
@@ -61,17 +54,16 @@ function render({ model, el: place }) {
   const kept = el("table", { class: "attn-data attn-wide" });
   const ends = el("p", {});
   const table = dataTable({ caption: "All steps of greedy search" });
-  const heading = (text) => el("p", { class: "attn-heading" }, text);
   root.append(
     sentences.root, place_.root, el("div", { class: "attn-buttons" }, back, on, play),
     say.root, heading("Written so far, always the likeliest word"), output,
     heads.root,
     heading("1. The decoder's state asks every encoder state: scores, then a softmax"),
-    el("div", { class: "attn-scroll", role: "region", tabindex: "0", "aria-label": "Scores and weights" }, sources),
+    scrollable("Scores and weights", sources),
     heading("2. The weighted values make the context, which meets the state"), vectors,
     heading("3. Together they give the likeliest next words"), likely,
     heading("Beam search at the same step: several beginnings, ranked by the mean log-probability of a word"),
-    beams.root, el("div", { class: "attn-scroll", role: "region", tabindex: "0", "aria-label": "Beginnings" }, kept), ends, table.root,
+    beams.root, scrollable("Beginnings", kept), ends, table.root,
   );
 
   const strip = (values, name) => {
@@ -89,13 +81,7 @@ function render({ model, el: place }) {
   };
   const weightsAt = (one) => softmax(one.scores[model.get("head")].map((x) => x / 1000));
   const row = (...cells) => el("tr", {}, cells);
-  const head = (...names) => el("thead", {}, row(...names.map((name) =>
-    name === "" ? el("td", {}) : el("th", { scope: "col" }, name))));
-  const bar = (share) => {
-    const node = el("span", { class: "attn-bar", "aria-hidden": "true" });
-    node.style.setProperty("--w", share.toFixed(4));
-    return node;
-  };
+  const head = (...names) => el("thead", {}, headRow(names));
 
   const drawSource = (one) => {
     const { source, memory } = current();
@@ -164,11 +150,10 @@ function render({ model, el: place }) {
     output.replaceChildren(...steps.slice(0, t).map(({ word }) => `${word} `),
       el("strong", { class: "attn-value" }, one.word));
     const shares = drawSource(one);
-    const top = shares.indexOf(Math.max(...shares));
+    const top = largest(shares);
     const piece = (name, values) => el("div", {}, el("p", { class: "attn-small" }, name), strip(values, name));
     vectors.replaceChildren(piece("context (all heads)", one.context), piece("state of the decoder", one.state),
-      el("p", { class: "attn-muted attn-small" },
-        `Of the ${model.get("width")} numbers of each vector the first ${one.state.length} are drawn: blue is above zero, orange below.`));
+      remark(`Of the ${model.get("width")} numbers of each vector the first ${one.state.length} are drawn: blue is above zero, orange below.`));
     likely.replaceChildren(head("next word", "probability", ""), el("tbody", {},
       one.likely.map(([word, share]) => row(el("th", { scope: "row" }, word),
         el("td", { class: "attn-number" }, number(share, 3)),
@@ -180,15 +165,15 @@ function render({ model, el: place }) {
       + `(${number(shares[top], 2)}); the likeliest next word is “${word}” (${number(share, 3)}).`);
     table.update(["step", "word", "probability", "looks most at", "weight"], steps.map((s, i) => {
       const all = weightsAt(s);
-      const most = all.indexOf(Math.max(...all));
+      const most = largest(all);
       return [String(i + 1), s.word, number(s.likely[0][1], 3), source[most], number(all[most], 2)];
     }));
   };
 
   const ended = watch(model, ["sentence", "step", "head", "beam"], () => {
     sentences.input.value = model.get("sentence");
-    heads.set(String(model.get("head")));
-    beams.set(String(model.get("beam")));
+    heads.set(model.get("head"));
+    beams.set(model.get("beam"));
     draw();
   });
   sentences.input.value = model.get("sentence");

@@ -86,6 +86,50 @@ function normalPair(seed, index) {
   return [radius * Math.cos(angle), radius * Math.sin(angle)];
 }
 
+/** A button; more attributes may follow. */
+function button(text, onclick, attributes = {}) {
+  return el("button", { type: "button", ...attributes, onclick }, text);
+}
+
+/** A heading of a part. */
+function heading(...parts) {
+  return el("p", { class: "attn-heading" }, parts);
+}
+
+/** A remark in small letters. */
+function remark(...parts) {
+  return el("p", { class: "attn-muted attn-small" }, parts);
+}
+
+/** What is too wide for a telephone: it can be moved sideways, by keyboard too. */
+function scrollable(label, ...parts) {
+  return el("div", { class: "attn-scroll", tabindex: "0", role: "region", "aria-label": label },
+    parts);
+}
+
+/** The first row of a table; a column without a name has an empty cell. */
+function headRow(names) {
+  return el("tr", {}, names.map((name) =>
+    (name === "" ? el("td", {}) : el("th", { scope: "col" }, name))));
+}
+
+/** A bar for a share of 1. */
+function bar(share) {
+  const node = el("span", { class: "attn-bar", "aria-hidden": "true" });
+  node.style.setProperty("--w", share.toFixed(4));
+  return node;
+}
+
+/** Return the index of the largest number. */
+function largest(list) {
+  return list.indexOf(Math.max(...list));
+}
+
+/** Return the indices of the `count` largest numbers, the largest first. */
+function ranked(list, count = list.length) {
+  return list.map((_, i) => i).sort((a, b) => list[b] - list[a]).slice(0, count);
+}
+
 /** A slider with its name and its number: { root, input, set(value) }. */
 function slider({ label, min, max, step, value, write = String, oninput, classes = "" }) {
   const id = uniqueId("slider");
@@ -106,12 +150,18 @@ function slider({ label, min, max, step, value, write = String, oninput, classes
   return { root, input, set, name };
 }
 
+/** A slider that sets a trait. */
+function traitSlider(model, trait, options) {
+  const oninput = (x) => save(model, { [trait]: x });
+  return slider({ value: model.get(trait) ?? options.min, oninput, step: 1, ...options });
+}
+
 /** One of several, as radio buttons: { root, set(value) }. options: [value, text]. */
 function choice({ legend, options, value, onchange }) {
   const group = uniqueId("choice");
   const inputs = new Map();
   const labels = options.map(([name, text]) => {
-    const input = el("input", { type: "radio", name: group, value: name });
+    const input = el("input", { type: "radio", name: group, value: String(name) });
     input.addEventListener("change", () => input.checked && onchange(name));
     inputs.set(name, input);
     return el("label", { class: "attn-option" }, input, el("span", {}, text));
@@ -120,6 +170,12 @@ function choice({ legend, options, value, onchange }) {
   set(value);
   const row = el("div", { class: "attn-options" }, labels);
   return { root: el("fieldset", {}, el("legend", {}, legend), row), set, inputs };
+}
+
+/** The same, where the chosen one is a trait. */
+function traitChoice(model, trait, legend, options) {
+  const onchange = (value) => save(model, { [trait]: value });
+  return choice({ legend, options, value: model.get(trait), onchange });
 }
 
 /** A list of sentences to choose from: { root, input }. */
@@ -160,7 +216,7 @@ function dataTable({ summary = "The numbers as a table", caption }) {
   const body = el("tbody", {});
   const title = el("caption", {});
   const table = el("table", { class: "attn-data" }, title, head, body);
-  const scroll = el("div", { class: "attn-scroll", tabindex: "0", role: "region" }, table);
+  const scroll = scrollable("", table);
   const call = (name) => {
     title.textContent = name;
     scroll.setAttribute("aria-label", name);
@@ -169,10 +225,7 @@ function dataTable({ summary = "The numbers as a table", caption }) {
   const root = el("details", {}, el("summary", {}, summary), scroll);
   const update = (names, rows, newCaption = null) => {
     if (newCaption !== null) call(newCaption);
-    const cells = names.map((name) =>
-      name === "" ? el("td", {}) : el("th", { scope: "col" }, name),
-    );
-    head.replaceChildren(el("tr", {}, cells));
+    head.replaceChildren(headRow(names));
     body.replaceChildren(
       ...rows.map(([name, ...values]) =>
         el("tr", {}, el("th", { scope: "row" }, name), values.map((x) => el("td", {}, x))),
@@ -339,6 +392,13 @@ function frame(el_, { question, name }) {
 function save(model, values) {
   for (const [name, value] of Object.entries(values)) model.set(name, value);
   model.save_changes();
+}
+
+/** Draw now and when one of the traits changes; returns a function that ends it. */
+function live(model, names, draw) {
+  const stop = watch(model, names, draw);
+  draw();
+  return stop;
 }
 
 /** Redraw when one of the traits changes, from Python or from another view. */

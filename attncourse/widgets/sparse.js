@@ -45,12 +45,12 @@ function render({ model, el: place }) {
   const traits = ["causal", "window", "stride", "global_tokens", "dilation"];
   const controls = patternControls(model, { examples: EXAMPLES, count: BLOCKS, unit: "block" });
   const [local, ...others] = controls.roots;
-  const number_ = (label, name, min, max, write = String) => slider({
-    label, min, max, step: 1, value: model.get(name), write,
-    oninput: (x) => save(model, { [name]: x }) });
-  const dilation = number_("dilation of the local window", "dilation", 1, 8);
-  const query = number_("output that is followed", "query", 0, BLOCKS - 1, (x) => `block ${x}`);
-  const length = number_("length", "doublings", 9, 18, (x) => `${whole(2 ** x)} tokens`);
+  const dilation = traitSlider(model, "dilation",
+    { label: "dilation of the local window", min: 1, max: 8 });
+  const query = traitSlider(model, "query", { label: "output that is followed",
+    min: 0, max: BLOCKS - 1, write: (x) => `block ${x}` });
+  const length = traitSlider(model, "doublings",
+    { label: "length", min: 9, max: 18, write: (x) => `${whole(2 ** x)} tokens` });
   const grid = el("div", {});
   const reach = svg("svg", { role: "img", width: LEFT + BLOCKS * CELL,
     viewBox: `0 0 ${LEFT + BLOCKS * CELL} ${LAYERS * RISE + 16}` });
@@ -61,21 +61,16 @@ function render({ model, el: place }) {
   root.append(...controls.examples,
     el("div", { class: "attn-controls" }, local, dilation.root, others, query.root),
     el("div", { class: "attn-panels" },
-      el("div", {}, el("p", { class: "attn-heading" },
-        "The pattern: rows are queries, columns are keys"), grid),
-      el("div", {}, el("p", { class: "attn-heading" },
-        "Inputs on which the output can depend"), reach)),
+      el("div", {}, heading("The pattern: rows are queries, columns are keys"), grid),
+      el("div", {}, heading("Inputs on which the output can depend"), reach)),
     line.root, table.root, length.root,
-    el("div", { class: "attn-scroll", tabindex: "0", role: "region", "aria-label": "Cost" },
-      el("table", { class: "attn-data attn-cost" },
-        el("caption", {}, `One layer of width ${WIDTH} with ${HEADS} heads; a cell of the `
-          + `pattern is a block of ${SIZE} × ${SIZE} tokens, computed as a whole`),
-        el("thead", {}, el("tr", {}, ["", "multiplications", "memory"].map((text) =>
-          text ? el("th", { scope: "col" }, text) : el("td", {})))),
-        cost)),
-    el("p", { class: "attn-muted attn-small" }, "Counted are the blocks computed "
-      + "by a kernel that skips all others; a mask alone saves nothing. The memory is that of "
-      + "their scores in 32 bits, if these are kept. A fused kernel keeps none of them."));
+    scrollable("Cost", el("table", { class: "attn-data attn-cost" },
+      el("caption", {}, `One layer of width ${WIDTH} with ${HEADS} heads; a cell of the `
+        + `pattern is a block of ${SIZE} × ${SIZE} tokens, computed as a whole`),
+      el("thead", {}, headRow(["", "multiplications", "memory"])), cost)),
+    remark("Counted are the blocks computed by a kernel that skips all others; a mask alone "
+      + "saves nothing. The memory is that of their scores in 32 bits, if these are kept. "
+      + "A fused kernel keeps none of them."));
 
   const column = (j) => LEFT + (j + 0.5) * CELL;
   const follow = (size) => Array.from({ length: BLOCKS }, (_, i) => svg("rect", {
@@ -127,8 +122,8 @@ function render({ model, el: place }) {
       [String(k + 1), String(reached.length), list(reached)]));
     const everything = pattern(BLOCKS, { ...OFF, causal: now.causal });
     const most = Math.max(full.multiplications, projections);
-    const bar = (x, of, text) => el("td", {}, x === null ? "–" : [text(x), el("br"),
-      el("span", { class: "attn-bar", style: `--w:${x / of}` })]);
+    const cell = (x, of, text) =>
+      el("td", {}, x === null ? "–" : [text(x), el("br"), bar(x / of)]);
     cost.replaceChildren(...[
       [thumbnail(everything, 40), "full\u00a0attention", full.multiplications, full.bytes],
       [thumbnail(mask, 40), "this\u00a0pattern", sparse.multiplications, sparse.bytes],
@@ -136,11 +131,9 @@ function render({ model, el: place }) {
       [null, "fused kernel: output", null, output],
     ].map(([image, name, multiplications, bytes]) => el("tr", {},
       el("th", { scope: "row" }, image, name),
-      bar(multiplications, most, counted), bar(bytes, full.bytes, memory))));
+      cell(multiplications, most, counted), cell(bytes, full.bytes, memory))));
   };
-  const stop = watch(model, [...traits, "query", "doublings"], draw);
-  draw();
-  return stop;
+  return live(model, [...traits, "query", "doublings"], draw);
 }
 
 export default { render };

@@ -14,10 +14,8 @@ function onTheme(redraw) {
 function headTile({ name, label, short, onshow, onswitch }) {
   const canvas = el("canvas", { width: 1, height: 1, "aria-hidden": "true" });
   const note = el("span", { class: "attn-note" });
-  const show = el("button", {
-    type: "button", class: "attn-picture", "aria-pressed": "false",
-    onclick: () => onshow(name),
-  }, el("span", { class: "attn-hidden" }, `Show ${label}`), canvas, note);
+  const show = button([el("span", { class: "attn-hidden" }, `Show ${label}`), canvas, note],
+    () => onshow(name), { class: "attn-picture", "aria-pressed": "false" });
   const input = el("input", { type: "checkbox", "aria-label": `${label} is on` });
   input.checked = true;
   input.addEventListener("change", () => onswitch(name, input.checked));
@@ -98,18 +96,39 @@ function headTiles(model, groups) {
   });
   const root = el("div", { class: "attn-panels", role: "toolbar", "aria-label": "Heads" }, parts);
   walkTiles(root, tiles);
-  const hint = el("p", { class: "attn-muted attn-small" }, "Choose a picture to see it large; "
+  const hint = remark("Choose a picture to see it large; "
     + "the box below it switches the head off. By keyboard: the arrow keys.");
   return { root: el("div", {}, hint, root), tiles };
 }
 
+/** Draw every head, and whether it is on and shown; `rowsOf(name)` returns its weights. */
+function drawTiles(model, tiles, rowsOf) {
+  for (const [name, tile] of tiles) {
+    tile.draw(rowsOf(name));
+    tile.set({ on: !model.get("off").includes(name), shown: name === model.get("head") });
+  }
+}
+
+/** A sign or a word in the colour of its weight, with a number below; framed if known. */
+function guess(weight, known, word, below) {
+  const node = el("span", { class: `attn-guess${known ? " attn-known" : ""}` }, word,
+    el("span", {}, below));
+  paint(node, weight);
+  return node;
+}
+
 /** A button that goes on to the next of the widget's examples. */
 function anotherExample(model, trait, label, before = () => {}) {
-  return el("button", { type: "button", onclick: () => {
+  return button(label, () => {
     before();
     const all = model.get("examples");
     save(model, { [trait]: all[(all.indexOf(model.get(trait)) + 1) % all.length] });
-  } }, label);
+  });
+}
+
+/** A button that switches all heads on; `more` are further traits to reset. */
+function allHeadsOn(model, label = "All heads on", more = {}) {
+  return button(label, () => save(model, { off: [], ...more }));
 }
 
 /** The weights of one head in per cent, with its widest weight in `row` selected. */
@@ -119,7 +138,7 @@ function percentGrid({ label, rows, rowLabels, columnLabels, row, onselect, name
   const percent = (x) => Math.round(100 * x).toString();
   grid.update(rows, (x) => (x < 0.005 ? "" : percent(x)),
     (x, q, k) => `${name(q, k)}: ${percent(x)} per cent`);
-  grid.select(row, rows[row].indexOf(Math.max(...rows[row])));
+  grid.select(row, largest(rows[row]));
   return grid;
 }
 

@@ -37,18 +37,13 @@ function render({ model, el: place }) {
       if (!translator) start();
     },
   });
-  const languages = choice({
-    legend: "Into",
-    options: model.get("languages"),
-    value: model.get("language"),
-    onchange: (language) => save(model, { language }),
-  });
-  const begin = el("button", { type: "button", class: "attn-main", onclick: () => {
+  const languages = traitChoice(model, "language", "Into", model.get("languages"));
+  const begin = button("Start the translator (0.7 MB)", () => {
     if (begin.getAttribute("aria-disabled") === "true") return;
     save(model, { sentence: field.input.value });
     if (translator) update({ slowly: true });
     else start();
-  } }, "Start the translator (0.7 MB)");
+  }, { class: "attn-main" });
   const other = anotherExample(model, "sentence", "Another sentence");
   const temperature = slider({
     label: "Temperature: the scores of all heads are divided by it",
@@ -56,8 +51,7 @@ function render({ model, el: place }) {
     write: (x) => number(10 ** x, 2),
     oninput: (x) => save(model, { temperature: Number((10 ** x).toFixed(4)) }),
   });
-  const reset = el("button", { type: "button", onclick: () =>
-    save(model, { off: [], temperature: 1 }) }, "All heads on, temperature 1");
+  const reset = allHeadsOn(model, "All heads on, temperature 1", { temperature: 1 });
   const output = el("div", { class: "attn-words", role: "toolbar", "aria-label": "Translation" });
   output.addEventListener("keydown", (event) => {
     const at = [...output.children].indexOf(event.target);
@@ -74,12 +68,12 @@ function render({ model, el: place }) {
   }));
   const { root: groups, tiles } = headTiles(model, heads);
   const large = el("div", {});
-  const title = el("p", { class: "attn-heading" });
+  const title = heading();
   const next = dataTable({
     summary: "How sure is it of each word?", caption: "The three likeliest words at each step",
   });
   const results = el("div", { hidden: true },
-    el("p", { class: "attn-heading" }, "Translation (choose a word to see its row)"), output,
+    heading("Translation (choose a word to see its row)"), output,
     temperature.root, el("div", { class: "attn-buttons" }, reset), groups, title, large,
     next.root);
   root.append(languages.root, field.root,
@@ -87,9 +81,8 @@ function render({ model, el: place }) {
 
   /** Return the weights of a head as rows, with the names of rows and columns. */
   const weightsOf = (name, run) => {
-    const [part, layerText, headText] = name.split(".");
-    const layer = Number(layerText);
-    const head = Number(headText);
+    const [part, ...place] = name.split(".");
+    const [layer, head] = place.map(Number);
     const read = [...run.source, "<eos>"];
     const wrote = run.steps.map((step) => run.words[step.token]);
     if (part === "encoder") {
@@ -128,11 +121,11 @@ function render({ model, el: place }) {
       const before = tokens[tokens.indexOf(unknown) - 1] ?? "";
       const near = nearWords(unknown, sources);
       const offered = near.length ? near : followersOf(model.get("follow"), before).slice(0, 3);
-      const buttons = offered.map((word) => el("button", { type: "button", onclick: () => {
+      const buttons = offered.map((word) => button(word, () => {
         const mended = tokens.map((token) => (token === unknown ? word : token));
         save(model, { sentence: written(mended) });
         field.input.focus();
-      } }, word));
+      }));
       const others = strange.slice(1).map((word) => `, nor is “${shortened(word)}”`).join("");
       const text = `The word “${shortened(unknown)}” is not in the grammar${others}. `
         + (near.length ? `Near “${shortened(unknown)}”: ` : `In its place: `);
@@ -172,19 +165,19 @@ function render({ model, el: place }) {
     output.replaceChildren(...now.steps.map((step, i) => {
       const word = now.words[step.token];
       const changed = before[i] !== step.token;
-      return el("button", {
-        type: "button", lang: CODES[model.get("language")],
+      const choose = () => {
+        if (!isDecoder(model.get("head"))) save(model, { head: model.get("best")[model.get("language")] });
+        row = i;
+        drawLarge();
+        drawWords();
+        output.children[i].focus();
+      };
+      return button(word, choose, {
+        lang: CODES[model.get("language")],
         class: `attn-word${changed ? " attn-changed" : ""}${i < visible ? "" : " attn-soon"}`,
         "aria-pressed": String(isDecoder(model.get("head")) && i === row),
         tabindex: i === Math.min(row, now.steps.length - 1) ? 0 : -1,
-        onclick: () => {
-          if (!isDecoder(model.get("head"))) save(model, { head: model.get("best")[model.get("language")] });
-          row = i;
-          drawLarge();
-          drawWords();
-          output.children[i].focus();
-        },
-      }, word);
+      });
     }));
   };
 
@@ -213,28 +206,23 @@ function render({ model, el: place }) {
     large.replaceChildren(grid.root);
   };
 
-  const drawTiles = () => {
-    for (const [name, tile] of tiles) {
-      const { rows, keys } = weightsOf(name, now);
-      const seen = isDecoder(name) ? rows.map((line, r) => (r < visible ? line : [])) : rows;
-      tile.draw(seen.map((line) => keys.map((_, k) => line[k] ?? 0)));
-      const on = !model.get("off").includes(name);
-      tile.set({ on, shown: name === model.get("head") });
-    }
-  };
+  const drawHeads = () => drawTiles(model, tiles, (name) => {
+    const { rows, keys } = weightsOf(name, now);
+    const seen = isDecoder(name) ? rows.map((line, r) => (r < visible ? line : [])) : rows;
+    return seen.map((line) => keys.map((_, k) => line[k] ?? 0));
+  });
 
   const drawTable = () => {
     next.update(["step", "likeliest", "second", "third"], now.steps.map((step, i) => {
       const shares = softmax(Array.from(step.logits));
-      const order = shares.map((_, k) => k).sort((a, b) => shares[b] - shares[a]);
       const write = (k) => `${now.words[k]} ${number(100 * shares[k], 1)} %`;
-      return [String(i + 1), ...order.slice(0, 3).map(write)];
+      return [String(i + 1), ...ranked(shares, 3).map(write)];
     }));
   };
 
   const draw = () => {
     drawWords();
-    drawTiles();
+    drawHeads();
     drawLarge();
   };
 
@@ -300,7 +288,7 @@ function render({ model, el: place }) {
     }),
     watch(model, ["head"], () => {
       if (!now || results.hidden) return;
-      drawTiles();
+      drawHeads();
       drawLarge();
       drawWords();
     }),
