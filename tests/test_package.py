@@ -1,4 +1,4 @@
-"""What the package promises as a whole: names, imports, and their direction."""
+"""What the package promises as a whole: names, imports, docstrings."""
 
 import ast
 import inspect
@@ -14,25 +14,6 @@ import attncourse.data as attncourse_data
 import attncourse.viz as attncourse_viz
 
 PACKAGE = Path(attncourse.__file__).parent
-LAYERS_OF_IMPORTS = [
-    "data",
-    "layers",
-    "models",
-    "training",
-    "recorded",
-    "viz",
-    "widgets",
-    "exercises",
-    "cli",
-]
-BASE = {
-    "_checks",
-    "by_hand",
-    "devices",
-    "__version__",
-    "MODULE_OF",
-    "_lazy",
-}  # anybody may use these
 DOCUMENTED_NAMES = [
     "softmax",
     "self_attention",
@@ -110,38 +91,6 @@ def test_the_numpy_part_works_without_torch():
 
 def modules():
     return sorted(PACKAGE.rglob("*.py"))
-
-
-def imported_parts(path):
-    """Return the first-level parts of the package that a file imports, anywhere."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name} uses a relative import"
-            names = (
-                [f"attncourse.{alias.name}" for alias in node.names]
-                if node.module == "attncourse"
-                else [node.module]
-            )
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if name.startswith("attncourse."):
-                yield name.split(".")[1]
-
-
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_run_one_way(path):
-    place = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    for part in imported_parts(path):
-        if part in BASE:
-            continue
-        assert part in LAYERS_OF_IMPORTS, f"{part} has no place in the order of imports"
-        assert place in LAYERS_OF_IMPORTS, f"{place} may import the base modules only"
-        assert LAYERS_OF_IMPORTS.index(part) <= LAYERS_OF_IMPORTS.index(place), (
-            f"{path.name} in {place} imports {part}: backwards"
-        )
 
 
 def public_objects():
