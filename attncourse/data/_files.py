@@ -53,7 +53,7 @@ def short(text, size=40):
     return repr(text if len(text) <= size else text[: size - 3] + "...")
 
 
-def read_table(name):
-    """Return a TOML file of this package, called by its name without ending."""
-    path = resources.files("attncourse.data") / f"{name}.toml"
+def read_table(name, package="attncourse.data"):
+    """Return a TOML file of a package, called by its name without ending."""
+    path = resources.files(package) / f"{name}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))

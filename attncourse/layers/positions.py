@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from attncourse import _checks
-from attncourse.layers.core import check_floating
+from attncourse.layers.core import check_device, check_floating
 
 
 def sinusoidal_encoding(seq_len, d_model):
@@ -132,11 +132,7 @@ def _positions(x, start, encoding):
     """Check a sequence, and return its positions in the table as a slice."""
     max_len, d_model = encoding.shape
     check_floating("x", x, x)
-    if x.device != encoding.device:
-        raise ValueError(
-            f"x is on {x.device}, but the position vectors are on {encoding.device}. "
-            "Move one of them with .to(device)."
-        )
+    check_device("x", x, encoding.device)
     _checks.exact_rank("x", x, 3, layout="(batch, tokens, d_model)")
     _checks.last_size("x", x, d_model, meaning="d_model")
     stop = _checks.positive_int("start", start, minimum=0) + x.shape[1]

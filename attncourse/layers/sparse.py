@@ -80,11 +80,10 @@ def block_sparse_attention(
     parts, order = [], []
     for rows, columns in _groups(block_mask):
         order.append(rows)
-        allowed = block_mask[rows].gather(1, columns)
         # Recomputed in backward, or each group would keep its copy of the keys.
         part = checkpoint(
             _attend_to_blocks,
-            *(q, k, v, rows, columns, allowed, keys, leading, causal),
+            *(q, k, v, (rows, columns), block_mask, keys, leading, causal),
             use_reentrant=False,
             preserve_rng_state=False,
         )
@@ -211,12 +210,14 @@ def _groups(block_mask):
             yield part, allowed_first[part, :width]
 
 
-def _attend_to_blocks(q, k, v, rows, columns, allowed, keys, leading, causal):
-    """Attend from the blocks `rows` of the queries to the blocks `columns` of each.
+def _attend_to_blocks(q, k, v, group, block_mask, keys, leading, causal):
+    """Attend from the blocks of a group, as `_groups` yields them.
 
-    `columns` and `allowed` are (rows, width), the former with the numbers of the
-    blocks, the latter False where one only fills up.
+    A group is the numbers of query blocks, (rows,), and of the key blocks that each of
+    them is given, (rows, width); `block_mask` is False where one only fills up.
     """
+    rows, columns = group
+    allowed = block_mask[rows].gather(1, columns)
     size = q.shape[2]
     within = torch.arange(size, device=q.device)
     i = rows[:, None] * size + within  # (rows, size): positions of the queries

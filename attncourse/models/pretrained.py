@@ -16,7 +16,7 @@ from attncourse.layers.rotary import (
     rotary_frequencies,
     yarn_frequencies,
 )
-from attncourse.models.checkpoint_names import NAMES, in_our_names
+from attncourse.models.checkpoint_names import ARCHITECTURES, in_our_names
 from attncourse.models.feedforward import FeedForward, SwiGLU
 from attncourse.models.ids import check_ids
 from attncourse.models.transformer import TransformerLayer, run_layers, with_causal
@@ -64,19 +64,22 @@ class PretrainedTransformer(nn.Module):
     def __init__(self, config, *, with_head=True):
         super().__init__()
         kind = config.get("model_type")
-        if kind not in NAMES:
+        if kind not in ARCHITECTURES:
             raise ValueError(
-                f"config must have a model_type out of {', '.join(NAMES)}, but it has "
-                f"{kind!r}. Another architecture needs layers of its own."
+                f"config must have a model_type out of {', '.join(ARCHITECTURES)}, but "
+                f"it has {kind!r}. Another architecture needs layers of its own."
             )
         self.kind, self.causal = kind, kind != "bert"
-        gpt2 = kind == "gpt2"
-        self.hidden_dim = width = config["n_embd" if gpt2 else "hidden_size"]
-        self.num_heads = config["n_head" if gpt2 else "num_attention_heads"]
-        self.num_layers = config["n_layer" if gpt2 else "num_hidden_layers"]
-        self.max_len = config["n_positions" if gpt2 else "max_position_embeddings"]
+        for name, values in ARCHITECTURES[kind]["required"].items():
+            _require(config, name, *values)
+        renamed = ARCHITECTURES[kind]["config"]
+        config = {renamed.get(name, name): value for name, value in config.items()}
+        self.hidden_dim = width = config["hidden_size"]
+        self.num_heads = config["num_attention_heads"]
+        self.num_layers = config["num_hidden_layers"]
+        self.max_len = config["max_position_embeddings"]
         self.vocab_size = config["vocab_size"]
-        options = PARTS[kind](config)
+        options = _layer_options(kind, config)
         norm = options["norm"]
         self.embedding = nn.Embedding(self.vocab_size, width)
         self.positions = self.embedding_norm = self.final_norm = nn.Identity()
@@ -241,45 +244,26 @@ def _download(repository):
         ) from error
 
 
-def _gpt2_parts(config):
-    _require(config, "activation_function", "gelu_new")
-    _require(config, "scale_attn_weights", True)
-    _require(config, "scale_attn_by_inverse_layer_idx", False)
-    activation = partial(nn.GELU, approximate="tanh")
-    return {
-        "norm": partial(nn.LayerNorm, eps=config["layer_norm_epsilon"]),
-        "feedforward": partial(FeedForward, activation=activation),
-        "feedforward_dim": config.get("n_inner") or 4 * config["n_embd"],
-    }
-
-
-def _bert_parts(config):
-    _require(config, "hidden_act", "gelu")
-    _require(config, "position_embedding_type", "absolute")
-    _require(config, "is_decoder", False)
-    return {
-        "norm": partial(nn.LayerNorm, eps=config["layer_norm_eps"]),
-        "feedforward": partial(FeedForward, activation=nn.GELU),
-        "feedforward_dim": config["intermediate_size"],
-    }
-
-
-def _llama_parts(config):
-    _require(config, "hidden_act", "silu")
-    _require(config, "mlp_bias", False)
+def _layer_options(kind, config):
+    """Return what `TransformerLayer` is given, apart from its sizes."""
+    width = config.get("intermediate_size") or 4 * config["hidden_size"]
+    if kind != "llama":
+        activation = partial(nn.GELU, approximate="tanh" if kind == "gpt2" else "none")
+        return {
+            "norm": partial(nn.LayerNorm, eps=config["layer_norm_eps"]),
+            "feedforward": partial(FeedForward, activation=activation),
+            "feedforward_dim": width,
+        }
     d_head = config["hidden_size"] // config["num_attention_heads"]
     _require(config, "head_dim", d_head, None)
     return {
         "norm": partial(nn.RMSNorm, eps=config["rms_norm_eps"]),
         "feedforward": SwiGLU,
-        "feedforward_dim": config["intermediate_size"],
+        "feedforward_dim": width,
         "num_kv_heads": config.get("num_key_value_heads"),
         "bias": config.get("attention_bias", False),
         "rotary": partial(apply_rotary, frequencies=_frequencies(config, d_head)),
     }
-
-
-PARTS = {"gpt2": _gpt2_parts, "bert": _bert_parts, "llama": _llama_parts}
 
 
 def _frequencies(config, d_head):

@@ -73,7 +73,7 @@ class Positions(CourseWidget):
     scheme = traitlets.Enum(SCHEMES, "sinusoidal").tag(sync=True)
     position = traitlets.Int(20, min=0, max=REACH).tag(sync=True)
     distance = traitlets.Int(-5, min=-REACH, max=REACH).tag(sync=True)
-    width = traitlets.Int(64).tag(sync=True)
+    width = traitlets.Enum([4, 8, 16, 32, 64, 128, 256], 64).tag(sync=True)
     base_power = traitlets.Float(4.0, min=0.5, max=6.0).tag(sync=True)
     content = traitlets.Int(0, min=0, max=9).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
@@ -105,15 +105,6 @@ class Positions(CourseWidget):
             "bidirectional": bool(both),
             "trained": t5_bias is not None,
         }
-
-    @traitlets.validate("width")
-    def _power_of_two(self, proposal):
-        if proposal["value"] not in (4, 8, 16, 32, 64, 128, 256):
-            raise traitlets.TraitError(
-                "width must be a power of two from 4 to 256, but got "
-                f"{proposal['value']}."
-            )
-        return proposal["value"]
 
     def value(self, position, distance, scheme=None):
         """Return what the scheme says about a query and a key, computed in Python.

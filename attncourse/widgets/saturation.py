@@ -78,17 +78,9 @@ class Saturation(CourseWidget):
     _esm = module_text("saturation")
     _css = style_text()
 
-    width = traitlets.Int(64).tag(sync=True)
+    width = traitlets.Enum(WIDTHS, 64).tag(sync=True)
     power = traitlets.Float(0.25, min=0.0, max=1.0).tag(sync=True)
     seed = traitlets.Int(0, min=0, max=9999).tag(sync=True)
-
-    @traitlets.validate("width")
-    def _power_of_two(self, proposal):
-        if proposal["value"] not in WIDTHS:
-            raise traitlets.TraitError(
-                f"width must be one of {WIDTHS}, but got {proposal['value']}."
-            )
-        return proposal["value"]
 
     def measures(self, power=None):
         """Return variance, entropy and slope at every width, computed in Python.
