@@ -3,33 +3,10 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attncourse.layers.blockwise import blockwise_attention
-
-
-def draw(rng, leading, queries, keys, dtype=torch.float32):
-    return [
-        torch.randn(*leading, *size, generator=rng, dtype=torch.float64).to(dtype)
-        for size in ((queries, 5), (keys, 5), (keys, 7))
-    ]
-
-
-def rounded(dtype, factor):
-    return {"rtol": factor * torch.finfo(dtype).eps, "atol": factor * 1e-3}
-
-
-class LargestTensor(TorchDispatchMode):
-    """Notes the largest number of entries in any tensor that is made."""
-
-    largest = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, torch.Tensor):
-                self.largest = max(self.largest, tensor.numel())
-        return result
+from tests.layers.attending import draw
+from tests.refusing import generator, refuses
 
 
 @settings(deadline=None, max_examples=60)
@@ -103,90 +80,16 @@ def test_scores_that_rise_from_block_to_block_neither_overflow_nor_vanish():
         torch.testing.assert_close(output, torch.full((1, 1), 39.0))
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_is_within_its_rounding(rng, dtype):
-    inputs = [(3 * t).requires_grad_() for t in draw(rng, (2,), 37, 83, dtype)]
-    inputs = [t.detach().requires_grad_() for t in inputs]
-    exact = [t.detach().double().requires_grad_() for t in inputs]
-    got = blockwise_attention(*inputs, block_size=16)
-    expected = F.scaled_dot_product_attention(*exact)
-    assert got.dtype == dtype
-    torch.testing.assert_close(got.double(), expected, **rounded(dtype, 2))
-    got.sum().backward()
-    expected.sum().backward()
-    for g, e in zip(inputs, exact, strict=True):
-        assert g.grad.dtype == dtype
-        torch.testing.assert_close(g.grad.double(), e.grad, **rounded(dtype, 16))
-
-
-def test_memory_is_queries_times_the_block_forward_and_backward(rng):
-    inputs = [t.requires_grad_() for t in draw(rng, (2,), 1021, 2039)]
-    with LargestTensor() as memory:
-        blockwise_attention(*inputs, block_size=32).sum().backward()
-    assert memory.largest <= 2 * 1021 * 32  # in full: 2 * 1021 * 2039
-
-
-def test_leading_axes_broadcast(rng):
-    query = torch.randn(2, 3, 11, 5, generator=rng, requires_grad=True)
-    key = torch.randn(3, 13, 5, generator=rng, requires_grad=True)
-    value = torch.randn(13, 7, generator=rng, requires_grad=True)
-    got = blockwise_attention(query, key, value, block_size=4)
-    expected = F.scaled_dot_product_attention(
-        query, key.expand(2, 3, 13, 5), value.expand(2, 3, 13, 7)
-    )
-    torch.testing.assert_close(got, expected, rtol=1e-4, atol=3e-5)
-    got.square().sum().backward()
-    own = [t.grad.clone() for t in (query, key, value)]
-    for t in (query, key, value):
-        t.grad = None
-    expected.square().sum().backward()
-    for g, t in zip(own, (query, key, value), strict=True):
-        torch.testing.assert_close(g, t.grad, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("leading", "queries", "keys"),
-    [((0,), 5, 7), ((2,), 0, 7), ((2,), 5, 0), ((), 0, 0)],
+test_a_block_size_that_is_no_positive_whole_number_is_refused = refuses(
+    (0, "block_size must be at least 1, but got 0"),
+    (-8, "block_size must be at least 1, but got -8"),
+    (1.5, TypeError, "block_size must be a whole number, but got 1.5"),
+    ("8", TypeError, "block_size must be a whole number, but got '8'"),
+    run=lambda size: blockwise_attention(*draw(generator(), (), 5, 7), block_size=size),
 )
-def test_empty_inputs_give_empty_or_zero_outputs(rng, leading, queries, keys):
-    inputs = [t.requires_grad_() for t in draw(rng, leading, queries, keys)]
-    output = blockwise_attention(*inputs, block_size=4)
-    assert output.shape == (*leading, queries, 7)
-    assert (output == 0).all()
-    output.sum().backward()
-    assert all((t.grad == 0).all() for t in inputs)
 
-
-def test_a_second_derivative_is_refused(rng):
-    inputs = [t.requires_grad_() for t in draw(rng, (), 5, 7)]
-    output = blockwise_attention(*inputs)
-    with pytest.raises(RuntimeError, match="blockwise_attention cannot be diff"):
-        torch.autograd.grad(output.sum(), inputs, create_graph=True)
-
-
-@pytest.mark.parametrize(
-    ("size", "error", "message"),
-    [
-        (0, ValueError, "block_size must be at least 1, but got 0"),
-        (-8, ValueError, "block_size must be at least 1, but got -8"),
-        (1.5, TypeError, "block_size must be a whole number, but got 1.5"),
-        ("8", TypeError, "block_size must be a whole number, but got '8'"),
-    ],
+test_masks_that_do_not_fit_are_refused = refuses(
+    (torch.ones(5, 7), TypeError, "mask must be a boolean tensor"),
+    (torch.ones(7, 5, dtype=torch.bool), "mask must be broadcastable"),
+    run=lambda mask: blockwise_attention(*draw(generator(), (2,), 5, 7), mask),
 )
-def test_a_block_size_that_is_no_positive_whole_number_is_refused(
-    rng, size, error, message
-):
-    with pytest.raises(error, match=message):
-        blockwise_attention(*draw(rng, (), 5, 7), block_size=size)
-
-
-def test_inputs_and_masks_that_do_not_fit_are_refused(rng):
-    query, key, value = draw(rng, (2,), 5, 7)
-    with pytest.raises(ValueError, match="same number of tokens"):
-        blockwise_attention(query, key, value[:, :3])
-    with pytest.raises(TypeError, match="key has torch"):
-        blockwise_attention(query, key.double(), value)
-    with pytest.raises(TypeError, match="mask must be a boolean tensor"):
-        blockwise_attention(query, key, value, torch.ones(5, 7))
-    with pytest.raises(ValueError, match="mask must be broadcastable"):
-        blockwise_attention(query, key, value, torch.ones(7, 5, dtype=torch.bool))

@@ -12,6 +12,7 @@ from attncourse.layers.head_scores import (
     offset_score,
     previous_token_score,
 )
+from tests.refusing import generator, refuses
 
 BATCH, HEADS, TOKENS = 3, 5, 7
 
@@ -150,29 +151,21 @@ def test_scores_of_a_head_do_not_depend_on_the_other_heads(rng):
         torch.testing.assert_close(score, every[name][3:4])
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda w, t: offset_score(w, TOKENS), ValueError, "smaller than the sequence"),
-        (lambda w, t: offset_score(w, 1.0), TypeError, "whole number"),
-        (lambda w, t: offset_score(w[0], 1), ValueError, "4 axes"),
-        (lambda w, t: offset_score(w.tolist(), 1), TypeError, "torch.Tensor"),
-        (lambda w, t: offset_score(w.long(), 1), TypeError, "floating point"),
-        (lambda w, t: offset_score(w[..., :-1], 1), ValueError, "as many keys"),
-        (lambda w, t: offset_score(w[:0], 1), ValueError, "at least one token"),
-        (lambda w, t: first_token_score(w[:, :, :1, :1]), ValueError, "at least 2"),
-        (lambda w, t: induction_score(w, t[:, 1:]), ValueError, "to fit the weights"),
-        (lambda w, t: induction_score(w, t.float()), TypeError, "integers"),
-        (lambda w, t: induction_score(w, t.tolist()), TypeError, "integers"),
-        (
-            lambda w, t: duplicate_token_score(
-                w, torch.arange(TOKENS).repeat(BATCH, 1)
-            ),
-            ValueError,
-            "occurs twice",
-        ),
-    ],
+test_bad_input_is_named = refuses(
+    (lambda w, t: offset_score(w, TOKENS), "smaller than the sequence"),
+    (lambda w, t: offset_score(w, 1.0), TypeError, "whole number"),
+    (lambda w, t: offset_score(w[0], 1), "4 axes"),
+    (lambda w, t: offset_score(w.tolist(), 1), TypeError, "torch.Tensor"),
+    (lambda w, t: offset_score(w.long(), 1), TypeError, "floating point"),
+    (lambda w, t: offset_score(w[..., :-1], 1), "as many keys"),
+    (lambda w, t: offset_score(w[:0], 1), "at least one token"),
+    (lambda w, t: first_token_score(w[:, :, :1, :1]), "at least 2"),
+    (lambda w, t: induction_score(w, t[:, 1:]), "to fit the weights"),
+    (lambda w, t: induction_score(w, t.float()), TypeError, "integers"),
+    (lambda w, t: induction_score(w, t.tolist()), TypeError, "integers"),
+    (
+        lambda w, t: duplicate_token_score(w, torch.arange(TOKENS).repeat(BATCH, 1)),
+        "occurs twice",
+    ),
+    run=lambda call: call(random_weights(generator()), random_tokens(generator())),
 )
-def test_bad_input_is_named(rng, call, error, message):
-    with pytest.raises(error, match=message):
-        call(random_weights(rng), random_tokens(rng))

@@ -8,6 +8,7 @@ import torch
 from attncourse.layers.latent import LatentAttention
 from attncourse.layers.masks import create_causal_mask
 from attncourse.layers.rotary import apply_rotary
+from tests.refusing import refuses
 
 DOUBLE = torch.float64
 
@@ -76,20 +77,10 @@ def test_scores_depend_on_distances_only():
     torch.testing.assert_close(near, far)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: LatentAttention(15, 4, 8, 4), ValueError, "divi"),
-        (lambda: LatentAttention(16, 4, 8, 3), ValueError, "rotary_dim must be even"),
-        (lambda: LatentAttention(16, 4, 0, 2), ValueError, "latent_dim must be at"),
-        (lambda: layer_and_tokens()[0](torch.ones(2, 3, 15)), TypeError, "same dtype"),
-        (
-            lambda: layer_and_tokens()[0](torch.ones(2, 3, 14, dtype=DOUBLE)),
-            ValueError,
-            "d_model",
-        ),
-    ],
+test_latent_attention_refuses_bad_input = refuses(
+    (lambda: LatentAttention(15, 4, 8, 4), "divi"),
+    (lambda: LatentAttention(16, 4, 8, 3), "rotary_dim must be even"),
+    (lambda: LatentAttention(16, 4, 0, 2), "latent_dim must be at"),
+    (lambda: layer_and_tokens()[0](torch.ones(2, 3, 15)), TypeError, "same dtype"),
+    (lambda: layer_and_tokens()[0](torch.ones(2, 3, 14, dtype=DOUBLE)), "d_model"),
 )
-def test_latent_attention_refuses_bad_input(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

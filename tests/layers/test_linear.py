@@ -5,16 +5,9 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attncourse.layers.linear import elu_features, linear_attention
-
-
-def draw(rng, leading, queries, keys, dtype=torch.float32):
-    return [
-        torch.randn(*leading, *size, generator=rng, dtype=torch.float64).to(dtype)
-        for size in ((queries, 5), (keys, 5), (keys, 7))
-    ]
+from tests.layers.attending import draw
 
 
 def by_weights(query, key, value, causal):
@@ -24,19 +17,6 @@ def by_weights(query, key, value, causal):
         for i in range(weights.shape[-2]):
             weights[..., i, i + 1 :] = 0.0
     return weights @ value / weights.sum(-1, keepdim=True)
-
-
-class LargestTensor(TorchDispatchMode):
-    """Notes the largest number of entries in any tensor that is made."""
-
-    largest = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, torch.Tensor):
-                self.largest = max(self.largest, tensor.numel())
-        return result
 
 
 @settings(deadline=None, max_examples=60)
@@ -109,54 +89,3 @@ def test_very_negative_queries_give_zero_and_finite_gradients(rng, causal):
     assert (output == 0).all()
     output.sum().backward()
     assert query.grad.isfinite().all()
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("causal", [True, False])
-def test_half_precision_is_within_its_rounding(rng, dtype, causal):
-    inputs = draw(rng, (2,), 211, 211, dtype)
-    got = linear_attention(*inputs, causal=causal)
-    expected = by_weights(*(t.double() for t in inputs), causal)
-    assert got.dtype == dtype
-    eps = torch.finfo(dtype).eps
-    torch.testing.assert_close(got.double(), expected, rtol=eps, atol=eps)
-
-
-@pytest.mark.parametrize("causal", [True, False])
-def test_memory_is_linear_in_the_tokens(rng, causal):
-    tokens = 4096
-    inputs = [torch.randn(tokens, 64, generator=rng, requires_grad=True) for _ in "qkv"]
-    with LargestTensor() as memory:
-        linear_attention(*inputs, causal=causal).sum().backward()
-    assert memory.largest <= 2 * tokens * 64
-
-
-@pytest.mark.parametrize("causal", [True, False])
-def test_leading_axes_broadcast(rng, causal):
-    query = torch.randn(2, 3, 11, 5, generator=rng)
-    key, value = torch.randn(3, 11, 5, generator=rng), torch.randn(11, 7, generator=rng)
-    got = linear_attention(query, key, value, causal=causal)
-    torch.testing.assert_close(got, by_weights(query, key, value, causal))
-
-
-@pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize(("leading", "tokens"), [((0,), 7), ((2,), 0), ((), 0)])
-def test_empty_inputs_give_empty_outputs(rng, leading, tokens, causal):
-    inputs = draw(rng, leading, tokens, tokens)
-    output = linear_attention(*inputs, causal=causal)
-    assert output.shape == (*leading, tokens, 7)
-
-
-def test_without_keys_the_output_is_zero(rng):
-    output = linear_attention(*draw(rng, (2,), 5, 0))
-    assert torch.equal(output, torch.zeros(2, 5, 7))
-
-
-def test_inputs_that_do_not_fit_are_refused(rng):
-    query, key, value = draw(rng, (2,), 5, 7)
-    with pytest.raises(ValueError, match="5 queries and 7 keys"):
-        linear_attention(query, key, value, causal=True)
-    with pytest.raises(ValueError, match="same number of tokens"):
-        linear_attention(query, key, value[:, :3])
-    with pytest.raises(TypeError, match="value has torch"):
-        linear_attention(query, key, value.half())

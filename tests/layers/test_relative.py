@@ -26,6 +26,7 @@ from attncourse.layers.rotary import (
 )
 from attncourse.layers.shaw import ShawAttention
 from attncourse.models.transformer import Transformer
+from tests.refusing import refuses
 
 DOUBLE = torch.float64
 
@@ -45,11 +46,10 @@ def test_relative_positions_count_keys_to_the_right_of_the_query():
     assert relative_positions(0, 3).shape == (0, 3)
 
 
-def test_relative_positions_refuse_sizes_that_are_not_counts():
-    with pytest.raises(ValueError, match="queries must be at least 0"):
-        relative_positions(-1, 3)
-    with pytest.raises(TypeError, match="keys must be a whole number"):
-        relative_positions(2, 3.0)
+test_relative_positions_refuse_sizes_that_are_not_counts = refuses(
+    (lambda: relative_positions(-1, 3), "queries must be at least 0"),
+    (lambda: relative_positions(2, 3.0), TypeError, "keys must be a whole number"),
+)
 
 
 # ALiBi
@@ -162,26 +162,24 @@ def test_t5_bias_starts_without_positions_and_learns_every_bucket_it_meets():
     assert (layer.table.grad > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"num_buckets": 31}, "num_buckets must be even"),
-        ({"num_buckets": 2}, "num_buckets must be at least 4"),
-        ({"max_distance": 8}, "max_distance must exceed 8"),
-        ({"max_distance": 16, "bidirectional": False}, "max_distance must exceed 16"),
-        ({"num_heads": 0}, "num_heads must be at least 1"),
-    ],
+test_t5_bias_refuses_numbers_that_do_not_fit = refuses(
+    ({"num_buckets": 31}, "num_buckets must be even"),
+    ({"num_buckets": 2}, "num_buckets must be at least 4"),
+    ({"max_distance": 8}, "max_distance must exceed 8"),
+    ({"max_distance": 16, "bidirectional": False}, "max_distance must exceed 16"),
+    ({"num_heads": 0}, "num_heads must be at least 1"),
+    run=lambda arguments: T5RelativeBias(**{"num_heads": 2, **arguments}),
 )
-def test_t5_bias_refuses_numbers_that_do_not_fit(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        T5RelativeBias(**{"num_heads": 2, **arguments})
 
 
-def test_t5_buckets_refuse_real_numbers():
-    with pytest.raises(TypeError, match="positions must be a tensor of integers"):
-        t5_buckets(torch.zeros(3))
-    with pytest.raises(TypeError, match="but got list"):
-        t5_buckets([1, 2])
+test_t5_buckets_refuse_real_numbers = refuses(
+    (
+        lambda: t5_buckets(torch.zeros(3)),
+        TypeError,
+        "positions must be a tensor of integers",
+    ),
+    (lambda: t5_buckets([1, 2]), TypeError, "but got list"),
+)
 
 
 # Rotary
@@ -256,18 +254,13 @@ def test_rotary_positions_may_differ_within_the_batch():
     torch.testing.assert_close(turned[1], apply_rotary(x[1], positions[1]))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((torch.ones(3, 4, dtype=torch.int64),), TypeError, "x must hold floating"),
-        ((torch.ones(4),), ValueError, "x must have at least 2 axes"),
-        ((torch.ones(3, 4), torch.arange(5)), ValueError, "positions must be broadc"),
-        ((torch.ones(3, 4), None, 0.0), ValueError, "base must be positive"),
-    ],
+test_rotary_refuses_bad_input = refuses(
+    ((torch.ones(3, 4, dtype=torch.int64),), TypeError, "x must hold floating"),
+    ((torch.ones(4),), "x must have at least 2 axes"),
+    ((torch.ones(3, 4), torch.arange(5)), "positions must be broadc"),
+    ((torch.ones(3, 4), None, 0.0), "base must be positive"),
+    run=lambda arguments: apply_rotary(*arguments),
 )
-def test_rotary_refuses_bad_input(arguments, error, message):
-    with pytest.raises(error, match=message):
-        apply_rotary(*arguments)
 
 
 def test_interpolation_rotates_long_texts_as_it_did_short_ones():
@@ -328,21 +321,15 @@ def test_rotary_scale_multiplies_the_lengths():
     torch.testing.assert_close(apply_rotary(x, scale=1.3), 1.3 * apply_rotary(x))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: interpolated_frequencies(8, 0.5), "factor must be at least 1"),
-        (lambda: ntk_frequencies(3, 2), "width must be at least 4"),
-        (lambda: yarn_frequencies(8, 2, 32, slow=5, fast=5), "slow must be below fast"),
-        (
-            lambda: apply_rotary(torch.ones(3, 8), frequencies=torch.ones(3)),
-            "one entry for each pair of features, shape \\(4,\\)",
-        ),
-    ],
+test_scaled_rotary_refuses_bad_input = refuses(
+    (lambda: interpolated_frequencies(8, 0.5), "factor must be at least 1"),
+    (lambda: ntk_frequencies(3, 2), "width must be at least 4"),
+    (lambda: yarn_frequencies(8, 2, 32, slow=5, fast=5), "slow must be below fast"),
+    (
+        lambda: apply_rotary(torch.ones(3, 8), frequencies=torch.ones(3)),
+        "one entry for each pair of features, shape \\(4,\\)",
+    ),
 )
-def test_scaled_rotary_refuses_bad_input(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 # Multi-head attention with relative positions
@@ -465,11 +452,14 @@ def test_shaw_refuses_other_widths(shapes, message):
         layer(*(torch.ones(shape) for shape in shapes))
 
 
-def test_shaw_refuses_another_dtype_and_no_distance():
-    with pytest.raises(TypeError, match="same dtype"):
-        ShawAttention(5, 2)(*[torch.ones(3, 5, dtype=DOUBLE)] * 3)
-    with pytest.raises(ValueError, match="max_distance must be at least 1"):
-        ShawAttention(5, 0)
+test_shaw_refuses_another_dtype_and_no_distance = refuses(
+    (
+        lambda: ShawAttention(5, 2)(*[torch.ones(3, 5, dtype=DOUBLE)] * 3),
+        TypeError,
+        "same dtype",
+    ),
+    (lambda: ShawAttention(5, 0), "max_distance must be at least 1"),
+)
 
 
 # A whole model with a position bias

@@ -1,7 +1,7 @@
-import pytest
 import torch
 
 from attncourse.models.vision import VisionTransformer, to_patches
+from tests.refusing import refuses
 
 
 def test_patches_come_row_by_row():
@@ -14,11 +14,10 @@ def test_patches_come_row_by_row():
             assert torch.equal(patches[:, 2 * row + column], block.flatten(1))
 
 
-def test_patches_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"patches of 3 × 3.*\(2, 6, 4\)"):
-        to_patches(torch.zeros(2, 6, 4), 3)
-    with pytest.raises(ValueError, match="height"):
-        to_patches(torch.zeros(6, 4), 2)
+test_patches_that_do_not_fit_are_refused = refuses(
+    (lambda: to_patches(torch.zeros(2, 6, 4), 3), r"patches of 3 × 3.*\(2, 6, 4\)"),
+    (lambda: to_patches(torch.zeros(6, 4), 2), "height"),
+)
 
 
 def test_without_positions_the_order_of_the_patches_does_not_matter(rng):

@@ -7,6 +7,7 @@ from torch import nn
 
 from attncourse.models.recurrent import RecurrentSeq2Seq
 from attncourse.training import side_by_side, train, train_side_by_side
+from tests.refusing import refuses
 
 
 @pytest.fixture(autouse=True)
@@ -137,11 +138,16 @@ def dropping():
     return [{"model": model, **run} for model in models]
 
 
-def test_what_threads_would_share_is_refused():
-    with pytest.raises(ValueError, match="must not draw from PyTorch's generator"):
-        train_side_by_side(dropping(), progress=False)
-    with pytest.raises(ValueError, match="its own model, but two share one"):
-        train_side_by_side([run_of(0)] * 2, progress=False)
+test_what_threads_would_share_is_refused = refuses(
+    (
+        lambda: train_side_by_side(dropping(), progress=False),
+        "must not draw from PyTorch's generator",
+    ),
+    (
+        lambda: train_side_by_side([run_of(0)] * 2, progress=False),
+        "its own model, but two share one",
+    ),
+)
 
 
 def test_a_run_that_lacks_something_is_named():
