@@ -70,8 +70,8 @@ test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) book
 	echo "The chapters, as the build has run them, print what is stored in them."
 	$(PYTEST) -p tools.from_build --nbval chapters
-	echo "Tests of the site."
-	$(PYTEST) tests/site -n $(JOBS) --dist loadfile
+	echo "Tests of the site; the longest file, the first by name, begins."
+	$(PYTEST) tests/site -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-quick
 test-quick: lint ## check the style, and the tests that take seconds

@@ -16,19 +16,14 @@ import textwrap
 from pathlib import Path
 
 SCRIPT = re.compile(
-    r"[ \t]*<(?:script|link)[^>]*(?:fontawesome|locales|design-tabs)[^>]*>"
+    r"[ \t]*<(?:script|link)[^>]*(?:fontawesome|locales|design-tabs|doctools"
+    r"|sphinx_highlight|searchtools|language_data|searchindex|as=\"script\")[^>]*>"
     r"(?:</script>)?\n?"
-)
-SEARCH = re.compile(
-    r"[ \t]*<script src=\"[^\"]*(?:searchtools|language_data|searchindex)\.js[^\"]*\">"
-    r"</script>\n?"
 )
 VIEWPORT = re.compile(r"[ \t]*<meta name=\"viewport\"[^>]*>\n?")
 VIEWPORT_TAG = (
     '<meta name="viewport" content="width=device-width, initial-scale=1" />\n'
 )
-# What is loaded later need not be asked for early.
-EARLY_SCRIPT = re.compile(r"[ \t]*<link rel=\"preload\" as=\"script\"[^>]*>\n?")
 ROLES = {
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, in a list
     '<summary aria-label="Toggle hidden content">': "<summary>",  # it has a text
@@ -64,6 +59,8 @@ UNUSED = [
     "_static/images/logo_[bdj]*",
     "_static/*webpack-macros.html",
     "_static/design-tabs.js",
+    "_static/doctools.js",
+    "_static/sphinx_highlight.js",
     "_static/*.txt.license",
     "_static/searchtools.js",
     "_static/language_data.js",
@@ -74,8 +71,6 @@ UNUSED = [
 def lighten_page(text):
     """Return a page without what the theme adds and the book does not use."""
     text = SCRIPT.sub("", text)
-    text = SEARCH.sub("", text)
-    text = EARLY_SCRIPT.sub("", text)
     for old, new in ROLES.items():
         text = text.replace(old, new)
     first = VIEWPORT.search(text)

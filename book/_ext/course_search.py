@@ -15,7 +15,7 @@ INDEX = "search-sections.js"
 SCRIPTS = ("third_party/minisearch.js", INDEX, "search.js")
 NOT_TEXT = (
     "script, style, svg, math, pre, summary, .headerlink, .course-widget, .cell_input, "
-    ".section-number, table.docutils.results"
+    ".section-number, .field-list, .course-evidence :is(th, td + td)"
 )
 KINDS = (("chapters/", "chapter"), ("book/api", "api"), ("exercises/", "exercise"))
 # What readers type for what the course says; the glossary has the terms.
@@ -47,43 +47,34 @@ def plain(element):
 
 
 def sections_of(page, text):
-    """Yield the sections of a built page and the objects of the API, inner first."""
+    """Return the sections of a built page and the objects of the API, inner first.
+
+    What is short repeats little: a page with its kind has a list of (place, title,
+    text), and the place of an object is its title.
+    """
     article = BeautifulSoup(text, "lxml").select_one("article.bd-article")
-    if article is None:
-        return
     for element in article.select(NOT_TEXT):
         element.extract()
-    heading = article.find("h1")
-    name = plain(heading) if heading else page
+    name, sections = plain(article.h1), []
     for part in reversed(article.select("section[id], dl.py")):
         title = part.find(["h1", "h2", "h3", "h4", "dt"])
         if title is None:
             continue
-        place = part.get("id") or title.get("id", "")
+        place = "" if title.name == "h1" else part.get("id") or title.get("id", "")
         words = title.get("id") if title.name == "dt" else plain(title)
         title.extract()
-        yield {
-            "url": page + ("" if title.name == "h1" else f"#{place}"),
-            "title": words or name,
-            "page": name,
-            "kind": kind_of(page),
-            "text": plain(part),
-        }
+        sections.append((place, "" if words == place else words, plain(part)))
         part.extract()
+    return {"url": page, "title": name, "kind": kind_of(page), "sections": sections}
 
 
 def write_index(app, exception):
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    found = [
-        section
-        for name in sorted(app.env.found_docs)
-        for section in sections_of(
-            f"{name}.html", (out / f"{name}.html").read_text(encoding="utf8")
-        )
-    ]
-    data = {"sections": found, "synonyms": SYNONYMS}
+    names = [f"{name}.html" for name in sorted(app.env.found_docs)]
+    pages = [sections_of(n, (out / n).read_text(encoding="utf8")) for n in names]
+    data = {"pages": pages, "synonyms": SYNONYMS}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     script = f"window.courseSections = {text};\n"
     (out / "_static" / INDEX).write_text(script, encoding="utf8")

@@ -53,9 +53,18 @@
       weights: { fuzzy: 0.25, prefix: 0.6 },
     },
   });
-  index.addAll(data.sections.map(function (section, i) {
-    return Object.assign({ id: i }, section);
-  }));
+  data.pages.forEach(function (page) {
+    page.sections.forEach(function (section) {
+      index.add({
+        id: index.documentCount,
+        url: page.url + (section[0] && "#" + section[0]),
+        title: section[1] || section[0] || page.title,
+        page: page.title,
+        kind: page.kind,
+        text: section[2],
+      });
+    });
+  });
   var field = document.querySelector(".bd-search-container input[name=q]");
   if (field) field.value = query;
   if (!query) return;

@@ -10,6 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from tests.site.watching import watch
 
@@ -34,7 +35,24 @@ def pages(site):
     }
 
 
+@pytest.fixture(scope="session")
+def trees(pages):
+    """Return every page as a tree; no test may change one."""
+    return {name: BeautifulSoup(text, "lxml") for name, text in pages.items()}
+
+
+@pytest.fixture(scope="session")
+def names(pages):
+    """Return the pages of the course: not the front page and not the lost one's.
+
+    The first only leads on to the welcome page; the other is served anywhere.
+    """
+    return [name for name in pages if name not in ("index.html", "404.html")]
+
+
 class Quiet(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # connections are kept
+
     def log_message(self, *args):
         pass
 
@@ -44,11 +62,10 @@ def address(site):
     """Serve the site from a sub-path, as a project page on a shared host is."""
     handler = partial(Quiet, directory=str(site.parent))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/{site.name}/"
         server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="session")

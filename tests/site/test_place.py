@@ -4,23 +4,17 @@ import re
 
 import pytest
 
-RUN = "() => !document.querySelector('script[data-src]')"
+from tests.site.watching import DESK, go
+
 CHAPTER, WELCOME = "chapters/02_attention_types.html", "book/index.html"
 
 
 def read_a_section(tab, base):
     """Answer a question of a chapter, and go to a section of it."""
-    tab.goto(base + CHAPTER, wait_until="load")
-    tab.wait_for_function(RUN)
+    go(tab, base + CHAPTER)
     tab.locator("#question-2 .course-wrong summary").first.click()
     tab.locator("#question-2 .course-right summary").click()
     tab.evaluate("document.getElementById('softmax').scrollIntoView()")
-    tab.wait_for_timeout(300)
-
-
-def open_welcome(tab, base):
-    tab.goto(base + WELCOME, wait_until="load")
-    tab.wait_for_function(RUN)
 
 
 @pytest.mark.parametrize("from_folder", [False, True])
@@ -28,12 +22,13 @@ def test_a_reader_is_led_back_until_it_is_forgotten(
     open_tab, address, site, from_folder
 ):
     base = site.as_uri() + "/" if from_folder else address
-    tab = open_tab(viewport={"width": 1280, "height": 900})
-    open_welcome(tab, base)
+    tab = open_tab(viewport=DESK)
+    go(tab, base + WELCOME)
     begin = tab.locator("#continue").inner_text()
     assert begin.startswith("Begin")
     read_a_section(tab, base)
-    open_welcome(tab, base)
+    tab.wait_for_function("JSON.stringify(localStorage).includes('Softmax')")
+    go(tab, base + WELCOME)
     contents = tab.locator("nav.bd-links")
     assert "1 of 6 questions answered" in contents.inner_text()
     assert contents.get_by_role("link", name="Continue: ").count() == 1
@@ -43,12 +38,12 @@ def test_a_reader_is_led_back_until_it_is_forgotten(
         "link", name=re.compile("^Continue: .*Softmax$")
     ).click()
     tab.wait_for_url("**#softmax")
-    open_welcome(tab, base)
+    go(tab, base + WELCOME)
     forget.focus()
     tab.keyboard.press("Enter")
     assert tab.evaluate("document.activeElement.textContent") == "Forgotten."
     assert "attention-measured" not in tab.evaluate("JSON.stringify(localStorage)")
-    open_welcome(tab, base)
+    go(tab, base + WELCOME)
     assert tab.locator("#continue").inner_text() == begin
     assert tab.locator(".course-place").count() == 0
 
@@ -63,7 +58,8 @@ def test_a_window_without_storage_reads_as_before(browser, address):
             " {get() { throw new DOMException('', 'SecurityError'); }})"
         )
         read_a_section(tab, address)
-        open_welcome(tab, address)
+        tab.wait_for_timeout(300)
+        go(tab, address + WELCOME)
         assert tab.locator("#continue").inner_text().startswith("Begin")
     # the theme's own scripts do complain
     assert [error for error in errors if "place.js" in error] == []

@@ -4,12 +4,12 @@ from collections import Counter
 from urllib.parse import urljoin
 
 import pytest
-from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.core import publish_doctree
 from myst_parser.docutils_ import Parser
 
 from tests.loading import ROOT, load
+from tests.site.watching import DESK
 
 CHAPTERS = sorted(path.stem for path in (ROOT / "chapters").glob("[0-9]*.ipynb"))
 
@@ -49,20 +49,20 @@ def test_a_covered_answer_is_part_of_its_box(answer):
     assert "After." not in box.astext()
 
 
-def test_each_part_of_a_drawing_leads_to_the_section_about_it(pages):
+def test_each_part_of_a_drawing_leads_to_the_section_about_it(trees):
     parts = load("book/_ext/course_links.py").PARTS
     found = set()
     for page in ("chapters/07_transformer.html", "chapters/10_gpt.html"):
-        for link in BeautifulSoup(pages[page], "lxml").select(".attn-drawing a"):
+        for link in trees[page].select(".attn-drawing a"):
             target, section = urljoin(page, link["href"]).split("#")
-            assert BeautifulSoup(pages[target], "lxml").find(id=section) is not None
+            assert trees[target].find(id=section) is not None
             assert link.find_parent("svg")["role"] == "group"
             found.add(link.title.text.split(":")[0])
     assert found == set(parts)
 
 
 def test_a_part_of_a_drawing_is_followed_by_keyboard(open_tab, address):
-    tab = open_tab(viewport={"width": 1280, "height": 900})
+    tab = open_tab(viewport=DESK)
     tab.goto(address + "chapters/07_transformer.html", wait_until="load")
     part = tab.locator(".attn-drawing svg.wide a").first
     box = part.locator(".box").first
@@ -77,23 +77,22 @@ def test_a_part_of_a_drawing_is_followed_by_keyboard(open_tab, address):
 
 
 @pytest.fixture(params=CHAPTERS)
-def article(pages, request):
-    return BeautifulSoup(pages[f"chapters/{request.param}.html"], "lxml").article
+def article(trees, request):
+    return trees[f"chapters/{request.param}.html"].article
 
 
-def test_citations_lead_to_entries_of_the_bibliography(article, pages):
-    bibliography = BeautifulSoup(pages["book/bibliography.html"], "lxml")
+def test_citations_lead_to_entries_of_the_bibliography(article, trees):
     links = article.select("a.course-citation")
     assert links
     for link in links:
         page, entry = link["href"].split("#")
         assert page == "../book/bibliography.html"
-        assert bibliography.find(id=entry) is not None
+        assert trees["book/bibliography.html"].find(id=entry) is not None
         assert link["title"]
 
 
-def test_a_term_leads_to_the_glossary_at_its_first_mention_only(article, pages):
-    glossary = BeautifulSoup(pages["book/glossary.html"], "lxml")
+def test_a_term_leads_to_the_glossary_at_its_first_mention_only(article, trees):
+    glossary = trees["book/glossary.html"]
     targets = Counter(
         link["href"].split("#")[1] for link in article.select(".course-term")
     )

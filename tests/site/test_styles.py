@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pydata_sphinx_theme
 import pytest
-from bs4 import BeautifulSoup
 
 from tests.loading import load
 
@@ -58,29 +57,29 @@ def test_a_sheet_of_which_all_is_used_stays_as_it_is(path):
     assert re.sub(r"/\*.*?\*/|\s|;(?=})", "", same, flags=re.DOTALL) == plain
 
 
-def test_every_class_of_a_page_that_the_theme_styles_is_still_styled(site, pages):
+def test_every_class_of_a_page_that_the_theme_styles_is_still_styled(site, trees):
     full = "".join(p.read_text(encoding="utf8") for p in THEME.rglob("*.css"))
     sheets = (site / "_static").rglob("*.css")
     left = "".join(p.read_text(encoding="utf8") for p in sheets)
     styled = {name.replace("\\", "") for name in course_styles.NAME.findall(full)}
     kept = {name.replace("\\", "") for name in course_styles.NAME.findall(left)}
     seen = set()
-    for text in pages.values():
-        for element in BeautifulSoup(text, "lxml").find_all(class_=True):
+    for tree in trees.values():
+        for element in tree.find_all(class_=True):
             seen.update(element["class"])
     assert seen & styled
     assert seen & styled <= kept
 
 
-def test_a_page_asks_for_one_sheet_which_is_light(site, pages):
+def test_a_page_asks_for_one_sheet_which_is_light(site, trees):
     sheets = list(site.rglob("*.css"))
     assert [path.relative_to(site).as_posix() for path in sheets] == [
         "_static/course.css"
     ]
     full = next(THEME.rglob("pydata-sphinx-theme.css"))
     assert sheets[0].stat().st_size < full.stat().st_size
-    for page, text in pages.items():
-        links = BeautifulSoup(text, "lxml").find_all("link", rel="stylesheet")
+    for page, tree in trees.items():
+        links = tree.find_all("link", rel="stylesheet")
         assert len(links) == (page not in ("index.html", "404.html")), page
 
 

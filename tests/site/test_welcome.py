@@ -4,17 +4,16 @@ import json
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 
 from attncourse.recorded import load_model
+from tests.site.watching import DESK
 
 PAGE = "book/index.html"
 
 
 @pytest.fixture(scope="module")
-def data(pages):
-    text = BeautifulSoup(pages[PAGE], "lxml").select_one("#hero-data").string
-    return json.loads(text)
+def data(trees):
+    return json.loads(trees[PAGE].select_one("#hero-data").string)
 
 
 def test_the_weights_are_those_of_the_model_that_ships(data):
@@ -29,28 +28,27 @@ def test_the_weights_are_those_of_the_model_that_ships(data):
         assert torch.allclose(torch.tensor(shown) / 100, layer[0], atol=0.0051)
 
 
-def test_without_scripts_one_word_is_shown_with_its_weights(pages, data):
-    page = BeautifulSoup(pages[PAGE], "lxml")
+def test_without_scripts_one_word_is_shown_with_its_weights(trees, data):
+    page = trees[PAGE]
     shown = [float(small.string) for small in page.select(".hero-words small")]
     assert shown == [w / 100 for w in data["trained"][1][0][9]]
     says = page.select_one(".hero-says").get_text()
     assert re.search(r"“it” reads mostly from “garden”, with weight 0\.9", says)
 
 
-def test_a_word_is_chosen_by_mouse_by_touch_and_by_keyboard(browser, address):
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as window:
-        tab = window.new_page()
-        tab.goto(address + PAGE, wait_until="load")
-        tab.wait_for_selector(".hero-lives path")
-        says = tab.locator(".hero-says")
-        assert tab.locator(".hero").bounding_box()["y"] < 450
-        tab.locator(".hero-words button").nth(3).hover()
-        assert "“the”" in says.inner_text()
-        tab.mouse.move(5, 5)
-        assert "“it”" in says.inner_text()
-        tab.locator(".hero-words button").nth(1).focus()
-        tab.keyboard.press("Tab")
-        assert "“that”" in says.inner_text()
-        tab.locator(".hero-words button").nth(4).click()
-        tab.get_by_role("button", name="untrained").click()
-        assert "before training: “mother”" in says.inner_text()
+def test_a_word_is_chosen_by_mouse_by_touch_and_by_keyboard(open_tab, address):
+    tab = open_tab(viewport=DESK)
+    tab.goto(address + PAGE, wait_until="load")
+    tab.wait_for_selector(".hero-lives path")
+    says = tab.locator(".hero-says")
+    assert tab.locator(".hero").bounding_box()["y"] < 450
+    tab.locator(".hero-words button").nth(3).hover()
+    assert "“the”" in says.inner_text()
+    tab.mouse.move(5, 5)
+    assert "“it”" in says.inner_text()
+    tab.locator(".hero-words button").nth(1).focus()
+    tab.keyboard.press("Tab")
+    assert "“that”" in says.inner_text()
+    tab.locator(".hero-words button").nth(4).click()
+    tab.get_by_role("button", name="untrained").click()
+    assert "before training: “mother”" in says.inner_text()

@@ -8,7 +8,7 @@ from anywidget import AnyWidget
 
 from attncourse import widgets
 from attncourse.widgets.masks import pattern
-from tests.site.watching import PHONE, go
+from tests.site.watching import go
 
 MINUS = "−"
 
@@ -194,35 +194,6 @@ def test_masks_follow_mouse_and_keyboard(watched, address, site):
     cells.nth(0).click()
     page.tab.keyboard.press("End")
     assert cells.nth(11).get_attribute("aria-selected") == "true"
-
-
-def test_every_widget_runs_from_a_folder_on_a_phone_in_the_dark(
-    watched, site, with_widgets
-):
-    assert with_widgets
-    for name in with_widgets:
-        tab = watched(
-            site.as_uri() + "/",
-            name,
-            viewport=PHONE,
-            color_scheme="dark",
-            reduced_motion="reduce",
-            has_touch=True,
-        )
-        live = tab.locator(".course-widget-live > *")
-        assert live.count() == tab.locator(".course-widget").count()
-        width = tab.evaluate("document.documentElement.scrollWidth")
-        assert width == 360, name
-        still = tab.locator(".course-widget-still").all()
-        assert not any(picture.is_visible() for picture in still)
-
-
-def test_every_widget_has_a_question_and_a_table(watched, address, with_widgets):
-    for name in with_widgets:
-        tab = watched(address, name)
-        for frame in tab.locator(".course-widget-live .attn-widget").all():
-            assert "?" in frame.locator(".attn-title").first.text_content()
-            assert frame.locator("details table, table.attn-data").count() >= 1
 
 
 def test_the_still_picture_is_printed(watched, address):

@@ -1,10 +1,56 @@
-"""What the tests in Chromium share: tabs that are watched for faults, and waiting."""
+"""What the tests in Chromium share: tabs that are watched for faults, waiting, axe."""
+
+from pathlib import Path
 
 OWN = ("http://127.0.0.1:", "file:", "data:", "blob:")
 PHONE = {"width": 360, "height": 740}
-WIDGETS_RUN = """() => [...document.querySelectorAll('.course-widget')]
-    .every(w => w.classList.contains('course-widget-runs'))"""
-MARKED = "'marked' in document.documentElement.dataset"  # page.js has done its work
+DESK = {"width": 1280, "height": 900}
+# No script waits, every widget runs, and page.js has done its work.
+READY = """() => !document.querySelector('script[data-src]')
+    && [...document.querySelectorAll('.course-widget')]
+        .every(widget => widget.classList.contains('course-widget-runs'))
+    && 'marked' in document.documentElement.dataset"""
+
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+# axe takes its time for each element, so a page is made smaller for it. Pages of the
+# API have many sections of one template: six stay. Contrast depends on colour, size,
+# weight and what lies behind: one text of each such look is asked. Of the parts of
+# code, which differ in nothing else, only these stay elements.
+MADE_SMALLER = """() => {
+  if (location.pathname.includes("/api/")) document.querySelectorAll(
+    "section > section:nth-of-type(n+7)").forEach(section => section.remove());
+  const behind = new Map([[null, ""]]);
+  const ground = element => {
+    if (!behind.has(element)) {
+      const {backgroundColor, backgroundImage, opacity, filter} =
+        getComputedStyle(element);
+      const own = [backgroundColor, backgroundImage, opacity, filter].join();
+      const clear = own === "rgba(0, 0, 0, 0),none,1,none";
+      behind.set(element, (clear ? "" : own) + ground(element.parentElement));
+    }
+    return behind.get(element);
+  };
+  const looks = new Set();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || !element.checkVisibility()) continue;
+    const {color, fontSize, fontWeight} = getComputedStyle(element);
+    const look = [color, fontSize, fontWeight, ground(element)].join();
+    if (!looks.has(look)) element.setAttribute("data-look", "");
+    looks.add(look);
+  }
+  document.querySelectorAll("pre span:not([data-look])").forEach(
+    span => span.replaceWith(...span.childNodes));
+  document.querySelectorAll("pre").forEach(code => code.normalize());
+  axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
+}"""
+BROKEN = """async ({part, rules}) => {
+  const options = {resultTypes: ["violations"], preload: false};
+  if (rules) options.runOnly = {type: "rule", values: rules};
+  const {violations} = await axe.run(part, options);
+  return violations.map(v => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 120)]);
+}"""
 
 
 def watch(tab, faults):
@@ -32,6 +78,13 @@ def watch(tab, faults):
 
 
 def go(tab, address):
-    """Open a page, and wait until its widgets run."""
+    """Open a page, and wait until its scripts have done their work."""
     tab.goto(address, wait_until="load")
-    tab.wait_for_function(WIDGETS_RUN, timeout=20_000)
+    tab.wait_for_function(READY, timeout=20_000)
+
+
+def broken_rules(tab, part="html", rules=None):
+    """Return the rules of axe-core that a part of a page breaks: all, or some asked."""
+    tab.add_script_tag(path=AXE)
+    tab.evaluate(MADE_SMALLER)
+    return tab.evaluate(BROKEN, {"part": part, "rules": rules})
