@@ -137,12 +137,6 @@ def test_words_elide_before_vowels_and_only_there(pairs):
     assert seen == short
 
 
-def test_an_aspirated_h_does_not_elide(pairs):
-    found = {w for p in pairs for w, n in pairwise(p.target) if n == "hibou"}
-    assert {"le", "ce", "un"} <= found
-    assert not found & {"l'", "cet"}
-
-
 def test_prepositions_contract_with_the_article(pairs):
     text = " | ".join(" ".join(p.target) for p in pairs)
     assert not re.search(r"\b(de le|à le|à les|de les) (?!l')", text)

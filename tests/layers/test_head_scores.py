@@ -10,7 +10,6 @@ from attncourse.layers.head_scores import (
     head_scores,
     induction_score,
     offset_score,
-    previous_token_score,
 )
 from tests.refusing import generator, refuses
 
@@ -53,45 +52,11 @@ def loop_score(weights, tokens, wanted):
     return torch.tensor(scores, dtype=torch.float64)
 
 
-@pytest.mark.parametrize("offset", [-2, -1, 0, 1, 3, TOKENS - 1])
-def test_a_head_that_looks_at_one_offset_scores_one_there_and_zero_elsewhere(offset):
-    weights = torch.diag_embed(torch.ones(TOKENS - abs(offset)), -offset)[None, None]
-    for other in range(-TOKENS + 1, TOKENS):
-        expected = 1.0 if other == offset else 0.0
-        assert offset_score(weights, other).tolist() == [expected]
-
-
 @pytest.mark.parametrize("offset", [-2, 0, 1, 4])
 def test_offset_score_equals_a_loop(rng, offset):
     weights = random_weights(rng, causal=False)
     expected = loop_score(weights, random_tokens(rng), lambda t, i, j: j == i - offset)
     torch.testing.assert_close(offset_score(weights, offset), expected)
-
-
-def test_uniform_attention_has_the_scores_of_a_harmonic_sum():
-    harmonic = sum(1 / (i + 1) for i in range(1, 11)) / 10
-    weights = uniform(11)
-    assert previous_token_score(weights).item() == pytest.approx(harmonic)
-    assert first_token_score(weights).item() == pytest.approx(harmonic)
-
-
-def test_uniform_attention_over_a_repeated_sequence_has_a_known_induction_score():
-    tokens = torch.tensor([[4, 2, 7, 4, 2, 7]])  # queries 3, 4, 5 have one key each
-    expected = (1 / 4 + 1 / 5 + 1 / 6) / 3
-    assert induction_score(uniform(6), tokens).item() == pytest.approx(expected)
-    assert duplicate_token_score(uniform(6), tokens).item() == pytest.approx(expected)
-
-
-def test_a_perfect_induction_head_scores_one_and_a_same_token_head_zero():
-    half = 5
-    tokens = torch.arange(half).repeat(2)[None]
-    weights = torch.zeros(1, 1, 2 * half, 2 * half)
-    weights[..., 0] = 1
-    for i in range(half, 2 * half):
-        weights[..., i, :] = 0
-        weights[..., i, i - half + 1] = 1
-    assert induction_score(weights, tokens).item() == 1
-    assert duplicate_token_score(weights, tokens).item() == 0
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -141,14 +106,6 @@ def test_all_scores_come_as_one_number_for_each_head(rng):
     torch.testing.assert_close(scores["previous"], offset_score(weights, 1))
     shares = [score for name, score in scores.items() if name != "entropy"]
     assert all(((share >= 0) & (share <= 1)).all() for share in shares)
-
-
-def test_scores_of_a_head_do_not_depend_on_the_other_heads(rng):
-    weights, tokens = random_weights(rng), random_tokens(rng)
-    every = head_scores(weights, tokens)
-    alone = head_scores(weights[:, 3:4], tokens)
-    for name, score in alone.items():
-        torch.testing.assert_close(score, every[name][3:4])
 
 
 test_bad_input_is_named = refuses(

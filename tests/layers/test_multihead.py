@@ -1,7 +1,5 @@
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from attncourse import (
     CausalSelfAttention,
@@ -9,7 +7,6 @@ from attncourse import (
     SelfAttention,
     create_causal_mask,
     create_padding_mask,
-    multi_head_attention,
     self_attention,
 )
 from tests.refusing import refuses
@@ -72,18 +69,6 @@ def test_output_and_weights_equal_those_of_torch(rng, dtype, tolerance, need_wei
         assert weights is None
 
 
-def test_it_equals_the_numpy_version(rng):
-    ours = layer(bias=False).double()
-    x = torch.randn(QUERIES, D_MODEL, generator=rng, dtype=torch.float64)
-    output, weights = ours(x[None], x[None], x[None])
-    maps = (ours.query_proj, ours.key_proj, ours.value_proj, ours.output_proj)
-    expected, expected_weights = multi_head_attention(
-        x.numpy(), *(m.weight.detach().numpy().T for m in maps), HEADS
-    )
-    torch.testing.assert_close(output[0].detach(), torch.as_tensor(expected))
-    torch.testing.assert_close(weights[0].detach(), torch.as_tensor(expected_weights))
-
-
 def test_weights_sum_to_one_in_training_with_dropout_too(rng):
     ours = layer(dropout=0.5).train()
     _, weights = ours(*example(rng))
@@ -123,36 +108,6 @@ def test_gradients_are_those_of_finite_differences(rng):
     assert torch.autograd.gradcheck(lambda *x: ours(*x)[0], inputs)
 
 
-@given(seed=st.integers(0, 100))
-@settings(max_examples=10, deadline=None)
-def test_self_attention_is_equivariant_to_the_order_of_tokens(seed):
-    rng = torch.Generator().manual_seed(seed)
-    x = torch.randn(BATCH, KEYS, D_MODEL, generator=rng)
-    order = torch.randperm(KEYS, generator=rng)
-    ours = layer()
-    output, weights = ours(x, x, x)
-    shuffled, shuffled_weights = ours(*[x[:, order]] * 3)
-    torch.testing.assert_close(shuffled, output[:, order], atol=1e-5, rtol=0)
-    torch.testing.assert_close(
-        shuffled_weights, weights[:, :, order][..., order], atol=1e-5, rtol=0
-    )
-
-
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_the_future_does_not_change_the_past(rng, need_weights):
-    torch.manual_seed(0)
-    causal = CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)
-    x = torch.randn(BATCH, KEYS, D_MODEL, generator=rng)
-    before, _ = causal(x, need_weights=need_weights)
-    for now in range(KEYS):
-        changed = x.clone()
-        changed[:, now + 1 :] = torch.randn(changed[:, now + 1 :].shape, generator=rng)
-        after, _ = causal(changed, need_weights=need_weights)
-        torch.testing.assert_close(after[:, : now + 1], before[:, : now + 1])
-        if now + 1 < KEYS:
-            assert (after[:, now + 1 :] - before[:, now + 1 :]).abs().min() > 0
-
-
 def test_a_causal_layer_takes_shorter_sequences_and_padding(rng):
     causal = CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)
     x = torch.randn(BATCH, QUERIES, D_MODEL, generator=rng)
@@ -165,11 +120,13 @@ def test_a_causal_layer_takes_shorter_sequences_and_padding(rng):
     torch.testing.assert_close(output[:1, :3], alone)
 
 
-def test_a_causal_mask_given_by_hand_does_the_same(rng):
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_causal_mask_given_by_hand_does_the_same(rng, need_weights):
     causal = CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)
     x = torch.randn(BATCH, KEYS, D_MODEL, generator=rng)
-    expected = causal.attention(x, x, x, create_causal_mask(KEYS))
-    torch.testing.assert_close(causal(x), expected)
+    mask, options = create_causal_mask(KEYS), {"need_weights": need_weights}
+    expected = causal.attention(x, x, x, mask, **options)
+    torch.testing.assert_close(causal(x, **options), expected)
 
 
 def test_self_attention_equals_the_numpy_version(rng):

@@ -29,19 +29,6 @@ def test_far_positions_are_exact_to_float32():
     assert encoding[-1, 0].item() == pytest.approx(math.sin(99_999), abs=1e-6)
 
 
-@pytest.mark.parametrize("shift", [1, 3, 40])
-def test_a_shift_is_one_rotation_whatever_the_position(shift):
-    d_model = 8
-    encoding = sinusoidal_encoding(100, d_model).double()
-    rotation = torch.zeros(d_model, d_model, dtype=torch.float64)
-    for i in range(0, d_model, 2):
-        angle = shift / 10000 ** (i / d_model)
-        c, s = math.cos(angle), math.sin(angle)
-        rotation[i : i + 2, i : i + 2] = torch.tensor([[c, s], [-s, c]])
-    expected = encoding[:-shift] @ rotation.T
-    torch.testing.assert_close(encoding[shift:], expected, atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("d_model", [6, 7])
 def test_position_vectors_are_added(rng, dtype, d_model):

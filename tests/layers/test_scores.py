@@ -102,19 +102,6 @@ def test_gradients_are_those_of_finite_differences(rng, kind, decoder_dim):
     assert torch.autograd.gradcheck(layer, inputs)
 
 
-def test_additive_and_concat_are_the_same_function(rng):
-    additive = make("additive")
-    concat = MultiplicativeAttention(
-        ENCODER, DECODER, "concat", attention_dim=HIDDEN
-    ).double()
-    with torch.no_grad():
-        concat.hidden.weight[:, :DECODER] = additive.decoder_proj.weight
-        concat.hidden.weight[:, DECODER:] = additive.encoder_proj.weight
-        concat.score.weight.copy_(additive.score.weight)
-    inputs = states(rng)
-    torch.testing.assert_close(concat(*inputs), additive(*inputs))
-
-
 @pytest.mark.parametrize(
     ("layer", "count"),
     [
