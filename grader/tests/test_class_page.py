@@ -134,7 +134,7 @@ def test_the_page_tells_distribution_tasks_mistakes_and_similarity(
     row = re.search(r"<tr><td>1.2</td>.*?</tr>", text, re.DOTALL)[0]
     assert "67%" in row
     mistakes = re.search(r"Where answers fail first.*?</table>", text, re.DOTALL)[0]
-    assert '<td class="n">3</td><td>1.3</td><td>with equal scores' in mistakes
+    assert '<td class="n">3</td><td>1.3</td><td>the weights are the softmax' in mistakes
     assert "ada and bob share 100% of what few others have" in text
     assert "joan.ipynb" in text
 

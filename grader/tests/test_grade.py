@@ -172,6 +172,23 @@ def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in
     assert tasks["attention"].notes == [grading.OTHERS_REPLACED.format("1.1")]
 
 
+def test_no_reference_answer_to_a_later_task_does_the_work_of_an_earlier_one(hand_in):
+    calls = (
+        "import torch\n"
+        "def masked_attention(query, key, value, mask=None): raise ValueError\n"
+        "def attention(query, key, value, dropout=0.0):\n"
+        "    weights = masked_attention(query, key, value)[1]\n"
+        "    return torch.dropout(weights, dropout, True) @ value, weights"
+    )
+    broken = "def attention_scores(query, key): pass"
+    assert graded(hand_in(broken, calls)).points == 0
+    own = "def masked_attention(query, key, value, mask=None):\n"
+    own += "    return None, torch.softmax(attention_scores(query, key), -1)"
+    grade = graded(hand_in(broken, calls, own))
+    tasks = {task.task.name: task for task in grade.tasks}
+    assert tasks["attention"].points == tasks["attention"].task.points
+
+
 def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_in):
     spy = (
         "import inspect, torch\nTEXT = []\n"

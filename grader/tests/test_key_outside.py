@@ -213,6 +213,7 @@ ROUTES = {
     "('PyObject_GetAttrString', ctypes.pythonapi))(torch._C._nn, b'scaled_dot_' + "
     "NAME.encode())",
     "compiled": "torch.compile(getattr(F, 'scaled_dot_' + NAME), backend='eager')",
+    "mapped": "torch.vmap(getattr(torch.ops.aten, 'scaled_dot_' + NAME))",
     "traced": "torch.jit.trace(getattr(torch.ops.aten, 'scaled_dot_' + NAME), "
     "[torch.ones(1, 2, 3, 4)] * 3)",
     "its decomposition": "lambda *a: torch._decomp.decompositions."
@@ -221,6 +222,10 @@ ROUTES = {
     "'_math')(*a)[0]",
     "the fused one": "lambda *a: torch.ops.aten._scaled_dot_product_flash_attention"
     "_for_cpu(*a)[0]",
+    "the flexible one": "getattr(torch.nn, 'atten' + 'tion').flex_attention."
+    "flex_attention",
+    "the flexible one, imported": "importlib.import_module('torch.nn.attention."
+    "flex_attention').flex_attention",
     "a library's frame": "lambda *a: torch.utils.checkpoint.checkpoint("
     "getattr(torch.ops.aten, 'scaled_dot_' + NAME), *a, use_reentrant=False)",
     "a subclass": "lambda q, k, v: {c.__name__: c for c in torch.nn.Module."
@@ -239,7 +244,8 @@ def worked(route):
     q = torch.ones(1, 2, 3, 4)
     try:
         eval(route, {"F": F, "NAME": NAME} | MODULES)(q, q, q)
-    except (AttributeError, LookupError, RuntimeError, TypeError, AssertionError):
+    except (AttributeError, ImportError, LookupError, RuntimeError, TypeError,
+            AssertionError):
         return False
     return True
 def attention_scores(query, key):

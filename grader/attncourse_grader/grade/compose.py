@@ -169,14 +169,18 @@ def source_of(task: Task, submission: Submission, template: Template) -> str:
 def answers_in(
     template: Template, submission: Submission | None, *, only: str = ""
 ) -> dict[str, str]:
-    """Return the code of the answer to each task, by its name."""
-    exercise = template.exercise
-    kept = frozenset(exercise.task(only).answers if only else ())
-    found = {}
-    for task in exercise.tasks:
-        own = submission if only in ("", task.name) else None
-        found[task.name] = code_for(task, own, template, kept=kept)
-    return found
+    """Return the code of the answer to each task, by its name.
+
+    With `only`, the answers to the tasks before that one are the solution's. Those to
+    later tasks never are: an answer that calls one would get points for work undone.
+    """
+    tasks = template.exercise.tasks
+    if not only:
+        return {task.name: code_for(task, submission, template) for task in tasks}
+    last = [task.name for task in tasks].index(only)
+    kept = frozenset(name for task in tasks[last:] for name in task.answers)
+    found = {t.name: code_for(t, None, template, kept=kept) for t in tasks[:last]}
+    return found | {only: code_for(tasks[last], submission, template, kept=kept)}
 
 
 def definitions(template: Template, answers: dict[str, str]) -> list:

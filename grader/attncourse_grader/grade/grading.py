@@ -31,8 +31,8 @@ COMPARE = "attncourse_grader.grade.comparing.compare"
 BESIDE = 1800  # seconds for what is not the submission's: the solution, once
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
 OTHERS_REPLACED = (
-    "Graded with reference answers in place of the other tasks, since {} of those "
-    "does not work."
+    "Graded with reference answers in place of those to earlier tasks, since {} does "
+    "not work."
 )
 OUT_OF_TIME = (
     "All cells together may take {} seconds. They were used up, so what came after "
@@ -189,10 +189,10 @@ def deserves_another_run(
 
 
 def tasks_under(task: Task, submission: Submission) -> set[str]:
-    """Return the tasks whose answers this one's may call."""
+    """Return the earlier tasks whose answers this one's may call."""
     used = set().union(*(s.binds for s in submission.answer(task)))
     tasks = submission.exercise.tasks
-    return {t.name for t in tasks if used & set(t.answers)} - {task.name}
+    return {t.name for t in tasks[: tasks.index(task)] if used & set(t.answers)}
 
 
 def verdicts_of(

@@ -22,6 +22,11 @@ class Statement:
     binds: frozenset[str]  # names that it gives a value
     uses: frozenset[str]  # global names that it reads, at once or when it is called
     cell: int  # the place of its cell in the notebook
+    makes: bool = False  # whether what it binds can be called: functions, imports
+
+    def defines(self, name: str) -> bool:
+        """Say whether it makes a name callable, or goes on from what the name is."""
+        return self.makes or name in self.uses
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,10 @@ def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
 def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     text = _text_of(node, lines)
     uses = frozenset(_read_by(symtable.symtable(text, "cell", "exec"), top=True))
-    return Statement(text, _bound_by_statement(node), uses, cell)
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import
+    makes = isinstance(node, (*kinds, ast.ImportFrom))
+    makes |= isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
+    return Statement(text, _bound_by_statement(node), uses, cell, makes)
 
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
@@ -135,20 +143,8 @@ def needed(names, statements: list[Statement]) -> list[Statement]:
     while waiting:
         name = waiting.pop()
         places = bound.pop(name, [])
-        defined = [p for p in places if defines(statements[p], name)]
+        defined = [p for p in places if statements[p].defines(name)]
         for place in set(defined or places) - taken:
             taken.add(place)
             waiting += statements[place].uses
     return [statements[place] for place in sorted(taken)]
-
-
-def defines(statement: Statement, name: str) -> bool:
-    """Say whether a statement makes a name callable, or goes on from what it is."""
-    try:
-        tree = ast.parse(statement.text).body[0]
-    except SyntaxError:  # a magic of Jupyter
-        return False
-    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import
-    if isinstance(tree, (*kinds, ast.ImportFrom)) or name in statement.uses:
-        return True
-    return isinstance(tree, ast.Assign) and isinstance(tree.value, ast.Lambda)

@@ -18,6 +18,9 @@ import torch
 CHECKS, PROVIDED = "attncourse.exercises.", "attncourse.exercises.provided"
 # Operations of `scaled_dot_product_attention` and `MultiheadAttention`, fused or not.
 ATTENTION = r"_?scaled_dot_product_|_native_multi_head|_transformer_encoder|_triton_"
+FLEX = "torch.nn.attention.flex_attention"
+# What leads to an operation: called as it is, with gradients, under `torch.vmap`.
+KEYS = ("CompositeImplicitAutograd", "CPU", "Autograd", "FuncTorchVmapMode")
 
 
 def _refuse(*_, **__):
@@ -71,6 +74,9 @@ def _disable(place: str, name: str) -> None:
     _disable_operations(rf"_?{re.escape(name)}(\.|$)")
     home = vars(sys.modules.get(place, sys))
     thing = home.get(name)
+    if name in ("attention", "flex_attention"):  # no other part of torch needs it
+        forget([FLEX])
+        sys.modules[FLEX] = None
     if isinstance(thing, types.ModuleType) or place == "torch.autograd":
         return  # others of its parts are needed
     if isinstance(thing, type):
@@ -86,7 +92,7 @@ def _disable_operations(pattern: str) -> None:
     for operation in torch._C._dispatch_get_all_op_names():
         space, _, own = operation.partition("::")
         if space == "aten" and re.match(pattern, own):
-            for key in ("CompositeImplicitAutograd", "CPU", "Autograd"):
+            for key in KEYS:
                 library.impl(own, key, _refuse)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # stays, and cannot be found
 
