@@ -4,9 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attncourse.layers.blockwise import blockwise_attention
 from attncourse.layers.core import scaled_dot_product_attention
-from attncourse.layers.local import local_attention, local_attention_in_blocks
+from attncourse.layers.local import local_attention
 from attncourse.training.memory import count_elements
 
 
@@ -17,59 +16,37 @@ def inputs(tokens, features=7, requires_grad=False):
     return [tensor.requires_grad_(requires_grad) for tensor in tensors]
 
 
-def test_each_new_tensor_counts_with_all_its_elements():
-    x = torch.ones(3, 5)
-    assert count_elements(lambda: x + 1).made == 15
-    assert count_elements(lambda: x @ x.T) == (9, 9, 9)
+X, OUT = torch.ones(3, 5), torch.empty(3, 5)
 
 
-def test_memory_that_is_freed_counts_as_made_but_not_at_the_peak():
-    x = torch.ones(3, 5)
-
-    def chain():
-        y = x
-        for _ in range(10):
-            y = y + 1
-        return y
-
-    assert count_elements(chain) == (150, 15, 30)  # the old and the new one together
+def chain(x):
+    for _ in range(10):
+        x = x + 1
 
 
-def test_what_is_kept_adds_up_at_the_peak():
-    x = torch.ones(3, 5)
-    assert count_elements(lambda: [x + i for i in range(10)]).peak == 150
+def views_and_results_in_place(x):
+    x.T, x[1:], x.expand(100, 3, 5), x.unflatten(1, (5, 1)), x.detach().view(15)
+    x.mul_(1)
+    torch.add(x, x, out=OUT)
 
 
-def test_views_and_results_written_in_place_count_as_nothing():
-    x, out = torch.ones(3, 5), torch.empty(3, 5)
-
-    def function():
-        x.T, x[1:], x.expand(100, 3, 5), x.unflatten(1, (5, 1))
-        x.mul_(2)
-        torch.add(x, x, out=out)
-
-    assert count_elements(function) == (0, 0, 0)
-
-
-def test_a_copy_of_an_expanded_view_counts_in_full():
-    x = torch.ones(3, 5)
-    assert count_elements(lambda: x.expand(4, 3, 5).contiguous()).largest == 60
-
-
-def test_elements_are_counted_not_bytes():
-    x = torch.ones(3, 5)
-    for dtype in (torch.bool, torch.float16, torch.float64):
-        assert count_elements(lambda d=dtype: x.to(d)).made == 15
-
-
-def test_the_inputs_do_not_count_even_if_a_view_of_them_is_returned():
-    x = torch.ones(3, 5)
-    assert count_elements(lambda: x.detach().view(15)).made == 0
-
-
-def test_memory_that_is_used_again_is_counted_again():
-    made = count_elements(lambda: [torch.ones(11).sum().item() for _ in range(50)]).made
-    assert made == 50 * (11 + 1)
+@pytest.mark.parametrize(
+    ("function", "counted"),  # made, largest, peak
+    [
+        (lambda x: x + 1, (15, 15, 15)),
+        (lambda x: x @ x.T, (9, 9, 9)),
+        (chain, (150, 15, 30)),  # the old one and the new one together
+        (lambda x: [x + i for i in range(10)], (150, 15, 150)),
+        (views_and_results_in_place, (0, 0, 0)),
+        (lambda x: x.expand(4, 3, 5).contiguous(), (60, 60, 60)),
+        (lambda x: x.to(torch.bool), (15, 15, 15)),  # elements, not bytes
+        (lambda x: x.double(), (15, 15, 15)),
+        # memory that is used again is counted again
+        (lambda x: [torch.ones(11).sum().item() for _ in range(50)], (600, 11, 12)),
+    ],
+)
+def test_what_is_new_counts_and_what_is_freed_leaves_the_peak(function, counted):
+    assert count_elements(lambda: function(X)) == counted
 
 
 def test_counting_twice_gives_the_same():
@@ -106,21 +83,6 @@ def test_fused_attention_with_a_mask_makes_the_matrix_and_without_does_not():
         lambda: F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     )
     assert plain.largest < 512 * 512 <= masked.largest
-
-
-@pytest.mark.parametrize(
-    "attend",
-    [
-        lambda *qkv: local_attention(*qkv, window=16, causal=True),
-        lambda *qkv: local_attention_in_blocks(*qkv, window=16, causal=True),
-        lambda *qkv: blockwise_attention(*qkv, block_size=16),
-    ],
-)
-def test_local_and_blockwise_attention_grow_with_the_length_not_its_square(attend):
-    short, long = (
-        count_elements(lambda n=n: attend(*inputs(n))).peak for n in (4096, 8192)
-    )
-    assert long < 2.2 * short
 
 
 def test_something_that_cannot_be_called_is_refused():

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from attncourse.training.reporting import (
-    cases,
-    evidence,
-    read_evidence,
-    wilson,
-)
+from attncourse.training.reporting import cases, evidence, read_evidence, wilson
+from tests.refusing import refuses
 
 
 def shown(capsys, measured, claimed=(None, 1e9), **options):
@@ -17,17 +13,26 @@ def shown(capsys, measured, claimed=(None, 1e9), **options):
     return read_evidence(capsys.readouterr().out)
 
 
-def test_over_seeds_the_interval_runs_from_the_lowest_to_the_highest(capsys):
-    found = shown(capsys, {"with": [0.9, 0.7, 0.8]}, form="{:.0%}")
-    assert found.measured == [("with", "80%", "70% to 90%", "3 seeds")]
+LOW, HIGH = wilson(9, 10)
 
 
-def test_over_cases_a_proportion_has_wilsons_interval(capsys):
-    right = torch.tensor([True] * 9 + [False])
-    found = shown(capsys, {"a": right}, over="cases")
-    low, high = wilson(9, 10)
-    row = ("a", "0.90", f"{low:.2f} to {high:.2f}", "1 seed, 10 cases")
-    assert found.measured == [row]
+@pytest.mark.parametrize(
+    ("values", "options", "row"),
+    [
+        ([0.9, 0.7, 0.8], {"form": "{:.0%}"}, ("80%", "70% to 90%", "3 seeds")),
+        ([2.0, 4.0], {"over": "repeats"}, ("3.00", "2.00 to 4.00", "2 repeats")),
+        (7, {"over": "nothing", "form": "{:,}"}, ("7", None, "exact")),
+        (
+            torch.tensor([True] * 9 + [False]),  # Wilson's interval
+            {"over": "cases"},
+            ("0.90", f"{LOW:.2f} to {HIGH:.2f}", "1 seed, 10 cases"),
+        ),
+    ],
+)
+def test_the_interval_depends_on_what_the_values_differ_in(
+    capsys, values, options, row
+):
+    assert shown(capsys, {"a": values}, **options).measured == [("a", *row)]
 
 
 def test_over_cases_other_means_have_a_normal_interval(capsys):
@@ -51,29 +56,14 @@ def test_cases_have_the_share_that_was_measured():
         cases(0.5, 7)
 
 
-def test_repeats_are_not_called_seeds(capsys):
-    found = shown(capsys, {"a": [2.0, 4.0]}, over="repeats")
-    assert found.measured == [("a", "3.00", "2.00 to 4.00", "2 repeats")]
-
-
-def test_a_number_without_randomness_is_called_exact(capsys):
-    found = shown(capsys, {"n": 7}, over="nothing", form="{:,}")
-    assert found.measured == [("n", "7", None, "exact")]
-
-
-@pytest.mark.parametrize(
-    "measures, over, message",
-    [
-        ({"a": 0.5}, "seeds", "needs two or more"),
-        ({"a": [0.5, 0.6]}, "nothing", "has 2 value"),
-        ({"a": [[1, 2], [3, 4]]}, "seeds", r"shape is \(2, 2\)"),
-        ({"a  b": [1, 2]}, "seeds", "two spaces"),
-        ({"a": [1, 2]}, "days", "over must be one of"),
-    ],
+test_what_cannot_be_shown_is_refused = refuses(
+    (({"a": 0.5}, "seeds"), "needs two or more"),
+    (({"a": [0.5, 0.6]}, "nothing"), "has 2 value"),
+    (({"a": [[1, 2], [3, 4]]}, "seeds"), r"shape is \(2, 2\)"),
+    (({"a  b": [1, 2]}, "seeds"), "two spaces"),
+    (({"a": [1, 2]}, "days"), "over must be one of"),
+    run=lambda case: evidence("c", "ours", case[0], claimed=(0, 1), over=case[1]),
 )
-def test_what_cannot_be_shown_is_refused(measures, over, message):
-    with pytest.raises(ValueError, match=message):
-        evidence("a claim", "ours", measures, claimed=(0, 1), over=over)
 
 
 def test_what_evidence_prints_is_read_back(capsys):

@@ -4,6 +4,9 @@ import pytest
 import torch
 
 from attncourse.training.timing import count_operations_between, time_side_by_side
+from tests.refusing import refuses
+
+SOURCE, OTHER = (torch.ones(2, requires_grad=True) for _ in range(2))
 
 
 class Clock:
@@ -58,59 +61,39 @@ def test_the_median_ignores_one_slow_repeat_and_the_band_shows_it():
     assert timing == (1.0, 1.0, 9.0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (({},), ValueError, "at least one function"),
-        (({"a": 3},), TypeError, "Wrap the call"),
-        (({"a": int}, 0), ValueError, "repeats must be at least 1"),
-        (({"a": int}, 1, -1.0), ValueError, "min_time must be 0 or more"),
-    ],
+test_bad_arguments_are_named = refuses(
+    (lambda: time_side_by_side({}), "at least one function"),
+    (lambda: time_side_by_side({"a": 3}), TypeError, "Wrap the call"),
+    (lambda: time_side_by_side({"a": int}, repeats=0), "repeats must be at least 1"),
+    (lambda: time_side_by_side({"a": int}, min_time=-1.0), "min_time must be 0 or"),
 )
-def test_bad_arguments_are_named(arguments, error, message):
-    names = ("candidates", "repeats", "min_time")
-    with pytest.raises(error, match=message):
-        given = dict(zip(names, arguments, strict=False))
-        time_side_by_side(given.pop("candidates"), **given)
 
 
-def test_a_chain_has_one_way():
-    source = torch.ones(3, requires_grad=True)
-    assert count_operations_between(source.exp().sin().sum(), source) == (3, 3)
-
-
-def test_a_short_cut_makes_the_shortest_way_shorter():
-    source = torch.ones(3, requires_grad=True)
-    assert count_operations_between(source.exp().sin().cos() + source, source) == (1, 4)
-
-
-def test_a_result_that_is_used_twice_is_counted_once_on_a_way():
-    source = torch.ones(3, requires_grad=True)
-    shared = source.exp()
-    assert count_operations_between(shared * shared, source) == (2, 2)
-
-
-def test_a_deep_graph_is_no_problem():
-    state = source = torch.ones(2, requires_grad=True)
+def deep(state):
     for _ in range(5000):
         state = state.sin()
-    assert count_operations_between(state, source) == (5000, 5000)
+    return state
 
 
-def test_the_source_may_be_the_result_of_a_computation():
+@pytest.mark.parametrize(
+    ("output", "shortest", "longest"),
+    [
+        (lambda x: x.exp().sin().sum(), 3, 3),
+        (lambda x: x.exp().sin().cos() + x, 1, 4),
+        (lambda x: (y := x.exp()) * y, 2, 2),  # used twice, counted once on a way
+        (deep, 5000, 5000),
+    ],
+)
+def test_the_shortest_and_the_longest_way_are_counted(output, shortest, longest):
     start = torch.ones(3, requires_grad=True)
-    middle = start.exp()
-    assert count_operations_between(middle.sin().cos(), middle) == (2, 2)
+    for source in (start, start.exp()):  # or the result of a computation
+        found = count_operations_between(output(source), source)
+        assert found == (shortest, longest)
 
 
-def test_a_source_without_gradient_is_named():
-    with pytest.raises(ValueError, match="requires_grad_"):
-        count_operations_between(torch.ones(2).exp(), torch.ones(2))
-
-
-def test_an_output_that_does_not_depend_on_the_source_is_named():
-    source = torch.ones(2, requires_grad=True)
-    other = torch.ones(2, requires_grad=True)
-    for output in (other.exp(), torch.ones(2)):
-        with pytest.raises(ValueError, match="must be computed from source"):
-            count_operations_between(output, source)
+test_a_source_that_does_not_lead_to_the_output_is_named = refuses(
+    ((torch.ones(2).exp(), torch.ones(2)), "requires_grad_"),
+    ((SOURCE.exp(), OTHER), "must be computed from source"),
+    ((torch.ones(2), OTHER), "must be computed from source"),
+    run=lambda tensors: count_operations_between(*tensors),
+)

@@ -59,10 +59,10 @@ def test_batches_need_pairs(words):
 
 
 def test_translations_come_in_the_order_of_the_sentences(pairs, words):
-    sentences = [p.source for p in pairs]
+    sentences = [p.source for p in pairs[:7]]
     for model in models(words):
-        together = translate(model, sentences, *words, batch_size=7)
-        alone = [translate(model, [s], *words, max_len=99)[0] for s in sentences]
+        together = translate(model, sentences, *words, batch_size=3)
+        alone = [translate(model, [s], *words, max_len=40)[0] for s in sentences]
         for ours, single in zip(together, alone, strict=True):
             assert ours == single[: len(ours)]
 
