@@ -14,7 +14,6 @@ from attncourse.widgets._base import module_text
 from attncourse.widgets._models import pack, weights_file
 
 LANGUAGES = ("french", "german", "japanese")
-OPEN = "window.engine = {Translator, LanguageModel, readTensors, fromBase64, halves};"
 TRANSLATE = """({coded, sentences, how}) => {
   const {Translator, readTensors, fromBase64} = window.engine;
   const model = new Translator(readTensors(fromBase64(coded)));
@@ -33,13 +32,9 @@ TRANSLATE = """({coded, sentences, how}) => {
 
 
 @pytest.fixture(scope="module")
-def tab(chromium):
-    """Open an empty page with the engine in it."""
-    page = chromium.new_page()
-    page.add_script_tag(content=module_text("transformer") + OPEN, type="module")
-    page.wait_for_function("window.engine")
-    yield page
-    page.close()
+def page(tab):
+    names = "Translator", "LanguageModel", "readTensors", "fromBase64", "halves"
+    return tab(module_text("transformer"), *names)
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
@@ -79,13 +74,13 @@ def assert_equal(model, sentences, results):
             assert np.abs(np.reshape(row, (4, t + 1)) - theirs).max() < 1e-4
 
 
-def test_translations_equal_those_of_pytorch(tab, translator):
+def test_translations_equal_those_of_pytorch(page, translator):
     model, coded, sentences = translator
     given = {"coded": coded, "sentences": sentences, "how": {}}
-    assert_equal(model, sentences, tab.evaluate(TRANSLATE, given))
+    assert_equal(model, sentences, page.evaluate(TRANSLATE, given))
 
 
-def test_heads_switched_off_write_nothing(tab, translator):
+def test_heads_switched_off_write_nothing(page, translator):
     model, coded, sentences = translator
     off = ["encoder.0.1", "encoder.1.3", "decoder.0.0", "cross.0.2"]
     given = {"coded": coded, "sentences": sentences[:4], "how": {"off": off}}
@@ -101,14 +96,14 @@ def test_heads_switched_off_write_nothing(tab, translator):
         part = parts[place]
         columns = slice(int(head) * part.d_head, (int(head) + 1) * part.d_head)
         part.output_proj.weight.data[:, columns] = 0
-    results = tab.evaluate(TRANSLATE, given)
+    results = page.evaluate(TRANSLATE, given)
     assert_equal(cut, sentences[:4], results)
-    whole = tab.evaluate(TRANSLATE, {**given, "how": {}})
+    whole = page.evaluate(TRANSLATE, {**given, "how": {}})
     assert [r["tokens"] for r in whole] != [r["tokens"] for r in results]
 
 
 @pytest.mark.parametrize("temperature", [0.3, 3.0])
-def test_the_temperature_divides_all_scores(tab, translator, temperature):
+def test_the_temperature_divides_all_scores(page, translator, temperature):
     model, coded, sentences = translator
     how = {"temperature": temperature}
     given = {"coded": coded, "sentences": sentences[:4], "how": how}
@@ -116,10 +111,10 @@ def test_the_temperature_divides_all_scores(tab, translator, temperature):
     for name, parameter in warm.named_parameters():
         if "query_proj" in name:
             parameter.data /= temperature
-    assert_equal(warm, sentences[:4], tab.evaluate(TRANSLATE, given))
+    assert_equal(warm, sentences[:4], page.evaluate(TRANSLATE, given))
 
 
-def test_the_language_model_equals_pytorch(tab):
+def test_the_language_model_equals_pytorch(page):
     seed_everything(3)
     model = Transformer(27, 20, 5, 3, positions="rotary", feedforward_dim=0).eval()
     model.load_state_dict({k: v.half().float() for k, v in model.state_dict().items()})
@@ -134,7 +129,7 @@ def test_the_language_model_equals_pytorch(tab):
     }"""
     given = {"coded": pack(model), "ids": tokens[0].tolist()}
     for names, active in (([], None), (["layers.1.2", "layers.2.0"], off)):
-        found = tab.evaluate(code, {**given, "off": names})
+        found = page.evaluate(code, {**given, "off": names})
         with torch.no_grad():
             logits, weights = model(tokens, need_weights=True, active_heads=active)
         ours = np.reshape(found["logits"], (13, 27))
@@ -146,9 +141,9 @@ def test_the_language_model_equals_pytorch(tab):
             assert difference[shown].max() < 1e-4
 
 
-def test_half_precision_is_read_exactly(tab):
+def test_half_precision_is_read_exactly(page):
     bits = np.arange(65536, dtype=np.uint16)
     values = bits.view(np.float16).astype(np.float32)
     finite = np.isfinite(values)
     code = "bits => [...window.engine.halves(Uint16Array.from(bits))]"
-    assert tab.evaluate(code, bits[finite].tolist()) == values[finite].tolist()
+    assert page.evaluate(code, bits[finite].tolist()) == values[finite].tolist()

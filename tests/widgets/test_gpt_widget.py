@@ -16,6 +16,7 @@ TEXTS = [
     '"Oh!" cried Emma; "in 1811 £5  naïve 🙂',
     "\n\nCHAPTER 12\n x_y  \t",
 ]
+ENGINE = engine_text("loading", "gpt_model")
 RUN = """({coded, merges, heads, texts, off}) => {
   const {GPT, Tokenizer, readTensors, fromBase64} = window.engine;
   const tokenizer = new Tokenizer(merges);
@@ -30,19 +31,9 @@ RUN = """({coded, merges, heads, texts, off}) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def tab(chromium):
-    page = chromium.new_page()
-    engine = engine_text("loading", "gpt_model")
-    names = "window.engine = {GPT, Tokenizer, readTensors, fromBase64};"
-    page.add_script_tag(content=engine + names, type="module")
-    page.wait_for_function("window.engine")
-    yield page
-    page.close()
-
-
 @pytest.mark.parametrize("off", [[], ["blocks.0.1", "blocks.3.2"]])
 def test_tokens_logits_weights_and_vectors_equal_those_of_pytorch(tab, off):
+    page = tab(ENGINE, "GPT", "Tokenizer", "readTensors", "fromBase64")
     model, record = recorded.load_model("gpt")
     stream = []  # the embedding, then what each sub-layer makes of it
     for block in model.blocks:
@@ -61,7 +52,7 @@ def test_tokens_logits_weights_and_vectors_equal_those_of_pytorch(tab, off):
     for name in off:
         _, layer, head = name.split(".")
         active[int(layer), int(head)] = False
-    for text, found in zip(TEXTS, tab.evaluate(RUN, given), strict=True):
+    for text, found in zip(TEXTS, page.evaluate(RUN, given), strict=True):
         assert found["text"] == text
         assert found["ids"] == tokenizer.encode(text)
         stream.clear()

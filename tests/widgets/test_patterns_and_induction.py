@@ -10,30 +10,20 @@ from attncourse import Transformer, create_causal_mask, seed_everything
 from attncourse.data.symbols import repeated_sequence_batch
 from attncourse.layers.sparse import global_blocks, strided_blocks, window_blocks
 from attncourse.widgets import InductionHead, SparsePatterns
-from tests.widgets.test_in_a_notebook import MODEL
 
 PHONE = {"width": 390, "height": 800}
 
 
 @pytest.fixture
-def show(chromium):
+def show(shown):
     """Return a function that renders a widget on a telephone's screen."""
-    with chromium.new_context(viewport=PHONE, has_touch=True) as window:
 
-        def show(widget):
-            page, faults = window.new_page(), []
-            page.on("pageerror", lambda error: faults.append(error))
-            page.set_content(f"<style>{widget._css}</style>")
-            names = [n for n in widget.trait_names(sync=True) if n[0] != "_"]
-            plain = (str, list, dict, float, int, type(None))
-            state = {name: getattr(widget, name) for name in names}
-            state = {k: v for k, v in state.items() if isinstance(v, plain)}
-            page.evaluate(MODEL, {"text": widget._esm, "state": state})
-            assert page.evaluate("document.documentElement.scrollWidth") == 390
-            assert not faults
-            return page
+    def on_a_phone(widget):
+        page = shown(widget, viewport=PHONE, has_touch=True)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        return page
 
-        yield show
+    return on_a_phone
 
 
 def block_mask(blocks, *, causal, window, dilation, stride, global_tokens):
