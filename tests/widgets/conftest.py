@@ -91,7 +91,7 @@ def shown(chromium):
         contexts.append(chromium.new_context(reduced_motion="reduce", **options))
         page = contexts[-1].new_page()
         page.set_default_timeout(20_000)
-        page.on("pageerror", faults.append)
+        page.on("pageerror", lambda fault: faults.append(fault))
         page.expose_function("askPython", ask)
         page.set_content(f"<style>{widget._css}</style>")
         names = [name for name in widget.trait_names(sync=True) if name[0] != "_"]
