@@ -181,7 +181,9 @@ def main():
         if not name.startswith(options.only):
             continue
         loss = partial(loss_at, name, variant)
-        found, mean = _sweep(loss), math.inf
+        # Deep stacks may need lower rates than any of the first two tells.
+        deep = variant.get("num_layers", LAYERS) > 12
+        found, mean = _sweep(loss, RATES[1 if deep else 2 : 4]), math.inf
         for rate in sorted(found, key=found.get):
             if found[rate] > mean:
                 break
@@ -189,9 +191,9 @@ def main():
             mean = min(mean, fmean(loss(rate, seed) for seed in options.seeds))
 
 
-def _sweep(loss_at):
+def _sweep(loss_at, first):
     """Return the loss at each rate tried, until the best has worse neighbours."""
-    found = {rate: loss_at(rate) for rate in RATES[2:4]}
+    found = {rate: loss_at(rate) for rate in first}
     while True:
         best = RATES.index(min(found, key=found.get))
         near = [
