@@ -7,24 +7,26 @@ from attncourse._lazy import lazy_names
 
 _HOME = {
     "batching": ("length_batches", "pad_sequences", "translation_tensors"),
-    "loaders": ("SquadExample", "read_parallel_text", "read_squad", "to_qa_examples"),
-    "news": ("NewsArticle", "news_articles"),
-    "passages": (
-        "ENIAC_NAMES",
-        "Passage",
-        "QAExample",
-        "Question",
-        "eniac_passage",
-        "reading_passages",
-        "qa_examples",
-    ),
-    "symbols": (
-        "associative_recall_batch",
-        "copy_batch",
+    "loaders": ("read_parallel_text",),
+    "markov": (
         "markov_recall_batch",
         "markov_recall_floor",
         "markov_recall_losses",
         "markov_successors",
+    ),
+    "news": ("NewsArticle", "news_articles"),
+    "passages": (
+        "ENIAC_NAMES",
+        "QAExample",
+        "eniac_passage",
+        "reading_passages",
+        "qa_examples",
+    ),
+    "squad": ("SquadExample", "read_squad", "to_qa_examples"),
+    "stories": ("Passage", "Question"),
+    "symbols": (
+        "associative_recall_batch",
+        "copy_batch",
         "repeated_sequence_batch",
         "reverse_batch",
     ),

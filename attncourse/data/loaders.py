@@ -1,14 +1,11 @@
-"""Loaders for the reader's own data: parallel text and SQuAD-style questions.
+"""A loader for the reader's own parallel text; that for questions is in `squad`.
 
-Every error names the file and the line (or the place in the JSON), what was expected,
-what was found and what to do.
+Every error names the file and the line, what was expected, what was found and what to
+do.
 """
 
 from attncourse._checks import positive_int
 from attncourse.data._files import read_text, short
-from attncourse.data.squad import SquadExample, read_squad, to_qa_examples
-
-__all__ = ["SquadExample", "read_parallel_text", "read_squad", "to_qa_examples"]
 
 
 def read_parallel_text(path, *, source=0, target=1, columns=None, encoding="utf-8"):

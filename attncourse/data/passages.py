@@ -8,18 +8,7 @@ from dataclasses import dataclass
 
 from attncourse._checks import positive_int
 from attncourse.data._random import Dice, check_range, check_share
-from attncourse.data.stories import Author, Passage, Question, Writer
-
-__all__ = [
-    "ENIAC_NAMES",
-    "KINDS",
-    "Passage",
-    "QAExample",
-    "Question",
-    "eniac_passage",
-    "qa_examples",
-    "reading_passages",
-]
+from attncourse.data.stories import Author, Writer
 
 KINDS = ("who", "what", "when", "where")
 

@@ -9,36 +9,11 @@ import numpy as np
 import torch
 
 from attncourse._checks import positive_int
-from attncourse.data._random import (
-    as_generator,
-    check_range,
-    uniform_integers,
-)
-from attncourse.data.markov import (
-    LOCAL,
-    MARKED,
-    OTHER,
-    RECALL,
+from attncourse.data._random import as_generator, check_range, uniform_integers
+from attncourse.data.markov import (  # noqa: F401 - known from here, too
     markov_recall_batch,
-    markov_recall_floor,
     markov_recall_losses,
-    markov_successors,
 )
-
-__all__ = [
-    "LOCAL",
-    "MARKED",
-    "OTHER",
-    "RECALL",
-    "associative_recall_batch",
-    "copy_batch",
-    "markov_recall_batch",
-    "markov_recall_floor",
-    "markov_recall_losses",
-    "markov_successors",
-    "repeated_sequence_batch",
-    "reverse_batch",
-]
 
 PAD = 0
 

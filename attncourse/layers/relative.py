@@ -11,16 +11,6 @@ import torch
 from torch import nn
 
 from attncourse import _checks
-from attncourse.layers.rotary import apply_rotary
-
-__all__ = [
-    "T5RelativeBias",
-    "alibi_bias",
-    "alibi_slopes",
-    "apply_rotary",
-    "relative_positions",
-    "t5_buckets",
-]
 
 
 def relative_positions(queries, keys, *, query_offset=0, device=None):

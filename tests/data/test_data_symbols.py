@@ -18,7 +18,7 @@ from attncourse.data import (
     repeated_sequence_batch,
     reverse_batch,
 )
-from attncourse.data.symbols import LOCAL, MARKED, OTHER, RECALL
+from attncourse.data.markov import LOCAL, MARKED, OTHER, RECALL
 from tests.refusing import refuses
 
 
