@@ -166,8 +166,8 @@ class _Run:
             )
             for student, one in self._students_of(times, students):
                 book.add_time(student, one.exercise, one.handed_in)
-        for says in [*found.problems, *problems]:
-            self._leave_out(says)
+            for says in [*found.problems, *problems]:
+                self._leave_out(says)
         for name, file, content, result in known:
             book.add_handin(name, file, content, result)
         graded = self._grade(self._sound(jobs), len(known))

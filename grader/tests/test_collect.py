@@ -256,6 +256,27 @@ def test_what_is_too_large_in_all_is_left_out(tmp_path, notebook, monkeypatch):
     assert "what follows" in found.problems[0]
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_whoever_hands_in_thousands_of_files_costs_nobody_else_anything(
+    inside, tmp_path, notebook
+):
+    text = notebook(tmp_path / "x.ipynb").read_text()
+    files = {f"{k}.ipynb": "{}" for k in range(2000)}
+    files |= {f"{k}.txt": "" for k in range(2000)}
+    flood = {f"Ada_8_assignsubmission_file/{name}": d for name, d in files.items()}
+    if inside:
+        data = packed(tmp_path / "in.zip", files).read_bytes()
+        flood = {"Ada_8_assignsubmission_file/x.zip": data}
+    # Of two who have one name in Moodle one is Mallory.
+    members = flood | {"Ada_7_assignsubmission_file/x.ipynb": text}
+    scratch = tmp_path / "scratch"
+    found = collect([packed(tmp_path / "a.zip", members)], scratch)
+    assert [f.moodle for f in found.files].count("7") == 1
+    assert len(found.files) == 21
+    assert len(found.problems) < 20
+    assert len(list(scratch.rglob("*.ipynb"))) < 50
+
+
 def test_an_archive_in_an_archive_is_named_not_opened(tmp_path, notebook):
     inner = packed(tmp_path / "i.zip", {"x.ipynb": "{}"}).read_bytes()
     inner = packed(tmp_path / "j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()

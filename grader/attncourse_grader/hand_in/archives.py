@@ -21,6 +21,8 @@ from attncourse_grader.safe_text import file_name, one_line
 MOST_MEMBERS = 50_000
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
+MOST_FILES = 20  # notebooks and zip files of one student in one place
+MOST_SAID = 10  # sentences about what is left out of one student's files
 LARGEST_RATIO = 200  # unpacked to packed, for what is larger than a megabyte
 CHUNK = 1 << 18
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
@@ -34,6 +36,21 @@ class Entry(NamedTuple):
 
     parts: tuple[str, ...]  # its name there, by folders
     path: Path  # where it lies now
+
+
+class LeftOut:
+    """Sentences about files that are left out: of one student's many, the first."""
+
+    def __init__(self):
+        self.said, self._count = [], Counter()
+
+    def add(self, owner, shown: str, why: str) -> None:
+        """Say that a file is left out."""
+        self._count[owner] += 1
+        if self._count[owner] <= MOST_SAID:
+            self.said.append(f"{shown} {why}")
+        elif self._count[owner] == MOST_SAID + 1:
+            self.said.append(f"{shown} and others beside it are left out, too.")
 
 
 def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
@@ -62,28 +79,27 @@ def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[s
 
 
 def _take(opened, members, folder: Path, label: str, whose):
-    found, problems, total, own = [], [], 0, Counter()
+    found, left_out, total = [], LeftOut(), 0
+    own, taken = Counter(), Counter()  # bytes and files by who handed them in
     for place, member in enumerate(members):
         name = member.filename.replace("\\", "/")
         if member.is_dir() or of_no_interest(PurePosixPath(name).parts):
             continue
         shown = f"{label}: {one_line(name)}"
         parts = PurePosixPath(name).parts
-        if why := _refusal(member, name, whose):
-            problems.append(f"{shown} {why}")
-            continue
         owner = whose(parts) if whose else ""
-        if own[owner] + member.file_size > MOST_OF_ONE:
-            problems.append(
-                f"{shown} is left out: it and what came before it from there have more "
-                f"than {MOST_OF_ONE / 1e6:.0f} MB."
-            )
+        why = _refusal(member, name, whose)
+        if not why and taken[owner] >= MOST_FILES:
+            why = f"is left out: at most {MOST_FILES} files of one student are read."
+        if not why and own[owner] + member.file_size > MOST_OF_ONE:
+            why = "is left out: it and what came before it from there have more than "
+            why += f"{MOST_OF_ONE / 1e6:.0f} MB."
+        if why:
+            left_out.add(owner, shown, why)
             continue
         if total + member.file_size > MOST_BYTES:
-            problems.append(
-                f"{shown} and what follows are left out: the archive holds more than "
-                f"{MOST_BYTES / 1e9:.0f} GB."
-            )
+            why = "and what follows are left out: the archive holds more than "
+            left_out.add(None, shown, why + f"{MOST_BYTES / 1e9:.0f} GB.")
             break
         # The name of the file shows up in messages; its folder is ours alone.
         path = folder / str(place) / file_name(parts[-1])
@@ -96,11 +112,13 @@ def _take(opened, members, folder: Path, label: str, whose):
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of our own disk, not of the archive
             reason = one_line(error, 100) or type(error).__name__
-            problems.append(f"{shown} cannot be unpacked ({reason}).")
+            left_out.add(owner, shown, f"cannot be unpacked ({reason}).")
             continue
+        finally:
+            taken[owner] += 1
         total, own[owner] = total + size, own[owner] + size
         found.append(Entry(parts, path))
-    return found, problems
+    return found, left_out.said
 
 
 def of_no_interest(parts) -> bool:

@@ -22,11 +22,17 @@ with contextlib.suppress(ImportError):  # not on Windows
     import pwd
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.archives import NOTEBOOKS, Entry, of_no_interest, unpack
+from attncourse_grader.hand_in.archives import (
+    MOST_FILES,
+    NOTEBOOKS,
+    Entry,
+    LeftOut,
+    of_no_interest,
+    unpack,
+)
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.safe_text import one_line
 
-MOST_FILES = 20  # notebooks of one student in one place
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
 # The number is that of the submission; a group that has none comes without.
 MOODLE = re.compile(
@@ -102,7 +108,7 @@ class _Place:
         self.number, self.root = number, root
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
-        self.own = Counter()  # notebooks by who handed them in
+        self.own, self.left_out = Counter(), LeftOut()  # notebooks by who
 
     def read(self, *, alone: bool) -> None:
         root, whole = self.root, ""
@@ -140,6 +146,7 @@ class _Place:
                 self._ask(source, why)
                 continue
             self._entry(entry, owner, source, known=known)
+        self.problems += self.left_out.said
 
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
@@ -152,8 +159,8 @@ class _Place:
         if name.endswith(NOTEBOOKS):
             self._keep(entry.path, owner, source)
         elif not name.endswith(".zip"):
-            says = f"{one_line(entry.path)} is no notebook and is left out."
-            self.problems.append(says)
+            shown = one_line(entry.path)
+            self.left_out.add(owner.name, shown, "is no notebook and is left out.")
         elif self.root.is_dir() and not (known or owner.of_platform or entry.parts[1:]):
             self._zip_beside_others(entry, owner, source)
         else:
@@ -197,12 +204,13 @@ class _Place:
         return entries
 
     def _keep(self, path: Path, owner: Found, source: str) -> None:
-        source, whose = one_line(source, LONGEST_PART), (owner.name, owner.moodle)
+        source, whose = one_line(source, LONGEST_PART), _key(owner)
         self.own[whose] += 1
         if self.own[whose] > MOST_FILES:
-            if self.own[whose] == MOST_FILES + 1:
-                says = f"{source} and what follows of {owner.name} are left out: at "
-                self.problems.append(f"{says}most {MOST_FILES} notebooks are read.")
+            why = (
+                f"is left out: at most {MOST_FILES} notebooks of one student are read."
+            )
+            self.left_out.add(whose, source, why)
             return
         self.files.append(replace(owner, path=path, source=source, place=self.number))
 
@@ -312,9 +320,13 @@ def _named(parts) -> Found | None:
     return None
 
 
-def _whose(parts) -> str:
-    owner = _named(parts)
-    return owner.name if owner else ""
+def _whose(parts):
+    return _key(_named(parts))
+
+
+def _key(owner: Found | None):
+    """Return what tells one who handed in from another: names are theirs to choose."""
+    return (owner.name, owner.moodle, owner.canvas) if owner else None
 
 
 def stem_of(name: str) -> str:
