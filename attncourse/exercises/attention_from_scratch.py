@@ -91,53 +91,35 @@ def _dropped(g):
 
 
 def _off_rate(values, inputs):
-    """Return how far the share of zeros is from the rate, or 1 if not single ones."""
+    """Return how far the share of zeros is from the rate, or 1 if dropout is wrong."""
     once, twice = np.split(values["output"], 2, axis=-1)
-    zero, same = once == 0, once == twice
-    single = same.all() and (zero[0] != zero[1]).any() and zero.any(-1).mean() > 0.5
-    return abs(zero.mean() - inputs["dropout"]) if single else 1
-
-
-def _kept(values, inputs):
-    """Return the share of the other weights that are divided by 1 - dropout."""
-    once = values["output"][..., : values["weights"].shape[-1]]
-    wanted = values["weights"] / (1 - inputs["dropout"])
-    return np.isclose(once, wanted, rtol=1e-3)[once != 0].mean()
+    zero, rescaled = once == 0, values["weights"] / (1 - inputs["dropout"])
+    right = (once == twice) & (zero | np.isclose(once, rescaled, rtol=1e-3))
+    single = (zero[0] != zero[1]).any() and zero.any(-1).mean() > 0.5
+    return abs(zero.mean() - inputs["dropout"]) if single and right.all() else 1
 
 
 ATTENTION = (
-    _of_both(
-        "with equal scores the output is the mean of the values",
-        "The queries are 0, so all scores are equal.",
-        lambda g: _attention(g, scale=0),
-    ),
     Probe(
         "the weights are the softmax of the scaled scores, for each batch and head",
         "There are two leading axes; d_v is not d_k. Gradients are compared as well.",
         lambda g: _attention(g, 2, 3),
         _differentiated,
-        why="With equal scores it is right.",
         read="chapters/02_attention_types#self-attention-in-pytorch",
     ),
     _of_both(
-        "dropout sets single weights to 0; those returned are the ones before it",
+        "dropout sets single weights to 0 and divides the others by 1 - dropout; the "
+        "weights that are returned are those before it",
         "The values are two identity matrices side by side, so the output shows the "
         "weights after dropout, twice. Measured is how far the share of zeros is from "
-        "`dropout`; it is 1 if weights are not dropped one by one.",
+        "`dropout`; it is 1 if they are not these weights.",
         _dropped,
         why="Dropout has to act on the weights, after the softmax and before the "
-        "product with the values, on each weight by itself.",
+        "product with the values, on each weight by itself. Those that remain are "
+        "divided by 1 - dropout.",
         measure=_off_rate,
         between=(0, 0.2),
         compared=("weights",),
-    ),
-    _of_both(
-        "the weights that remain are divided by 1 - dropout",
-        "The output shows the weights after dropout. Measured is the share of those "
-        "that are not 0 and equal the weight before dropout, divided by 1 - dropout.",
-        _dropped,
-        measure=_kept,
-        between=(1, 1),
     ),
 )
 
@@ -239,6 +221,7 @@ MASKED = (
         "visible keys share by their scores, and the mask broadcasts",
         "The mask has fewer axes than the scores, or axes of size 1.",
         _broadcast,
+        why="With equal scores, and a mask of (queries, keys), it is right.",
     ),
     Probe(
         "a query that sees nothing has zero weights, zero output and finite gradients",

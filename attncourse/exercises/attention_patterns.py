@@ -42,6 +42,8 @@ def _self_attention(g, tokens, heads):
 
 # 2.1 and 2.2
 KINDS = ("encoder", "decoder", "cross")
+ROWS = {"encoder": "source", "decoder": "target", "cross": "target"}  # whose tokens
+ROWS |= {"bert": "mask", "gpt2": "mask"}
 
 
 def _model(g, least=1):
@@ -77,6 +79,24 @@ def _library(answer, ids, mask, **how):
     }
 
 
+def _by_rows(call):
+    """Return a call that gives the rows of padding and the other rows apart."""
+
+    def parts(answer, **inputs):
+        found = {}
+        for name, weights in call(answer, **inputs).items():
+            real = (inputs[ROWS[name]] != 0)[None, :, None, :, None]
+            found[f"{name}, rows of padding"] = weights.masked_fill(real, 0)
+            found[f"{name}, other rows"] = weights.masked_fill(~real, 0)
+        return found
+
+    return parts
+
+
+def _training(model):
+    return sum(module.training for module in model.modules())
+
+
 def _of_modes(build, draw):
     """Return the probe of modes and gradients."""
 
@@ -85,9 +105,8 @@ def _of_modes(build, draw):
         for mode in ("training", "evaluation"):
             model = build(seed=seed, layers=layers, heads=heads, dropout=0.4)
             weights = answer(model.train(mode == "training"), *inputs.values())
-            modules = sum(module.training for module in model.modules())
             found[f"weights of a model in {mode} mode"] = weights.detach()
-            found[f"modules in training mode after {mode} mode"] = modules
+            found[f"modules in training mode after {mode} mode"] = _training(model)
             found["weights need gradients"] = weights.requires_grad
         return found
 
@@ -113,8 +132,7 @@ TRANSLATOR = (
         "Source and target are padded, in different places. The queries are source "
         "tokens in the encoder, and else target tokens.",
         lambda g: _sentences(g, padded=True),
-        _kinds,
-        why="A padded query, a row, has weights, or a row of another query is changed.",
+        _by_rows(_kinds),
         read=f"{IN_SEQ2SEQ}fault-4-padding-that-is-read",
     ),
     _of_modes(
@@ -135,7 +153,7 @@ BERTS = (
         "padding, on either side, gets no weight, and its rows are zero",
         "One text is padded on the right, one on the left. Tokens may have the id 0.",
         lambda g: _texts(g, padded=True),
-        _library,
+        _by_rows(_library),
         why="Without padding it is right. With padding a text should have the weights "
         "that it has alone, and rows and columns of padding should be 0.",
     ),
@@ -335,6 +353,10 @@ def _to_ablate(g):
     return inputs | {"layer": layer, "head": head}
 
 
+def _in_a_mode(g):
+    return _to_ablate(g) | {"training": one_of(g, True, False, True)}
+
+
 def _inside(ablated, _, tokens, layer, head, **how):
     model = provided.small_transformer(**how)
     weight = model.layers[layer].attention.value_proj.weight
@@ -357,23 +379,26 @@ def _afterwards(ablated, _, tokens, layer, head, training, **how):
                     raise InterruptedError
         except InterruptedError:
             error = "that of the block"
-        modules = sum(module.training for module in model.modules())
         found |= {
+            f"modules in training mode after {end}": _training(model),
             f"logits after {end}": model(tokens).detach(),
-            f"modules in training mode after {end}": modules,
             f"the error that comes out of {end}": error,
         }
     return found
 
 
-def _increase(_, loss_increase, tokens, layer, head, **how):
-    model, ramp = provided.small_transformer(**how), torch.arange(7.0)
+def _increase(_, loss_increase, tokens, layer, head, training, **how):
+    model, ramp = provided.small_transformer(**how).train(training), torch.arange(7.0)
 
     def loss_of(model, tokens):
         return ((model(tokens) * ramp).mean(dim=-1) * (tokens - 2)).mean()
 
     increase = loss_increase(model, tokens, layer, head, loss_of)
-    return {"increase": increase, "loss afterwards": loss_of(model, tokens).item()}
+    return {
+        "increase": increase,
+        "modules in training mode afterwards": _training(model),
+        "loss afterwards": loss_of(model, tokens).item(),
+    }
 
 
 ABLATION = (
@@ -387,14 +412,15 @@ ABLATION = (
     Probe(
         "after the block the model is as it was, even if it ends in an error",
         "It comes in training or in evaluation mode, without dropout.",
-        lambda g: _to_ablate(g) | {"training": bool(whole(g, 0, 1))},
+        _in_a_mode,
         _afterwards,
     ),
     Probe(
-        "`loss_increase` is the loss without the head minus that with it",
+        "`loss_increase` is the loss without the head minus that with it, and leaves "
+        "the model as it was",
         "The loss depends on logits and tokens, and may be negative. It is computed "
-        "once more after the call.",
-        _to_ablate,
+        "once more after the call. The model comes in training or evaluation mode.",
+        _in_a_mode,
         _increase,
     ),
 )
@@ -409,6 +435,11 @@ def _distances(g, *lengths):
     tokens = _padded(tokens, *lengths) if lengths else tokens
     visible = torch.ones(3, queries, keys, dtype=torch.bool)
     return {"weights": _weights(g, visible, 3 + whole(g, 0, 1)), "tokens": tokens}
+
+
+def _all_visible(g):
+    visible = torch.ones(3, 5, 4 + whole(g, 0, 3), dtype=torch.bool)
+    return {"weights": _weights(g, visible, 3), "visible": visible}
 
 
 def _visible(g):
@@ -438,10 +469,17 @@ MEASURES = (
     ),
     Probe(
         "`normalised_entropy` is entropy over the logarithm of the number of keys",
+        "All queries see all keys, and no weight is 0.",
+        _all_visible,
+        nth(1),
+    ),
+    Probe(
+        "the number of keys is that which the query sees; it counts from two keys on",
         "Queries see different numbers of keys, some one or none, which do not count. "
         "Some weights are 0.",
         _visible,
         nth(1),
+        why="Where all queries see all keys it is right.",
     ),
 )
 
@@ -453,17 +491,8 @@ def _long(g):
     return {"tokens": _padded(whole(g, 1, 6, batch, n), n, *lengths)}
 
 
-def _any_heads(g):
-    """Draw heads that attend at random, or to one token only."""
-    tokens = _long(g)["tokens"]
-    weights = _self_attention(g, tokens, 3)
-    one = F.one_hot(weights.argmax(-1), tokens.shape[1])
-    one = one * (tokens != 0)[:, None, :, None]
-    return {"weights": torch.cat([weights, one], dim=1), "tokens": tokens}
-
-
-def _scores_of_heads(my_pattern, my_score, weights, tokens):
-    """Return the scores of heads with 0, 1/4, ... all of the pattern, and of others.
+def _scores_of_heads(my_pattern, my_score, tokens):
+    """Return the scores of heads with 0, 1/4, ... all of the pattern.
 
     The rest of the former is uniform. They are scored in several ways that should not
     matter.
@@ -474,14 +503,12 @@ def _scores_of_heads(my_pattern, my_score, weights, tokens):
     mixed = amounts * pattern[:, None] + (1 - amounts) * uniform[:, None]
     least = pattern.masked_fill(~real[:, None], 2).argmin(-1)  # where it attends least
     elsewhere = (F.one_hot(least, tokens.shape[1]) * real[..., None]).float()
-    alone = [my_score(mixed[:, [head]], tokens) for head in range(5)]
+    alone = [my_score(mixed[:, [i]].flip(0), tokens.flip(0)) for i in range(5)]
     return {
         "together": my_score(mixed, tokens),
         "each alone": torch.cat(alone),
-        "sentences reversed": my_score(mixed.flip(0), tokens.flip(0)),
         "more padding": my_score(F.pad(mixed, (0, 3, 0, 3)), F.pad(tokens, (0, 3))),
         "elsewhere": my_score(elsewhere[:, None], tokens),
-        "others": my_score(weights, tokens),
     }
 
 
@@ -503,10 +530,9 @@ def _known(values, inputs):
     return max((pattern * t).sum() / t.any(axis=-1).sum() for t in tables)
 
 
-_of_score = partial(Probe, draw=_any_heads, call=_scores_of_heads, weight=0.5)
+_of_score = partial(Probe, draw=_long, call=_scores_of_heads, weight=0.5)
 WAYS = {  # of scoring the same heads, which should not matter
-    "each alone": "for a head that comes alone",
-    "sentences reversed": "in another order of the sentences",
+    "each alone": "for a head alone, and in another order of the sentences",
     "more padding": "with more padding on the right",
 }
 
@@ -515,8 +541,10 @@ def _change(way):
     return lambda values, _: abs(values["together"] - values[way]).max()
 
 
-def _highest_of_others(values, _):
-    return max(values["together"][0], values["elsewhere"].max())
+def _farthest(values, _):
+    """Return the score without the pattern that is farthest from a quarter."""
+    scores = [values["together"][0], *values["elsewhere"]]
+    return max(scores, key=lambda score: abs(score - 0.25))
 
 
 OWN_SCORE = (
@@ -554,17 +582,11 @@ OWN_SCORE = (
         between=(0.99, 1.0001),
     ),
     _of_score(
-        "`my_score`: uniform attention gets at most 0.5, and so do weights elsewhere",
-        "Measured is the higher one of two scores: of uniform attention, and of all "
-        "weight where the pattern has least.",
-        measure=_highest_of_others,
+        "`my_score`: uniform attention gets 0 to 0.5, and so do weights elsewhere",
+        "One head is uniform, one has all weight where the pattern has least. Measured "
+        "is that of their scores which is farther from 0.25.",
+        measure=_farthest,
         between=(-1e-4, 0.5001),
-    ),
-    _of_score(
-        "`my_score`: any head gets a score from 0 to 1",
-        "Measured is the largest distance of a score from 0.5.",
-        measure=lambda values, _: abs(values["others"] - 0.5).max(),
-        between=(0, 0.5001),
     ),
     _of_score(
         "`my_score`: more of the pattern gets a higher score",

@@ -160,12 +160,12 @@ class _Skewed(nn.Module):
         return self.factor * (query @ key.roll(1, -1).transpose(1, 2))
 
 
-def _sequences(g, *, padded=True, target=0):
+def _sequences(g, *, padded=True):
     batch, source, width, several = sizes(g, 4, low=3)
     words = whole(g, 1, source - 1, batch) if padded else torch.full((batch,), source)
     return {
         "memory": numbers(g, batch, source, width, most=1.0),
-        "states": numbers(g, batch, target or several, width, most=1.0),
+        "states": numbers(g, batch, one_of(g, several, 1), width, most=1.0),
         "mask": torch.arange(source) < words[:, None],
         "factor": numbers(g, 1),
     }
@@ -191,8 +191,8 @@ def _attend(Attention, memory, states, mask, factor):
 ATTEND = (
     Probe(
         "the weights are the softmax of the scores of each state with the memory",
-        "The score does not treat queries, the states, and keys alike. There is no "
-        "padding.",
+        "The score does not treat queries, the states, and keys alike. There is one "
+        "target word or several, and no padding.",
         lambda g: _sequences(g, padded=False),
         _attend,
         read=TYPES,
@@ -207,12 +207,6 @@ ATTEND = (
         ("context", "weights"),
         why="No finite number lies below every score, and what the softmax gives to "
         "padding is lost to the words.",
-    ),
-    Probe(
-        "one target word is enough, and gradients pass padding by",
-        "There is one target word, and some padding.",
-        lambda g: _sequences(g, target=1),
-        _attend,
     ),
 )
 
@@ -520,22 +514,43 @@ def _four(g):
 
 # 97.5 % of Student's t distribution lie below this, by degrees of freedom.
 T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}
-KINDS = [(9, 0.5), (-9, 0.5), (0.2, 3), (4, 12), (-4, 12), (4, 4.2), (-4, 4.2)]
-KINDS += [(4, 3.8), (-4, 3.8), (1, 0), (0, 0), (-1, 0)]
+KINDS = {  # the means and margins of differences
+    "far from 0": [(9, 0.5), (-9, 0.5)],
+    "just beyond 0": [(4, 3.8), (-4, 3.8)],
+    "around 0": [(0.2, 3), (4, 12), (-4, 12), (4, 4.2), (-4, 4.2)],
+    "without width": [(1, 0), (0, 0), (-1, 0)],
+}
 
 
 def _compared(g):
-    """Draw runs of two variants, for each mean and margin of their differences."""
-    count, first, second = whole(g, 3, 6), [], []
-    for place in torch.randperm(len(KINDS), generator=g).tolist():
-        mean, margin = KINDS[place]
-        noise, base = numbers(g, 2, count).tolist()
-        by = margin * count**0.5 / T975[count - 1] / statistics.stdev(noise)
-        gaps = [mean + by * (x - statistics.fmean(noise)) for x in noise]
-        base = [50 + 20 * x if by else 50 for x in base]
-        first.append([b + gap / 2 for b, gap in zip(base, gaps, strict=True)])
-        second.append([b - gap / 2 for b, gap in zip(base, gaps, strict=True)])
-    return {"first": first, "second": second}
+    """Draw runs of two variants, by where the interval of their differences lies."""
+    count, pairs = whole(g, 3, 6), {}
+    for kind, known in KINDS.items():
+        pairs[kind] = []
+        for place in torch.randperm(len(known), generator=g).tolist():
+            mean, margin = known[place]
+            noise, base = numbers(g, 2, count).tolist()
+            by = margin * count**0.5 / T975[count - 1] / statistics.stdev(noise)
+            gaps = [mean + by * (x - statistics.fmean(noise)) for x in noise]
+            base = [50 + 20 * x if by else 50 for x in base]
+            first = [b + gap / 2 for b, gap in zip(base, gaps, strict=True)]
+            second = [b - gap / 2 for b, gap in zip(base, gaps, strict=True)]
+            pairs[kind].append((first, second))
+    return pairs
+
+
+def _intervals(mean_and_interval, _, runs):
+    means, lows, highs = zip(
+        *(mean_and_interval(r) for r in runs.tolist()), strict=True
+    )
+    return {"means": means, "lower bounds": lows, "upper bounds": highs}
+
+
+def _verdicts(_, verdict, **pairs):
+    return {
+        f"verdicts on intervals {kind}": [verdict(*pair) for pair in own]
+        for kind, own in pairs.items()
+    }
 
 
 INTERVAL = (
@@ -543,9 +558,7 @@ INTERVAL = (
         "the mean, and the bounds t · s / √n below and above it",
         "Each row has 2 to 9 runs of one variant.",
         _four,
-        lambda mean_and_interval, _, runs: [
-            mean_and_interval(r) for r in runs.tolist()
-        ],
+        _intervals,
         read=f"{SEQ2SEQ}#translation-quality-against-source-length",
     ),
     Probe(
@@ -553,9 +566,7 @@ INTERVAL = (
         "The seed changes both runs much more than they differ. The interval contains "
         "0 or does not, far from it or by little; some have no width.",
         _compared,
-        lambda _, verdict, first, second: list(map(verdict, first, second)),
-        why="A verdict is not 0 where the interval contains 0, and else 1 or -1 as it "
-        "lies above or below.",
+        _verdicts,
     ),
 )
 

@@ -14,7 +14,7 @@ import numpy as np
 from attncourse.exercises.probe import Probe, Task
 from attncourse.exercises.recorded import Recorded
 from attncourse.exercises.relations import relation, swapped_axes
-from attncourse.exercises.run import Observation, Value, value_of
+from attncourse.exercises.run import KINDS, Observation, Value, value_of
 
 MOST_ROWS, MOST_COLUMNS = 4, 5  # of a matrix that is shown
 MOST_PARTS = 6  # of what is returned, named in a sentence
@@ -22,8 +22,6 @@ MOST_SHOWN = 16  # elements of an input whose numbers are shown
 NOT_DONE = "Not done yet."
 NOT_RUN = "This takes longer, so it is tried when everything before it holds."
 NUMERIC = ("tensor", "array", "number", "list")
-KINDS = {"tensor": "a tensor", "number": "a number", "list": "a list"}
-KINDS |= {"array": "a NumPy array", "text": "a text", "nothing": "None"}
 HIDDEN = (
     "It holds for the inputs of the notebook's own check, but not for other inputs "
     "that are drawn in the same way."

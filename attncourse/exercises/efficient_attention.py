@@ -329,7 +329,7 @@ def _lengths(tokens, width, window, whole_windows=False):
 
     def draw(g):
         n, d, w = whole(g, *tokens), whole(g, *width), whole(g, *window)
-        n = n * w if whole_windows else n
+        n = n * w * d if whole_windows else n
         return {"heads": whole(g, 2, 4), "tokens": n, "width": d, "window": w}
 
     return draw
@@ -347,7 +347,12 @@ def _in_blocks(answer, **drawn):
     return answer(*drawn.values())["in blocks"]
 
 
-BOTH = ((5, 7), (16, 19)), ((17, 21), (5, 8))  # widths and windows
+def _wide_and_narrow(answer, heads, tokens, width, window):
+    wide = answer(heads, tokens, width, window)
+    narrow = answer(heads, tokens, window, width)
+    return {"a wide window": wide["in blocks"], "a narrow one": narrow["in blocks"]}
+
+
 FULL = {
     "naive": "all scores, or of the output if that is larger",
     "fused, masked": "the mask (all heads share one), or of a larger output",
@@ -366,10 +371,10 @@ COSTS = (
     ),
     Probe(
         "in blocks: of each block, the scores or the copied keys if these are larger",
-        "The window divides the number of tokens. It is wider than the vectors, or "
-        "narrower.",
-        lambda g: one_of(g, *(_lengths((3, 9), *wide, True)(g) for wide in BOTH)),
-        _in_blocks,
+        "The window divides the number of tokens. It is wider than the vectors; then "
+        "`width` and `window` are exchanged.",
+        _lengths((1, 4), (5, 7), (16, 19), True),
+        _wide_and_narrow,
         why="Each query of a block has a score for every key of two windows; the keys "
         "that are copied for a block are two windows of vectors.",
     ),

@@ -9,16 +9,11 @@ from torch import nn
 
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.probe import FUSED, Exercise, Probe, Task, nth
-from attncourse.exercises.run import gradients, leaf
+from attncourse.exercises.run import backward, gradients, leaf
 
 PAGE = "chapters/04_positional_encoding"
 T5 = f"{PAGE}#t5-a-learned-number-for-each-bucket-of-distances"
 BEYOND = f"{PAGE}#length-extrapolation-six-schemes-beyond-the-trained-length"
-
-
-def _with_gradient(result, **leaves):
-    is_tensor = isinstance(result, torch.Tensor)
-    return {"result": result, **gradients(result, **leaves)} if is_tensor else result
 
 
 # 4.1
@@ -44,7 +39,7 @@ DISTANCES = (
 
 
 # 4.2
-def _bucketed(g, sides=1, right=True):
+def _bucketed(g, sides=1, right=True, far=True):
     """Draw distances, none of them on the edge between two buckets."""
     buckets = (2, 3, 5, 8, 9)[whole(g, 0, 4)]  # of one side
     edge = buckets // 2
@@ -60,6 +55,7 @@ def _bucketed(g, sides=1, right=True):
         distances[0, 0, 0] = 0
     else:
         distances = distances.clamp(max=-1)
+    distances = distances if far else distances.clamp(min=1 - edge)
     inputs = {"distances": distances, "num_buckets": sides * buckets}
     return inputs | {"max_distance": most} | ({"causal": False} if sides == 2 else {})
 
@@ -74,12 +70,19 @@ BUCKETS = (
         read=f"{PAGE}#shaw-a-learned-vector-for-each-distance",
     ),
     Probe(
-        "buckets: near distances have a bucket each, far ones share",
-        "The model is causal, so all keys to the right, at positive distances, are in "
-        "bucket 0.",
+        "buckets: near distances have a bucket each, keys to the right have bucket 0",
+        "The model is causal, and distances d into the past are less than e.",
+        lambda g: _bucketed(g, far=False),
+        nth(1),
+        why="The bucket is not d, or not 0 at positive distances.",
+        read=T5,
+    ),
+    Probe(
+        "buckets: far distances share buckets, up to the last one",
+        "The model is causal. Some distances are e and more, some beyond max_distance.",
         _bucketed,
         nth(1),
-        why="The buckets are not those of the formula.",
+        why="Where all d are less than e it is right.",
         read=T5,
     ),
     Probe(
@@ -126,7 +129,8 @@ def _bias(cls, num_heads, num_buckets, max_distance, scale, table, **counts):
     module = cls(num_heads, num_buckets, max_distance, *given)
     _set_table(module, table)
     module(1, 1)  # nothing of it should be kept
-    return _with_gradient(module(*counts.values()), table=next(module.parameters()))
+    bias = module(*counts.values())
+    return {"bias": bias, **gradients(bias, table=next(module.parameters()))}
 
 
 def _new_table(cls, **inputs):
@@ -229,7 +233,7 @@ ROTARY = (
         "There is a batch, or also heads. Neither `positions` nor `base` is given. "
         "Compared are the result and the gradient of x.",
         lambda g: {"x": numbers(g, *sizes(g, whole(g, 2, 3)), 4)},
-        lambda rotate, x: _with_gradient(rotate(x := leaf(x)), x=x),
+        backward,
     ),
     Probe(
         "half precision comes out as it came in, with exact angles",
@@ -267,7 +271,7 @@ def _with_bias(attend, scheme, **inputs):
     leaves = {name: leaf(x) for name, x in inputs.items()}
     query, key, value, bias = leaves.values()
     output = attend(query, key, value, scheme, lambda queries, keys, offset=0: bias)
-    return _with_gradient(output, **leaves)
+    return {"output": output, **gradients(output, **leaves)}
 
 
 def _all_schemes(attend, query, key, value, scheme):
@@ -327,18 +331,6 @@ ATTENTION = (
 SYMBOLS, DIGITS = 19, 12  # of the stand-ins for models and texts in the checks
 
 
-class Bigrams(nn.Module):
-    """A model whose logits follow from the token that was read last."""
-
-    def __init__(self, table):
-        super().__init__()
-        self.table = nn.Parameter(table.clone())
-
-    def forward(self, tokens):
-        """Return one row of the table for each token."""
-        return self.table[tokens]
-
-
 class ByPosition(nn.Module):
     """A model whose loss follows from the position, and which notes what it reads.
 
@@ -369,8 +361,9 @@ def numbered_texts(batch, length, seed):
 
 
 def _losses_and_gradient(losses, train_and_test, table, tokens):
-    model = Bigrams(table)
-    return _with_gradient(losses(model, tokens), table=model.table)
+    model = nn.Embedding.from_pretrained(table, freeze=False)
+    found = losses(model, tokens)
+    return {"losses": found, **gradients(found, table=model.weight)}
 
 
 def _experiment(g, gain=100.0, *, steps=(3, 6), default=False):

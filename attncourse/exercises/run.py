@@ -24,6 +24,8 @@ import torch
 from attncourse.exercises.probe import Probe
 
 MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 21, 600, 4
+KINDS = {"tensor": "a tensor", "number": "a number", "list": "a list"}  # in words
+KINDS |= {"array": "a NumPy array", "text": "a text", "nothing": "None"}
 PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
 INSTALLED = tuple(
     str(Path(p).resolve())
@@ -177,17 +179,14 @@ def _repr(thing) -> str:
 
 def form_of(thing) -> str:
     """Return in words what was returned."""
-    if thing is None:
-        return "None"
-    if isinstance(thing, torch.Tensor):
-        return f"a tensor of shape {tuple(thing.shape)}"
-    if isinstance(thing, np.ndarray):
-        return f"a NumPy array of shape {thing.shape}"
     if isinstance(thing, (tuple, list, dict, set, frozenset)):
         return f"a {type(thing).__name__} of {len(thing)}"
-    if isinstance(thing, PLAIN):
+    value = value_of(thing)
+    if value.kind in ("tensor", "array"):
+        return f"{KINDS[value.kind]} of shape {value.shape}"
+    if value.kind == "number":
         return f"the number {thing}"
-    return {"str": "a text"}.get(type(thing).__name__, f"a {type(thing).__name__}")
+    return KINDS.get(value.kind, value.text)
 
 
 def _of_error(error) -> str:
@@ -214,10 +213,11 @@ def leaf(x: torch.Tensor) -> torch.Tensor:
 def gradients(output: torch.Tensor, **leaves: torch.Tensor) -> dict:
     """Return the gradients of a weighted sum of an output, by names of the leaves.
 
-    What the output does not depend on has the gradient None.
+    What the output does not depend on has the gradient None; if the output is no
+    tensor, all have.
     """
     names = [f"the gradient of {name}" for name in leaves]
-    if not output.requires_grad:
+    if not isinstance(output, torch.Tensor) or not output.requires_grad:
         return dict.fromkeys(names)
     wave = torch.arange(output.numel()).reshape(output.shape).to(output.dtype)
     total = (output * torch.cos(wave * 1.3 + 0.4)).sum()

@@ -57,7 +57,7 @@ def test_the_source_reaches_the_decoder_through_attention_alone(source):
 
 def test_greedy_decoding_writes_what_forward_likes_best(source):
     model = translator()
-    written = model.greedy_decode(source, 6, end_idx=2)
+    written = GIVEN["translate"](model, source, 6)
     best = model(source, written).argmax(dim=-1)
     for row, liked in zip(written.tolist(), best.tolist(), strict=True):
         end = row.index(2) + 1 if 2 in row else len(row)

@@ -196,6 +196,13 @@ WRONG = {
             ),
             "should be a number",
         ),
+        "the model is left in evaluation mode": (
+            COLUMNS.format(
+                copy=".clone()",
+                increase="without - float(loss_of(model.eval(), tokens))",
+            ),
+            "Wrong: modules in training mode afterwards",
+        ),
     },
     "measures": {
         "as many keys as queries": (
@@ -207,7 +214,7 @@ WRONG = {
                 longest="99",
                 ratio="torch.special.entr(rows).sum(-1).mean(0) / keys.log().mean()",
             ),
-            "not yet `normalised_entropy` is entropy",
+            "not yet the number of keys is that",
         ),
     },
     "own_score": {
