@@ -57,14 +57,6 @@ def test_self_attention_is_that_of_the_package(chapter, numbers, masked):
     assert output.shape == (7, 5)  # d_v, not d_model
 
 
-def test_self_attention_is_that_of_pytorch(chapter, numbers):
-    torch = pytest.importorskip("torch")
-    X, maps = numbers
-    query, key, value = (torch.tensor(X @ W) for W in maps)
-    expected = torch.nn.functional.scaled_dot_product_attention(query, key, value)
-    np.testing.assert_allclose(chapter["self_attention"](X, *maps)[0], expected)
-
-
 def test_the_wrong_masking_is_right_until_a_row_is_empty(chapter):
     scores = np.random.default_rng(1).normal(size=(3, 5))
     mask = np.array([[1, 1, 0, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]])

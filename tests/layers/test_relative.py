@@ -206,18 +206,6 @@ def test_rotary_equals_a_product_of_complex_numbers(width):
             torch.testing.assert_close(turned[b, p], expected)
 
 
-@given(shift=st.integers(0, 5000), width=st.integers(2, 13))
-@settings(deadline=None, max_examples=30)
-def test_rotary_scores_depend_on_the_distance_only(shift, width):
-    query, key = draw(5, width, seed=1), draw(5, width, seed=2)
-    positions = torch.arange(5)
-    here = apply_rotary(query, positions) @ apply_rotary(key, positions).T
-    there = (
-        apply_rotary(query, positions + shift) @ apply_rotary(key, positions + shift).T
-    )
-    torch.testing.assert_close(here, there, atol=1e-9, rtol=1e-9)
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_rotary_holds_far_positions_in_low_precision(dtype):
     x = draw(1, 6, seed=3).to(dtype)

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from attncourse import GPT
 from attncourse.models.generating import generate, next_token_probabilities
+from tests.refusing import refuses
 
 
 def small(**options):
@@ -99,18 +100,13 @@ def test_each_block_begins_by_adding_nothing():
     torch.testing.assert_close(model(TOKENS), expected)
 
 
-def test_bad_input():
-    model = small()
-    with pytest.raises(ValueError, match=r"18 tokens.*context is 17"):
-        model(torch.zeros(1, 18, dtype=torch.long))
-    with pytest.raises(ValueError, match="ids from 0 to 52"):
-        model(TOKENS + 50)
-    with pytest.raises(TypeError, match="integer ids"):
-        model(TOKENS.float())
-    with pytest.raises(ValueError, match=r"13 tokens and 5 new.*17 tokens"):
-        generate(model, TOKENS.tolist(), 5)
-    with pytest.raises(ValueError, match="one is empty"):
-        generate(model, [[1], []], 5)
+test_bad_input = refuses(
+    (lambda: small()(TOKENS[:1].repeat(1, 2)[:, :18]), r"18 tokens.*context is 17"),
+    (lambda: small()(TOKENS + 50), "ids from 0 to 52"),
+    (lambda: small()(TOKENS.float()), TypeError, "integer ids"),
+    (lambda: generate(small(), TOKENS.tolist(), 5), r"13 tokens and 5 new.*17 tokens"),
+    (lambda: generate(small(), [[1], []], 5), "one is empty"),
+)
 
 
 # Drawing the next token ------------------------------------------------------------

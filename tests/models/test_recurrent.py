@@ -193,58 +193,38 @@ def test_each_row_of_a_batch_is_decoded_as_if_alone(lengths, extra, attention, s
         assert torch.equal(together[row], alone[0])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (dict(attention="cosine"), ValueError, "attention must be one of None, add"),
-        (dict(src_vocab_size=0), ValueError, "src_vocab_size must be at least 1"),
-        (dict(tgt_vocab_size=2.5), TypeError, "tgt_vocab_size must be a whole number"),
-        (dict(hidden_dim=-1), ValueError, "hidden_dim must be at least 1"),
-    ],
+SIZES = {"src_vocab_size": 13, "tgt_vocab_size": 11, "hidden_dim": 17}
+test_wrong_constructor_arguments_are_named = refuses(
+    ({"attention": "cosine"}, "attention must be one of None, add"),
+    ({"src_vocab_size": 0}, "src_vocab_size must be at least 1"),
+    ({"tgt_vocab_size": 2.5}, TypeError, "tgt_vocab_size must be a whole number"),
+    ({"hidden_dim": -1}, "hidden_dim must be at least 1"),
+    run=lambda arguments: RecurrentSeq2Seq(**SIZES | arguments),
 )
-def test_wrong_constructor_arguments_are_named(arguments, error, message):
-    sizes = dict(src_vocab_size=13, tgt_vocab_size=11, hidden_dim=17)
-    with pytest.raises(error, match=message):
-        RecurrentSeq2Seq(**{**sizes, **arguments})
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "error", "message"),
-    [
-        ([[1, 2]], None, TypeError, "source must be a tensor of integer ids.*list"),
-        (torch.ones(3, 7), None, TypeError, "source must be .*float32.*long"),
-        (torch.ones(7).long(), None, ValueError, r"source must have 2 axes.*\(7,\)"),
-        (torch.ones(3, 0).long(), None, ValueError, "at least one id"),
-        (torch.full((3, 7), 13), None, ValueError, "ids from 0 to 12.*13 to 13"),
-        (torch.full((3, 7), -1), None, ValueError, "ids from 0 to 12.*-1 to -1"),
-        (torch.tensor([[0, 1]]), None, ValueError, "padded on the right, but id 0"),
-        (None, torch.full((3, 5), 11), ValueError, "target must hold ids from 0 to 10"),
-        (None, torch.ones(3, 5), TypeError, "target must be a tensor of integer ids"),
-        (None, torch.ones(2, 5).long(), ValueError, r"same batch.*\(3, 7\).*\(2, 5\)"),
-    ],
+test_wrong_sources_are_named = refuses(
+    ([[1, 2]], TypeError, "source must be a tensor of integer ids.*list"),
+    (torch.ones(3, 7), TypeError, "source must be .*float32.*long"),
+    (torch.ones(7).long(), r"source must have 2 axes.*\(7,\)"),
+    (torch.ones(3, 0).long(), "at least one id"),
+    (torch.full((3, 7), 13), "ids from 0 to 12.*13 to 13"),
+    (torch.full((3, 7), -1), "ids from 0 to 12.*-1 to -1"),
+    (torch.tensor([[0, 1]]), "padded on the right, but id 0"),
+    run=lambda source: make("general")(source, make_target()),
 )
-def test_wrong_ids_are_named(source, target, error, message):
-    source = make_source() if source is None else source
-    target = make_target() if target is None else target
-    with pytest.raises(error, match=message):
-        make("general")(source, target)
-
-
-test_a_model_without_attention_has_no_weights_to_give = refuses(
-    (
-        lambda: make()(make_source(), make_target(), need_weights=True),
-        "no weights to return",
-    ),
-    (
-        lambda: make().greedy_decode(make_source(), TARGET, need_weights=True),
-        "no weights to return",
-    ),
+test_wrong_targets_are_named = refuses(
+    (torch.full((3, 5), 11), "target must hold ids from 0 to 10"),
+    (torch.ones(3, 5), TypeError, "target must be a tensor of integer ids"),
+    (torch.ones(2, 5).long(), r"same batch.*\(3, 7\).*\(2, 5\)"),
+    run=lambda target: make("general")(make_source(), target),
+)
+test_wrong_decoding_arguments_are_named = refuses(
+    ({"max_len": 0}, "max_len must be at least 1"),
+    ({"max_len": 5, "end_idx": 11}, "end_idx must be a target id, 0 to 10"),
+    ({"max_len": 5, "need_weights": True}, "no weights to return"),
+    run=lambda options: make().greedy_decode(make_source(), **options),
 )
 
 
-def test_wrong_decoding_arguments_are_named():
-    model, source = make(), make_source()
-    with pytest.raises(ValueError, match="max_len must be at least 1"):
-        model.greedy_decode(source, 0)
-    with pytest.raises(ValueError, match="end_idx must be a target id, 0 to 10"):
-        model.greedy_decode(source, TARGET, end_idx=TGT_VOCAB)
+def test_a_model_without_attention_has_no_weights_to_give():
+    with pytest.raises(ValueError, match="no weights to return"):
+        make()(make_source(), make_target(), need_weights=True)

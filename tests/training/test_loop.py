@@ -23,9 +23,13 @@ def loss_of(model, x, y):
     return nn.functional.cross_entropy(model(x), y)
 
 
-def run(model, **options):
+def run(model, batch_of=batch_of, loss_of=loss_of, **options):
     settings = {"steps": 30, "device": "cpu", "progress": False, **options}
     return train(model, batch_of, loss_of, **settings)
+
+
+def zeros(step):
+    return (torch.zeros(1),)
 
 
 def test_the_loss_falls_and_one_is_returned_for_each_step():
@@ -52,15 +56,7 @@ def test_the_rate_rises_and_falls_to_zero():
         seen.append(model.weight.item())
         return model.weight.sum()
 
-    train(
-        model,
-        lambda step: (torch.zeros(1),),
-        loss,
-        steps=200,
-        learning_rate=1.0,
-        device="cpu",
-        progress=False,
-    )
+    run(model, zeros, loss, steps=200, learning_rate=1.0)
     moves = [a - b for a, b in pairwise(seen)]
     # Adam moves by the rate when every gradient is the same.
     assert moves[0] == pytest.approx(0.1, rel=1e-3)
@@ -94,14 +90,7 @@ def test_parameter_groups_have_their_own_rates():
 
 def test_a_loss_that_is_not_finite_is_said():
     with pytest.raises(ValueError, match="the loss is nan at step 0"):
-        train(
-            make(),
-            batch_of,
-            lambda model, x, y: model(x).sum() * torch.nan,
-            steps=3,
-            device="cpu",
-            progress=False,
-        )
+        run(make(), loss_of=lambda model, x, y: model(x).sum() * torch.nan)
 
 
 @pytest.mark.parametrize("progress", [None, 0, False])
@@ -138,14 +127,10 @@ def test_a_matrix_tied_to_the_embedding_does_not_decay():
 def test_decay_shrinks_a_weight_that_has_no_gradient():
     model = nn.Linear(3, 2)
     before = model.weight.detach().clone()
-    run_groups = decay_groups(model, 1e-2, 0.5)
-    train(
-        model,
-        lambda step: (torch.zeros(1),),
-        lambda model, x: (model.weight * x).sum() + model.bias.sum(),
-        steps=1,
-        learning_rate=run_groups,
-        device="cpu",
-        progress=False,
-    )
+    groups = decay_groups(model, 1e-2, 0.5)
+
+    def loss(model, x):
+        return (model.weight * x).sum() + model.bias.sum()
+
+    run(model, zeros, loss, steps=1, learning_rate=groups)
     torch.testing.assert_close(model.weight, before * (1 - 1e-2 * 0.5))
