@@ -8,7 +8,7 @@ import torch
 
 from attncourse import recorded
 from attncourse.data.bpe import BPETokenizer
-from attncourse.widgets import ForwardPass, LanguageModel
+from attncourse.widgets import LanguageModel
 from attncourse.widgets._models import engine_text, weights_file
 
 TEXTS = [
@@ -78,8 +78,3 @@ def test_the_weights_are_small_and_are_sent_when_they_are_asked_for():
     widget._answer(widget, {"ask": "weights", "language": "french"}, [])
     widget._answer(widget, {"ask": "weights", "language": "gpt"}, [])
     assert sent == [({"weights": "gpt"}, [weights_file("gpt")])]
-
-
-def test_the_still_pictures_name_what_they_show():
-    assert "head 0 of layer 3" in LanguageModel("She was").still()
-    assert "layer 1 looks" in ForwardPass("She was", stage=3).still()

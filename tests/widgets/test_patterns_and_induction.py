@@ -151,9 +151,3 @@ def test_an_induction_head_shows_what_pytorch_computes(show):
     assert page.locator("svg").is_hidden()
     page.get_by_role("button", name="Other letters").click()
     check("KMTBXE", 7)
-
-
-def test_the_still_picture_of_an_induction_head_is_of_the_repeated_text():
-    model = Transformer(27, 16, 4, 2, positions="rotary", feedforward_dim=0).eval()
-    tokens = repeated_sequence_batch(4, 4, 4, 26, seed=3)[0]
-    assert "“KMTKMT”" in InductionHead(model, tokens, text="KMT").still()

@@ -129,8 +129,3 @@ def test_copies_are_counted_and_the_length_follows(shown):
     assert "of 41 symbols" in report.inner_text()
     page.locator("input[type=text]").fill("ABX")
     assert "does not know “X”" in report.inner_text()
-
-
-def test_the_still_pictures_say_what_they_show():
-    assert "against the length" in Copying().still()
-    assert "what was ENIAC ?" in Reading().still()
