@@ -4,18 +4,21 @@ import pytest
 import torch
 
 
-def refuses(*cases, run=lambda call: call()):
+def refuses(*cases, run=lambda call: call(), over=None):
     """Return a test that runs each case and expects its error.
 
     A case is (call, message) for a ValueError, else (call, error, message): what `run`
-    is given, and a pattern in the message.
+    is given, and a pattern in the message. With `over`, each case is run for each of
+    these values, which `run` is given too.
     """
+    values = [()] if over is None else [(value,) for value in over]
 
+    @pytest.mark.parametrize("value", values)
     @pytest.mark.parametrize("case", cases)
-    def test(case):
+    def test(case, value):
         call, *error, message = case
         with pytest.raises(*(error or [ValueError]), match=message):
-            run(call)
+            run(call, *value)
 
     return test
 

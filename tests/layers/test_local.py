@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from attncourse.layers import local
 from attncourse.layers.local import local_attention, local_attention_in_blocks
 from tests.layers.attending import assert_same_gradients, draw, masked
+from tests.refusing import generator, refuses
 
 VERSIONS = [local_attention, local_attention_in_blocks]
 
@@ -119,22 +120,15 @@ def test_gradients_of_some_inputs_only(rng):
     assert value.grad.sum().item() == pytest.approx(29 * 7, rel=1e-5)
 
 
-@pytest.mark.parametrize("attend", VERSIONS)
-@pytest.mark.parametrize(
-    ("window", "error", "message"),
-    [
-        (0, ValueError, "window must be at least 1, but got 0"),
-        (-3, ValueError, "window must be at least 1, but got -3"),
-        (2.5, TypeError, "window must be a whole number, but got 2.5 of type float"),
-        (True, TypeError, "window must be a whole number, but got True of type bool"),
-        (None, TypeError, "window must be a whole number, but got None"),
-    ],
+test_a_window_that_is_no_positive_whole_number_is_refused = refuses(
+    (0, "window must be at least 1, but got 0"),
+    (-3, "window must be at least 1, but got -3"),
+    (2.5, TypeError, "window must be a whole number, but got 2.5 of type float"),
+    (True, TypeError, "window must be a whole number, but got True of type bool"),
+    (None, TypeError, "window must be a whole number, but got None"),
+    run=lambda window, attend: attend(*draw(generator(), (), 11), window=window),
+    over=VERSIONS,
 )
-def test_a_window_that_is_no_positive_whole_number_is_refused(
-    rng, attend, window, error, message
-):
-    with pytest.raises(error, match=message):
-        attend(*draw(rng, (), 11), window=window)
 
 
 def test_other_devices_take_the_version_in_blocks(rng):

@@ -82,26 +82,18 @@ def test_lengths_from_none_to_max_len_are_taken(length):
         assert layer(torch.zeros(2, length, 6)).shape == (2, length, 6)
 
 
-@pytest.mark.parametrize(
-    "make", [SinusoidalPositionalEncoding, LearnedPositionalEncoding]
+test_bad_input_is_named = refuses(
+    (
+        torch.zeros(2, 12, 6),
+        "x has 12 tokens from position 0 on, .* 11 positions at most",
+    ),
+    (torch.zeros(2, 5, 4), "6 entries on its last axis"),
+    (torch.zeros(5, 6), "x must have 3 axes"),
+    (torch.zeros(2, 5, 6).long(), TypeError, "embedded first"),
+    (torch.zeros(2, 5, 6, device="meta"), "x is on meta"),
+    run=lambda x, make: make(6, 11)(x),
+    over=[SinusoidalPositionalEncoding, LearnedPositionalEncoding],
 )
-@pytest.mark.parametrize(
-    ("x", "error", "message"),
-    [
-        (
-            torch.zeros(2, 12, 6),
-            ValueError,
-            "x has 12 tokens from position 0 on, .* 11 positions at most",
-        ),
-        (torch.zeros(2, 5, 4), ValueError, "6 entries on its last axis"),
-        (torch.zeros(5, 6), ValueError, "x must have 3 axes"),
-        (torch.zeros(2, 5, 6).long(), TypeError, "embedded first"),
-        (torch.zeros(2, 5, 6, device="meta"), ValueError, "x is on meta"),
-    ],
-)
-def test_bad_input_is_named(make, x, error, message):
-    with pytest.raises(error, match=message):
-        make(6, 11)(x)
 
 
 test_a_layer_that_cannot_work_is_not_made = refuses(
