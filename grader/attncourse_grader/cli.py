@@ -211,7 +211,8 @@ def _run(parsed) -> int:
         return getattr(commands, f"run_{parsed.command}")(parsed)
     except (Refused, Stopped) as sentence:
         text = one_line(sentence, 1000)
-        print(text[:1].upper() + text[1:], file=sys.stderr)
+        begins = text.split()[0].isalpha()  # with a word, not with the name of a file
+        print(text[0].upper() + text[1:] if begins else text, file=sys.stderr)
     except BrokenPipeError:
         raise
     except Exception as error:

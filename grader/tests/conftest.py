@@ -1,5 +1,6 @@
 """A stand-in for the grader, so that tests of what is around it take no time."""
 
+import textwrap
 from pathlib import Path
 
 import nbformat
@@ -7,10 +8,14 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.compare import Verdict
+from attncourse_grader.cli import main
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade import grading
 from attncourse_grader.grade.by_hand import answers_by_hand
 from attncourse_grader.grade.compose import find_template
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
+from attncourse_grader.isolate import forking
 from attncourse_grader.workers import grade_one, looked_at
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
@@ -80,3 +85,50 @@ def notebook():
 def solutions():
     """Return the folder of the course's own solutions."""
     return SOLUTIONS
+
+
+@pytest.fixture
+def hand_in(tmp_path):
+    """Return a function that writes a notebook of some cells, of code where texts."""
+
+    def write(*cells, metadata=None, name="ada.ipynb"):
+        cells = [new_code_cell(c) if isinstance(c, str) else c for c in cells]
+        path = tmp_path / name
+        nbformat.write(new_notebook(cells=cells, metadata=metadata or {}), path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def grade(tmp_path, solutions, calls):
+    """Return a function that grades what lies in tmp_path/in into tmp_path/grades."""
+
+    def run(*more, places=(tmp_path / "in",)):
+        calls.clear()
+        words = ["grade", *map(str, places), "--solutions", str(solutions)]
+        return main([*words, "--out", str(tmp_path / "grades"), *more])
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def forker():
+    """Take the forking process down with the tests, with all that it forked."""
+    yield
+    forking.forker().close()
+
+
+@pytest.fixture
+def no_rule(monkeypatch):
+    """Let isolation alone decide, without the rule that reads the source."""
+    monkeypatch.setattr(grading, "forbidden_uses", lambda source, names: [])
+
+
+def define(task, body):
+    """Return code that defines all names of a task of exercise 1, with one body."""
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return "\n".join(
+        f"def {name}(*arguments, **options):\n{lines}"
+        for name in exercise_of("1_attention_from_scratch").task(task).answers
+    )

@@ -69,8 +69,9 @@ def test_every_command_explains_itself(command, capsys):
         (["--penalty", "lots"], "10%/day"),
         (["--deadline", "soon"], "2026-12-01T23:59"),
         (["--deadline", "7=2026-12-01"], "no exercise '7'"),
-        (["--students", "none.csv"], "cannot be read"),
-        (["--times", "none.csv"], "cannot be read"),
+        (["--students", "none.csv"], "none.csv cannot be read"),
+        (["--times", "none.csv"], "none.csv cannot be read"),
+        (["--times", "/dev/null"], "has no line that says when"),
         (["--solutions", "none"], "--solutions"),
     ],
 )

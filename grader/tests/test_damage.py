@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from attncourse_grader.batch import BOOK
-from attncourse_grader.cli import main
 
 KILLED = """
 import os, random, signal, sys, threading, time
@@ -24,7 +23,7 @@ from attncourse_grader.workers import looked_at
 def grade(path, solutions, secret, student):
     time.sleep(0.01)
     found = stand_in(path, solutions=solutions, student=student)
-    return {"record": record_of(found), "answers": {}, "variant": ""}
+    return {"record": record_of(found), "answers": {}}
 
 # The lock of the bars is one that forks share: whoever is killed with it keeps it.
 tqdm.set_lock(threading.RLock())
@@ -50,18 +49,6 @@ for moment in range(20):
     os.waitpid(child, 0)
 sys.exit(batch.grade_course([Path(sys.argv[1])], course, grade=grade))
 """
-
-
-@pytest.fixture
-def grade(tmp_path, solutions, calls):
-    """Grade what lies in tmp_path/in into tmp_path/grades."""
-
-    def run(*more):
-        calls.clear()
-        words = ["grade", str(tmp_path / "in"), "--solutions", str(solutions)]
-        return main([*words, "--out", str(tmp_path / "grades"), *more])
-
-    return run
 
 
 def test_killed_at_many_moments_every_grade_is_there_once_and_right(

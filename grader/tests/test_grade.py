@@ -4,9 +4,7 @@ import csv
 import json
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
@@ -30,16 +28,6 @@ FIRST = "1_attention_from_scratch"
 RIGHT = """\
 def attention_scores(query, key):
     return query @ key.mT / key.shape[-1] ** 0.5"""
-
-
-@pytest.fixture
-def hand_in(tmp_path):
-    def write(*cells, name="ada.ipynb"):
-        path = tmp_path / name
-        nbformat.write(new_notebook(cells=[new_code_cell(c) for c in cells]), path)
-        return path
-
-    return write
 
 
 def graded(path, **options):

@@ -22,18 +22,6 @@ from attncourse_grader.records.late import Penalty, in_words, read_penalty
 FIRST = "1_attention_from_scratch"
 
 
-@pytest.fixture
-def grade(tmp_path, solutions, calls):
-    """Grade what lies in tmp_path/in into tmp_path/grades."""
-
-    def run(*more, places=(tmp_path / "in",)):
-        calls.clear()
-        words = ["grade", *map(str, places), "--solutions", str(solutions)]
-        return main([*words, "--out", str(tmp_path / "grades"), *more])
-
-    return run
-
-
 def standing(tmp_path, student="ada"):
     with Gradebook(tmp_path / "grades" / BOOK, must_exist=True) as book:
         (found,) = [s for s in effective_grades(book) if s.student == student]

@@ -7,7 +7,6 @@ points, the others none; it ends in time; and outside nothing has happened.
 import contextlib
 import os
 import socket
-import textwrap
 import time
 from pathlib import Path
 
@@ -22,31 +21,24 @@ from attncourse_grader.grade.compose import find_template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of
 from attncourse_grader.isolate import forking
+from conftest import SOLUTIONS, define
 
-ROOT = Path(__file__).resolve().parents[2]
-SOLUTIONS = ROOT / "solutions"
+# Whatever the rule about forbidden names would refuse is run: isolation is tested.
+pytestmark = pytest.mark.usefixtures("forker", "no_rule")
 EXERCISE = exercise_of("1_attention_from_scratch")
 TASKS = ["scores", "weights", "attention", "masks", "masked", "gradient"]
 HONEST = "weights"
 LONGEST = 300  # seconds for a notebook, where many others use the processors
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def template():
-    """Take the forking process down with the tests, with all that it forked."""
-    yield find_template(EXERCISE, SOLUTIONS)
-    forking.forker().close()
+    return find_template(EXERCISE, SOLUTIONS)
 
 
 @pytest.fixture(autouse=True)
 def short_deadlines(monkeypatch):
     monkeypatch.setattr(grading, "LIMITS", (3, 6))
-
-
-@pytest.fixture(autouse=True)
-def no_rule(monkeypatch):
-    """Run what the rule about forbidden names would refuse: isolation is tested."""
-    monkeypatch.setattr(grading, "forbidden_uses", lambda source, names: [])
 
 
 @pytest.fixture
@@ -87,15 +79,6 @@ def is_alive(process):
     with contextlib.suppress(psutil.Error):
         return process.status() != psutil.STATUS_ZOMBIE
     return False
-
-
-def define(task, body):
-    """Return code that defines all names of a task, with the same body."""
-    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
-    return "\n".join(
-        f"def {name}(*arguments, **options):\n{lines}"
-        for name in EXERCISE.task(task).answers
-    )
 
 
 def right_answer(template, name):

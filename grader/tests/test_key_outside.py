@@ -6,8 +6,6 @@ a test shows what holds without it.
 """
 
 import json
-import textwrap
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -16,9 +14,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from attncourse.exercises.run import draw
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
-from attncourse_grader.isolate import forking
+from conftest import SOLUTIONS, define
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+pytestmark = pytest.mark.usefixtures("forker")
 FIRST = "1_attention_from_scratch"
 HONEST = "def attention_weights(scores):\n    return torch.softmax(scores, -1)"
 RIGHT = """
@@ -29,22 +27,9 @@ def attention(query, key, value, dropout=0.0):
 TASKS = ("scores", "attention", "masked", "multi_head")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def forker():
-    """Take the forking process down with the tests, with all that it forked."""
-    yield
-    forking.forker().close()
-
-
 @pytest.fixture(autouse=True)
 def short_deadlines(monkeypatch):
     monkeypatch.setattr(grading, "LIMITS", (6, 12))
-
-
-@pytest.fixture
-def no_rule(monkeypatch):
-    """Let isolation alone decide, without the rule that reads the source."""
-    monkeypatch.setattr(grading, "forbidden_uses", lambda source, names: [])
 
 
 @pytest.fixture
@@ -60,15 +45,6 @@ def grade(tmp_path):
         return {task.task.name: task for task in found.tasks}
 
     return graded
-
-
-def define(task, body):
-    """Return code that defines all names of a task, with the same body."""
-    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
-    return "\n".join(
-        f"def {name}(*arguments, **options):\n{lines}"
-        for name in exercise_of(FIRST).task(task).answers
-    )
 
 
 # Where right answers, or what makes them, could be imported or read from.

@@ -3,9 +3,8 @@
 import json
 import re
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused, read_submission
@@ -13,17 +12,6 @@ from attncourse_grader.workers import look
 
 FIRST = exercise_of("1_attention_from_scratch")
 SCORES = "def attention_scores(query, key):\n    return query @ key.mT"
-
-
-@pytest.fixture
-def hand_in(tmp_path):
-    def write(*cells, metadata=None, name="work.ipynb"):
-        cells = [new_code_cell(c) if isinstance(c, str) else c for c in cells]
-        path = tmp_path / name
-        nbformat.write(new_notebook(cells=cells, metadata=metadata or {}), path)
-        return path
-
-    return write
 
 
 def source_of(submission, name="scores"):

@@ -54,8 +54,6 @@ def _code_of(template, submission: Submission, name: str) -> str:
     task = template.exercise.task(name)
     if name in submission.broken:
         return submission.broken[name].text
-    others = template.exercise.answers_beside(task)
-    own = template.not_given(submission.statements)
-    own = [s for s in own if s.binds & set(task.answers) or not s.binds & others]
+    own = template.own_part(task, submission.statements)
     text = "\n\n".join(s.text for s in needed(task.answers, own))
     return "" if "raise NotImplementedError" in text else text

@@ -87,6 +87,12 @@ class Template:
         given = {s.text.strip() for s in self.given}
         return [s for s in statements if s.text.strip() not in given]
 
+    def own_part(self, task: Task, statements: list[Statement]) -> list[Statement]:
+        """Return a student's statements without those that answer other tasks alone."""
+        own, others = set(task.answers), self.exercise.answers_beside(task)
+        found = self.not_given(statements)
+        return [s for s in found if s.binds & own or not s.binds & others]
+
     def environment(self, more=()) -> dict:
         """Return what a process for this exercise imports, and what it must not."""
         forbidden = (*self.exercise.forbidden, *more)
@@ -159,9 +165,7 @@ def code_for(
 
 def source_of(task: Task, submission: Submission, template: Template) -> str:
     """Return the answer to a task with all that it needs, but other tasks' answers."""
-    others = template.exercise.answers_beside(task)
-    own = template.not_given(submission.statements)
-    own = [s for s in own if s.binds & set(task.answers) or not s.binds & others]
+    own = template.own_part(task, submission.statements)
     found = needed(task.answers, [*template.given, *own])
     return "\n\n".join(s.text for s in found)
 

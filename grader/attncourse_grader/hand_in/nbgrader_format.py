@@ -12,8 +12,8 @@ import functools
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
-from attncourse_grader.hand_in.release import MODEL_ANSWER, text_of
-from attncourse_grader.hand_in.submission import Refused, is_text, read_notebook
+from attncourse_grader.hand_in.release import MODEL_ANSWER, release
+from attncourse_grader.hand_in.submission import is_text
 
 SCHEMA = 3  # of nbgrader's metadata of cells
 TEST = """\
@@ -97,14 +97,7 @@ def _shares(task) -> list[float]:
 
 def export_for_nbgrader(solution: Path, folder: Path) -> Path:
     """Write the source of one assignment into a course folder of nbgrader."""
-    notebook = assignment_from(read_notebook(solution), solution.stem)
-    path = folder / "source" / solution.stem / solution.name
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text_of(notebook), encoding="utf8")
-    except OSError as error:
-        raise Refused(f"{path} cannot be written ({error.strerror}).") from None
-    return path
+    return release(solution, folder / "source" / solution.stem, assignment_from)
 
 
 def require(notebook: str, task: str, place: int, *answers) -> None:

@@ -74,10 +74,10 @@ def exercise_from(solution, name: str):
     return notebook
 
 
-def release(solution: Path, folder: Path) -> Path:
-    """Write the exercise of one solution file into a folder."""
+def release(solution: Path, folder: Path, make=exercise_from) -> Path:
+    """Write what is made from one solution file into a folder."""
     try:
-        notebook = exercise_from(read_notebook(solution), solution.stem)
+        notebook = make(read_notebook(solution), solution.stem)
     except ValueError as error:
         raise Refused(f"{solution.name}: {error}") from None
     path = folder / solution.name

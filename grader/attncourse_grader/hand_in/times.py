@@ -114,6 +114,8 @@ def read_times(text: str) -> list[Said]:
         if not when:
             raise Refused(f"{where}: no column says when. Name it handed_in.")
         found.append(Said(row, own, read_time(when)))
+    if not found:
+        raise Refused(f"{path.name} has no line that says when anything came.")
     return found
 
 
