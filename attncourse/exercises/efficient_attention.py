@@ -82,27 +82,24 @@ def _growth(values, inputs):
     return (twice / once).max()
 
 
-def _over_axes(*more):
-    """Return a call with several numbers of leading axes, the last of two being 1."""
+def _over_axes(*ways):
+    """Return a call with several numbers of leading axes, the last of two being 1.
+
+    It differentiates, too: the outputs of all ways, added up. The outputs with other
+    axes are those of the first way.
+    """
 
     def call(answer, query, key, value, **options):
-        found, rest = {}, (*options.values(), *more)
+        found, rest = {}, options.values()
         for many, at in AXES.items():
             inputs = (x[at] for x in (query, key, value))
-            found[f"the output with {many}"] = answer(*inputs, *rest)
-        return found
+            found[f"the output with {many}"] = answer(*inputs, *rest, *ways[0])
 
-    return call
-
-
-def _backward(*ways):
-    """Return a call that differentiates the outputs of some ways, added up."""
-
-    def call(answer, query, key, value, **options):
         def added_up(*inputs):
-            return sum(answer(*inputs, *options.values(), *way) for way in ways)
+            return sum(answer(*inputs, *rest, *way) for way in ways)
 
-        return backward(added_up, query=query[0, 1], key=key[0, 1], value=value[0, 1])
+        alone = {"query": query[0, 1], "key": key[0, 1], "value": value[0, 1]}
+        return found | backward(added_up, ("the output alone",), **alone)
 
     return call
 
@@ -127,17 +124,13 @@ def _common(scores, axes, ways, counted, limit, limit_in_words, not_needed):
             scores,
         ),
         Probe(
-            "any leading axes, each sequence by itself; values of another width",
-            "There are no leading axes, or one, two or three.",
+            "any leading axes, each sequence by itself; other widths of values; "
+            "gradients",
+            "There are none to three leading axes, and the last block is not full."
+            + " Gradients are of a causal and a two-sided output." * (len(ways) - 1),
             axes,
-            _over_axes(*ways[0]),
-        ),
-        Probe(
-            "the gradients are right as well",
-            "The last block is not full. Only the part [0, 1] of the tensors is used."
-            + " A causal and a two-sided output are added." * (len(ways) - 1),
-            axes,
-            _backward(*ways),
+            _over_axes(*ways),
+            weight=2,
         ),
         Probe(
             f"the largest tensor holds at most {limit_in_words}",
