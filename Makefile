@@ -44,7 +44,7 @@ serve: book ## show the site on http://localhost:8000 (PORT=... for another port
 
 .PHONY: site-zip
 site-zip: book ## pack the site into one file for reading offline
-	$(PY) tools/site_zip.py
+	$(PY) tools/publish.py --zip
 
 .PHONY: files
 files: book ## make a PDF and an EPUB of the course, for reading offline

@@ -1,6 +1,5 @@
 """The PDF and the EPUB, made from a site of two pages."""
 
-import shutil
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from posixpath import dirname, join, normpath
@@ -147,7 +146,7 @@ def test_the_files_are_offered_once(site, tmp_path):
 
 def test_the_pdf_has_numbered_contents_and_bookmarks(site, parts, tmp_path):
     pikepdf = pytest.importorskip("pikepdf")
-    browser = next(filter(None, map(shutil.which, book_files.BROWSERS)), None)
+    browser = book_files.chromium()
     if browser is None:
         pytest.skip("no Chromium was found")
     path, before = tmp_path / "book.pdf", set(site.iterdir())

@@ -28,10 +28,10 @@ from lxml.html import parse
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "book" / "_ext"))
 import course_repository as naming  # noqa: E402
+from course_cards import chromium  # noqa: E402
 
 NAME, TITLE = "attention-measured", "Attention, measured"
 AUTHORS = "The attncourse authors"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LEFT_OUT = ("book/api", "exercises/")
 UNWANTED = (
     "self::script or self::style or self::svg[not(node())]"
@@ -239,10 +239,10 @@ def write_pdf(path, site, parts, front, browser):
         tempfile.NamedTemporaryFile(dir=site, suffix=".html") as file,
     ):
         page = Path(file.name)
-        chromium = playwright.chromium.launch(
+        running = playwright.chromium.launch(
             executable_path=browser, args=["--no-sandbox", "--disable-gpu"]
         )
-        tab = chromium.new_page(java_script_enabled=False)
+        tab = running.new_page(java_script_enabled=False)
         for _ in range(2):
             page.write_text(printed(parts, front, numbers), "utf8")
             tab.goto(page.as_uri(), timeout=0)
@@ -251,7 +251,7 @@ def write_pdf(path, site, parts, front, browser):
                 count = {page.objgen: n for n, page in enumerate(pdf.pages, start=1)}
                 for place, target in pdf.Root.get("/Dests", {}).items():
                     numbers[place[1:]] = count[target[0].objgen]
-        chromium.close()
+        running.close()
     with pikepdf.open(path, allow_overwriting_input=True) as pdf:  # half as large
         pdf.docinfo["/Author"] = AUTHORS
         pdf.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate)
@@ -275,7 +275,7 @@ def main():
     site = ROOT / "_build" / "html"
     if not (site / "index.html").is_file():
         sys.exit(f"{site} holds no site. Build it first with: make book")
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser = chromium()
     if browser is None:
         sys.exit("No Chromium was found: install it, e.g. 'sudo apt install chromium'.")
     address = naming.repository(ROOT).pages

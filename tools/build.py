@@ -1,7 +1,6 @@
 """Run the chapters and build the site.
 
-    python tools/build.py            run what has changed, then build _build/html
-    python tools/build.py --run-only only run the chapters
+    python tools/build.py
 
 A chapter's outputs depend on its code, on the package, on the pinned environment and
 on the version of Python. Jupyter's own cache looks at the code only, so the other three
@@ -12,11 +11,9 @@ process to a core; Sphinx then finds every result in the cache and runs nothing.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import fcntl
 import hashlib
-import importlib.util
 import os
 import platform
 import shutil
@@ -28,6 +25,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "book" / "_ext"))
+import course_repository as naming  # noqa: E402
+
 CACHES = ROOT / ".cache" / "notebooks"
 BUILD = ROOT / "_build"
 STAMP = BUILD / "built-from"
@@ -80,21 +80,11 @@ def environment_key() -> str:
     )
 
 
-def load_extension(name: str):
-    """Import a module of book/_ext, which is not on Python's path."""
-    path = ROOT / "book" / "_ext" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def site_key() -> str:
     """Name everything that the site is made from."""
     sources = files_under("attncourse", "book", "chapters", "exercises")
     tops = [ROOT / n for n in ("_config.yml", "_toc.yml", "requirements.txt")]
     words = [platform.python_version(), Path(__file__).read_text(encoding="utf8")]
-    naming = load_extension("course_repository")
     words += naming.repository(ROOT)  # the pages name it
     return digest([*sources, *tops], *words)
 
@@ -253,7 +243,7 @@ def one_build_at_a_time():
         yield
 
 
-def build(run_only: bool = False) -> int:
+def build() -> int:
     """Build the site from what has changed; return the exit status."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("IPYTHONDIR", str(ROOT / ".cache" / "ipython"))
@@ -264,14 +254,12 @@ def build(run_only: bool = False) -> int:
         index = BUILD / "html" / "index.html"
         keys = [site_key(), sphinx_key()]
         before = STAMP.read_text(encoding="utf8").split() if STAMP.exists() else []
-        if before == keys and index.exists() and not run_only:
+        if before == keys and index.exists():
             say("The site is up to date: _build/html/index.html")
             return 0
         if failed := run_chapters(cache_path):
             say(f"{failed} of the chapters failed; the tracebacks are above.")
             return 1
-        if run_only:
-            return 0
         STAMP.unlink(missing_ok=True)
         if run_sphinx(cache_path, every_page=before[1:] != keys[1:]):
             # Sphinx would skip the pages with warnings next time, and so pass.
@@ -287,6 +275,4 @@ def build(run_only: bool = False) -> int:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run-only", action="store_true", help="only run chapters")
-    sys.exit(build(parser.parse_args().run_only))
+    sys.exit(build())

@@ -1,7 +1,8 @@
-"""Publish the built site: to the branch gh-pages of the remote, or to a folder.
+"""Publish the built site: to the branch gh-pages, to a folder, or as one file.
 
     python tools/publish.py                  push _build/html to the branch gh-pages
     python tools/publish.py --to /srv/www    bring a folder in step with _build/html
+    python tools/publish.py --zip            pack _build/html for reading offline
 
 ghp-import writes the branch: one commit without parents, so that old sites do not pile
 up in the repository; the working tree and the current branch are not touched. A folder
@@ -15,10 +16,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
+ARCHIVE = "attention-measured"
 LIST = ".published"
 EMAIL = "publish@attncourse.invalid"
 sys.path.append(str(ROOT / "book" / "_ext"))
@@ -128,16 +131,30 @@ def publish_folder(site, folder):
         )
 
 
+def pack(site, folder):
+    """Write a site into an archive with one folder in it; return its path."""
+    site_files(site)
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copytree(site, Path(scratch, ARCHIVE))
+        packed = Path(shutil.make_archive(folder / ARCHIVE, "zip", scratch))
+    size = packed.stat().st_size / 1e6
+    print(f"{packed}, {size:.1f} MB. Unpack it and open index.html.")
+    return packed
+
+
 def main(argv=None):
     """Publish as the command line says; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="publish to a folder")
+    parser.add_argument("--zip", action="store_true", help="pack the site")
     parser.add_argument(
         "--remote", help="the remote to push to, or its address (origin)"
     )
     options = parser.parse_args(argv)
     try:
-        if options.to:
+        if options.zip:
+            pack(SITE, SITE.parent)
+        elif options.to:
             publish_folder(SITE, options.to.expanduser())
         else:
             publish_branch(SITE, options.remote, ROOT)

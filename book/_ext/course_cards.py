@@ -1,7 +1,7 @@
 """Draw what a link to a chapter is shown with: its title and its first picture.
 
 Chromium draws it from the built page. Where there is none, or where the site's address
-is not known, which such a link needs, all pages share one picture; see course_travel.
+is not known, which such a link needs, all pages share one picture.
 """
 
 import re
@@ -10,6 +10,7 @@ from pathlib import Path
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FOLDER = "_static/cards"
+OTHERS = "_static/page.png"  # what a link to a page without a card is shown with
 SIZE = {"width": 1200, "height": 630}
 STYLE = """
   body { display: grid; grid-template-rows: auto 1fr; margin: 0; height: 630px;
@@ -41,14 +42,25 @@ CARD = """async (style) => {
 }"""
 
 
-def draw(pages, folder, chromium):
+def chromium():
+    """Return the path of the system's Chromium, or None."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def card_of(page):
+    """Return the address of what a link to a page is shown with, within the site."""
+    drawn = re.match(r"chapters/\d", page) and chromium()
+    return f"{FOLDER}/{page.split('/')[1]}.png" if drawn else OTHERS
+
+
+def draw(pages, folder, program):
     """Draw a card for each page of {name: path} into a folder, as PNG."""
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox"]
+            executable_path=program, args=["--no-sandbox"]
         )
         tab = browser.new_page(viewport=SIZE)
         tab.set_default_timeout(120_000)
@@ -63,15 +75,14 @@ def draw(pages, folder, chromium):
 def draw_all(app, exception):
     if exception or app.builder.format != "html" or not app.course_repository.pages:
         return
-    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if chromium:
+    if program := chromium():
         out = Path(app.outdir)
         names = [n for n in app.env.found_docs if re.match(r"chapters/\d", n)]
         pages = {name.split("/")[1]: out / f"{name}.html" for name in sorted(names)}
-        draw(pages, out / FOLDER, chromium)
+        draw(pages, out / FOLDER, program)
 
 
 def setup(app):
-    # after course_local, which gives figures their sizes; before course_travel
+    # after course_local, which gives figures their sizes
     app.connect("build-finished", draw_all, priority=650)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

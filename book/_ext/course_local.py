@@ -1,18 +1,15 @@
 """Keep what the pages load to what they need, all of it from the site itself.
 
 It also tells browsers the size of each figure, so that nothing moves when it arrives,
-writes the description that search engines show, gives the sidebar a role, and takes
-away two that are wrong.
+gives the sidebar a role, and takes away two that are wrong and a tag said twice.
 
 The theme draws its icons with a script of 1.5 MB and ships fonts, source maps and logos
 that no page of this book shows. ``icons.css`` draws the icons instead. This removes
 the rest from the built site, and a script that lets tabs be chosen together.
 """
 
-import html
 import re
 import shutil
-import textwrap
 from pathlib import Path
 
 SCRIPT = re.compile(
@@ -20,11 +17,8 @@ SCRIPT = re.compile(
     r"|sphinx_highlight|searchtools|language_data|searchindex|as=\"script\")[^>]*>"
     r"(?:</script>)?\n?"
 )
-VIEWPORT = re.compile(r"[ \t]*<meta name=\"viewport\"[^>]*>\n?")
-VIEWPORT_TAG = (
-    '<meta name="viewport" content="width=device-width, initial-scale=1" />\n'
-)
 ROLES = {
+    '<meta name="viewport" content="width=device-width, initial-scale=1.0" />': "",
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, in a list
     '<summary aria-label="Toggle hidden content">': "<summary>",  # it has a text
     'search-button-field search-button__button pst-js-only" title="Search" aria-label='
@@ -42,9 +36,6 @@ FIGURE = re.compile(
 )
 WIDE = 750  # pixels; on a telephone such a figure scrolls rather than be too small
 SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
-FIRST_TEXT = re.compile(
-    r"<article class=\"bd-article\".*?<p>((?:(?!</p>).){40,})</p>", re.DOTALL
-)
 FONT_FACE = re.compile(r"@font-face\{[^}]*vendor/fontawesome[^}]*\}")
 GLYPH = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{content:\"[^}]*\}")
 SOURCE_MAP = re.compile(r"\n?(?://|/\*)# sourceMappingURL=\S+?(?:\s*\*/)?\s*$")
@@ -73,22 +64,7 @@ def lighten_page(text):
     text = SCRIPT.sub("", text)
     for old, new in ROLES.items():
         text = text.replace(old, new)
-    first = VIEWPORT.search(text)
-    if first:
-        text = VIEWPORT.sub("", text)
-        tags = VIEWPORT_TAG + description_tag(text)
-        text = text[: first.start()] + tags + text[first.start() :]
     return text
-
-
-def description_tag(text):
-    """Return the start of a page's first paragraph as its description."""
-    first = FIRST_TEXT.search(text)
-    if not first or '<meta name="description"' in text:
-        return ""
-    words = html.unescape(re.sub(r"<[^>]+>", "", first[1])).split()
-    short = textwrap.shorten(" ".join(words), 157, placeholder=" …")
-    return f'<meta name="description" content="{html.escape(short)}" />\n'
 
 
 def size_figures(text, page):

@@ -15,8 +15,9 @@ INDEX = "search-sections.js"
 SCRIPTS = ("third_party/minisearch.js", INDEX, "search.js")
 NOT_TEXT = (
     "script, style, svg, math, pre, summary, .headerlink, .course-widget, .cell_input, "
-    ".section-number, .field-list, .course-evidence :is(th, td + td)"
+    ".section-number, .field-list, .course-evidence :is(th, td + td), .course-choice"
 )
+COPYING = re.compile(r"<script[^>]*(?:clipboard|copybutton)[^>]*></script>\s*")
 KINDS = (("chapters/", "chapter"), ("book/api", "api"), ("exercises/", "exercise"))
 # What readers type for what the course says; the glossary has the terms.
 SYNONYMS = {
@@ -83,7 +84,8 @@ def write_index(app, exception):
     tags = "".join(
         f'<script src="_static/{name}" defer></script>\n' for name in SCRIPTS
     )
-    path.write_text(page.replace("</body>", f"{tags}</body>"), encoding="utf8")
+    page = COPYING.sub("", page).replace("</body>", f"{tags}</body>")
+    path.write_text(page, encoding="utf8")
 
 
 def forget_old_index(app):

@@ -1,70 +1,68 @@
-"""Let pages be found and passed on: titles, canonical links, map, a 404 page.
+"""Let pages be found and passed on: descriptions, canonical links, map, a 404 page.
 
-Links must be absolute here: all but titles, the 404 page and the list for language
-models is left out where the site's address is not known; see course_repository.
+Links must be absolute here: all but descriptions, the 404 page and the list for
+language models is left out where the site's address is not known.
 """
 
-import html
-import re
+import textwrap
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from course_cards import FOLDER
+from course_cards import card_of
+from docutils import nodes
+from markupsafe import Markup
 
 NAME = "Attention, measured"
-TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
-DESCRIPTION = re.compile(r"<meta[^>]*name=\"description\"[^>]*>")
-CONTENT = re.compile(r"content=\"([^\"]*)\"")
-PICTURE = "_static/page.png"  # what a link to a page without a card is shown with
 LOST = Path(__file__).with_name("404.html")
 
 
-def short_title(text):
-    """Return a page's title without its second half where this says the same."""
-    parts = [part.strip() for part in text.split("—")]
-    return " — ".join(dict.fromkeys(parts))
+def description_of(doctree):
+    """Return the start of a page's first paragraph of some length, as plain text."""
+    texts = (text.astext() for text in doctree.findall(nodes.paragraph))
+    first = next((" ".join(t.split()) for t in texts if len(t) >= 40), "")
+    return textwrap.shorten(first, 157, placeholder=" …")
 
 
-def with_head(text, page, base, picture):
-    """Return a page with a title said once, and with what a shared link shows."""
-    title = short_title(html.unescape(TITLE.search(text)[1].strip()))
-    text = TITLE.sub(lambda _: f"<title>{html.escape(title)}</title>", text, count=1)
-    if not base or 'rel="canonical"' in text:
-        return title, text
-    found = DESCRIPTION.search(text)
-    description = CONTENT.search(found[0])[1] if found else ""
-    tags = f'<link rel="canonical" href="{base}{page}" />\n'
-    for key, value in (
-        ("og:type", "article"),
-        ("og:site_name", NAME),
-        ("og:title", html.escape(title)),
-        ("og:description", description),
-        ("og:url", f"{base}{page}"),
-        ("og:image", f"{base}{picture}"),
-    ):
-        tags += f'<meta property="{key}" content="{value}" />\n'
-    tags += '<meta name="twitter:card" content="summary_large_image" />\n'
-    return title, text.replace("</title>\n", f"</title>\n{tags}", 1)
+def title_of(env, page):
+    """Return the title of a page with its number, if it has one."""
+    numbers = env.toc_secnumbers.get(page, {}).get("", ())
+    return "".join(f"{number}. " for number in numbers) + env.titles[page].astext()
 
 
-def write_all(app, exception):
+def add_tags(app, page, template, context, doctree):
+    """Write what search engines and shared links show into the head of a page."""
+    title = Markup(context.get("title", "")).striptags()
+    if title == NAME:
+        context["docstitle"] = ""  # a title is said once
+    description = description_of(doctree) if doctree else "A search in all pages."
+    # in place of docutils', which say again how wide a telephone is
+    tags = [Markup('<meta name="description" content="{}" />').format(description)]
+    if base := app.course_repository.pages:
+        address = f"{base}{page}.html"
+        tags.append(Markup('<link rel="canonical" href="{}" />').format(address))
+        tags.append('<meta name="twitter:card" content="summary_large_image" />')
+        for key, value in (
+            ("type", "article"),
+            ("site_name", NAME),
+            ("title", title if title == NAME else f"{title} — {NAME}"),
+            ("description", description),
+            ("url", address),
+            ("image", f"{base}{card_of(page)}"),
+        ):
+            tag = Markup('<meta property="og:{}" content="{}" />')
+            tags.append(tag.format(key, value))
+    context["metatags"] = "\n" + "\n".join(tags[0 if description else 1 :]) + "\n"
+
+
+def write_lists(app, exception):
+    """Write the 404 page, the list for language models and the map of the site."""
     if exception or app.builder.format != "html":
         return
     out, base = Path(app.outdir), app.course_repository.pages
-    pages, titles = sorted(app.env.found_docs), {}
-    for name in [*pages, "search"]:
-        path = out / f"{name}.html"
-        text = path.read_text(encoding="utf8")
-        card = f"{FOLDER}/{name.rpartition('/')[2]}.png"
-        picture = card if (out / card).is_file() else PICTURE
-        titles[name], text = with_head(text, f"{name}.html", base, picture)
-        path.write_text(text, encoding="utf8")
-    root = urlsplit(base).path or "/"
-    lost = LOST.read_text(encoding="utf8").replace("BASE/", root)
+    lost = LOST.read_text(encoding="utf8").replace("BASE/", urlsplit(base).path or "/")
     (out / "404.html").write_text(lost, encoding="utf8")
-    listed = [
-        f"- [{titles[name].split(' — ')[0]}]({base}{name}.html)" for name in pages
-    ]
+    pages = sorted(app.env.found_docs)
+    listed = [f"- [{title_of(app.env, n)}]({base}{n}.html)" for n in pages]
     text = f"# {NAME}\n\n> An executable course on attention.\n\n## Pages\n\n"
     (out / "llms.txt").write_text(text + "\n".join(listed) + "\n", encoding="utf8")
     if base:
@@ -77,5 +75,6 @@ def write_all(app, exception):
 
 
 def setup(app):
-    app.connect("build-finished", write_all, priority=700)  # after course_local
+    app.connect("html-page-context", add_tags)
+    app.connect("build-finished", write_lists)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

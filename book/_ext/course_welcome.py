@@ -5,7 +5,11 @@ page is built. Without JavaScript the page shows the weights of one word in one 
 """
 
 import json
+from pathlib import Path
 
+from jinja2 import Template
+
+FIGURE = Path(__file__).with_name("hero.html")
 PAGE = "book/index"
 PLACE = '<div id="hero"></div>'
 SCRIPT = "welcome.js"
@@ -43,51 +47,20 @@ def attention():
     }
 
 
-def choices(name, options):
-    """Return a group of buttons, the first option of which is (value, text, chosen)."""
-    buttons = "".join(
-        f'<button type="button" data-value="{value}" aria-pressed="{str(on).lower()}">'
-        f"{text}</button>"
-        for value, text, on in options
-    )
-    return f'<div role="group" aria-label="{name}"><span>{name}</span>{buttons}</div>'
-
-
 def hero(data):
     """Return the figure as HTML, with one word's weights already in it."""
     layer, head = SHOWN
     row = data["trained"][layer][head][ASKER]
-    best = max(range(len(row)), key=row.__getitem__)
-    words = "".join(
-        f'<button type="button" aria-pressed="{str(i == ASKER).lower()}" '
-        f'style="--w:{weight}%"><span>{word}</span>'
-        f"<small>{weight / 100:.2f}</small></button>"
-        for i, (word, weight) in enumerate(zip(data["words"], row, strict=True))
-    )
-    heads = [
-        (f"{i}.{j}", f"{j}", (i, j) == SHOWN)
-        for i, of_layer in enumerate(data["trained"])
-        for j in range(len(of_layer))
-    ]
-    half = len(heads) // 2
-    return (
-        '<div class="hero"><p class="hero-hint">Point at a word, tap it, or press '
-        "<kbd>Tab</kbd>: it reads the others.</p>"
-        '<div class="hero-stage"><svg aria-hidden="true"></svg>'
-        f'<div class="hero-words" role="group" aria-label="Sentence">{words}'
-        "</div></div>"
-        f'<p class="hero-says" role="status">Encoder layer {layer}, head {head}: '
-        f"<b>“{data['words'][ASKER]}”</b> reads mostly from "
-        f"<b>“{data['words'][best]}”</b>, with weight {row[best] / 100:.2f}.</p>"
-        '<div class="hero-controls">'
-        + choices("Layer 0, head", heads[:half])
-        + choices("Layer 1, head", heads[half:])
-        + choices(
-            "Model", [("trained", "trained", True), ("untrained", "untrained", False)]
-        )
-        + '</div><script type="application/json" id="hero-data">'
-        + json.dumps(data, separators=(",", ":"))
-        + "</script></div>"
+    best = row.index(max(row))
+    template = Template(FIGURE.read_text(encoding="utf8"), autoescape=True)
+    return template.render(
+        data=data,
+        row=row,
+        best=best,
+        asker=ASKER,
+        layer=layer,
+        head=head,
+        text=json.dumps(data, separators=(",", ":")),
     )
 
 

@@ -53,10 +53,11 @@
       weights: { fuzzy: 0.25, prefix: 0.6 },
     },
   });
+  var sections = [];
   data.pages.forEach(function (page) {
     page.sections.forEach(function (section) {
-      index.add({
-        id: index.documentCount,
+      sections.push({
+        id: sections.length,
         url: page.url + (section[0] && "#" + section[0]),
         title: section[1] || section[0] || page.title,
         page: page.title,
@@ -67,33 +68,36 @@
   });
   var field = document.querySelector(".bd-search-container input[name=q]");
   if (field) field.value = query;
-  if (!query) return;
+  // bit by bit, so that the page answers meanwhile
+  if (query) index.addAllAsync(sections, { chunkSize: 30 }).then(show);
 
-  var found = index.search(query, { combineWith: "AND" });
-  var other = query.toLowerCase().split(/\s+/).map(function (word) {
-    return data.synonyms[word] || word;
-  }).join(" ");
-  if (other !== query.toLowerCase()) {
-    var known = {};
-    found.forEach(function (one) { known[one.id] = true; });
-    found = found.concat(index.search(other, { combineWith: "AND" }).filter(function (one) {
-      return !known[one.id];
-    })).sort(function (a, b) { return b.score - a.score; });
+  function show() {
+    var found = index.search(query, { combineWith: "AND" });
+    var other = query.toLowerCase().split(/\s+/).map(function (word) {
+      return data.synonyms[word] || word;
+    }).join(" ");
+    if (other !== query.toLowerCase()) {
+      var known = {};
+      found.forEach(function (one) { known[one.id] = true; });
+      found = found.concat(index.search(other, { combineWith: "AND" }).filter(function (one) {
+        return !known[one.id];
+      })).sort(function (a, b) { return b.score - a.score; });
+    }
+    if (!found.length) found = index.search(query);
+    var count = found.length === 1 ? "1 section" : found.length + " sections";
+    add(place, "p", found.length
+      ? count + " for “" + query + "”" + (found.length > MOST ? ", the best " + MOST + " here." : ".")
+      : "Nothing was found for “" + query + "”. Try one word, or the glossary.", "search-summary")
+      .setAttribute("role", "status");
+    var list = add(place, "ol", "", "search");
+    found.slice(0, MOST).forEach(function (one) {
+      var item = add(list, "li");
+      var link = add(item, "a");
+      link.href = one.url;
+      marked(link, one.title, one.terms);
+      var where = one.title === one.page ? NAMES[one.kind] : one.page + " · " + NAMES[one.kind];
+      add(item, "div", where, "search-where");
+      marked(add(item, "p"), excerpt(one.text, one.terms), one.terms);
+    });
   }
-  if (!found.length) found = index.search(query);
-  var count = found.length === 1 ? "1 section" : found.length + " sections";
-  add(place, "p", found.length
-    ? count + " for “" + query + "”" + (found.length > MOST ? ", the best " + MOST + " here." : ".")
-    : "Nothing was found for “" + query + "”. Try one word, or the glossary.", "search-summary")
-    .setAttribute("role", "status");
-  var list = add(place, "ol", "", "search");
-  found.slice(0, MOST).forEach(function (one) {
-    var item = add(list, "li");
-    var link = add(item, "a");
-    link.href = one.url;
-    marked(link, one.title, one.terms);
-    var where = one.title === one.page ? NAMES[one.kind] : one.page + " · " + NAMES[one.kind];
-    add(item, "div", where, "search-where");
-    marked(add(item, "p"), excerpt(one.text, one.terms), one.terms);
-  });
 })();

@@ -1,21 +1,17 @@
 """The built site, and a browser where there is one."""
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
+from tests.loading import ROOT, load
 from tests.site.watching import watch
-
-ROOT = Path(__file__).resolve().parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +67,7 @@ def address(site):
 @pytest.fixture(scope="session")
 def browser():
     """Start the system's Chromium."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = load("book/_ext/course_cards.py").chromium()
     if found is None:
         remedy = "no Chromium was found: install it, e.g. 'sudo apt install chromium'"
         if os.environ.get("CI") == "true":

@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
 import subprocess
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.loading import ROOT, load
 
-site_zip = load("tools/site_zip.py")
+publish = load("tools/publish.py")
 
 
 def files_in(folder):
@@ -32,10 +31,10 @@ def test_a_folder_is_in_step_with_the_site(site, tmp_path):
 
 
 def test_the_archive_has_the_whole_site_in_one_folder(site, tmp_path):
-    with zipfile.ZipFile(site_zip.pack(site, tmp_path)) as archive:
+    with zipfile.ZipFile(publish.pack(site, tmp_path)) as archive:
         packed = {name for name in archive.namelist() if not name.endswith("/")}
         assert archive.testzip() is None
-    assert packed == {f"{site_zip.NAME}/{name}" for name in files_in(site)}
+    assert packed == {f"{publish.ARCHIVE}/{name}" for name in files_in(site)}
 
 
 def test_a_link_to_a_chapter_is_shown_with_a_picture_of_its_own(
@@ -43,10 +42,9 @@ def test_a_link_to_a_chapter_is_shown_with_a_picture_of_its_own(
 ):
     chapters = sorted((site / "chapters").glob("[0-9]*.html"))[::6]
     cards = load("book/_ext/course_cards.py")
-    chromium = next(filter(None, map(shutil.which, cards.BROWSERS)))
     with ThreadPoolExecutor(1) as thread:  # a browser of the tests runs in this one
         wanted = {path.stem: path for path in chapters}
-        thread.submit(cards.draw, wanted, tmp_path, chromium).result()
+        thread.submit(cards.draw, wanted, tmp_path, cards.chromium()).result()
     made = [(tmp_path / f"{path.stem}.png").read_bytes() for path in chapters]
     assert len(set(made)) == len(chapters) == 2
     assert all(10_000 < len(card) < 150_000 for card in made)
