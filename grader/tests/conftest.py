@@ -1,15 +1,14 @@
 """A stand-in for the grader, so that tests of what is around it take no time."""
 
-import textwrap
 from pathlib import Path
 
 import nbformat
 import pytest
+from defining import SOLUTIONS
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.compare import Verdict
 from attncourse_grader.cli import main
-from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.by_hand import answers_by_hand
 from attncourse_grader.grade.compose import find_template
@@ -17,8 +16,6 @@ from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.isolate import forking
 from attncourse_grader.workers import grade_one, looked_at
-
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
 
 def stand_in(path, *, solutions, secret="", student="", seconds=0):
@@ -123,12 +120,3 @@ def forker():
 def no_rule(monkeypatch):
     """Let isolation alone decide, without the rule that reads the source."""
     monkeypatch.setattr(grading, "forbidden_uses", lambda source, names: [])
-
-
-def define(task, body):
-    """Return code that defines all names of a task of exercise 1, with one body."""
-    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
-    return "\n".join(
-        f"def {name}(*arguments, **options):\n{lines}"
-        for name in exercise_of("1_attention_from_scratch").task(task).answers
-    )

@@ -1,0 +1,17 @@
+"""What tests of whole notebooks share."""
+
+import textwrap
+from pathlib import Path
+
+from attncourse_grader.exercises import exercise_of
+
+SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+
+
+def define(task, body):
+    """Return code that defines all names of a task of exercise 1, with one body."""
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return "\n".join(
+        f"def {name}(*arguments, **options):\n{lines}"
+        for name in exercise_of("1_attention_from_scratch").task(task).answers
+    )
