@@ -3,6 +3,8 @@
 import torch
 import torch.nn.functional as F
 
+from attncourse.layers.scores import AdditiveAttention
+
 
 def draw(rng, leading, queries, keys=None, dtype=torch.float32, d_v=7):
     """Return query and key of width 5, and value; as many keys unless given."""
@@ -26,3 +28,16 @@ def assert_same_gradients(got, expected, inputs, *, tolerance=1e-5):
     ours, theirs = (torch.autograd.grad(x, inputs, upstream) for x in (got, expected))
     for g, e in zip(ours, theirs, strict=True):
         torch.testing.assert_close(g, e, rtol=tolerance, atol=tolerance)
+
+
+def score_of_pair(layer, d, e):
+    """Return the score of one decoder state and one encoder state."""
+    if isinstance(layer, AdditiveAttention):
+        hidden = layer.decoder_proj.weight @ d + layer.encoder_proj.weight @ e
+        return layer.score.weight[0] @ hidden.tanh()
+    if layer.method == "dot":
+        return d @ e
+    if layer.method == "general":
+        return d @ layer.weight.weight @ e
+    hidden = layer.hidden.weight @ torch.cat([d, e])
+    return layer.score.weight[0] @ hidden.tanh()

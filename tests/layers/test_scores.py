@@ -6,6 +6,7 @@ from attncourse import (
     MultiplicativeAttention,
     create_padding_mask,
 )
+from tests.layers.attending import score_of_pair
 from tests.refusing import generator, refuses
 
 BATCH, TARGET, SOURCE, ENCODER, DECODER, HIDDEN = 2, 3, 5, 7, 11, 13
@@ -24,19 +25,6 @@ def states(rng, decoder_dim=DECODER):
         BATCH, TARGET, decoder_dim, generator=rng, dtype=torch.float64
     )
     return encoder, decoder
-
-
-def score_of_pair(layer, d, e):
-    """Return the score of one decoder state and one encoder state."""
-    if isinstance(layer, AdditiveAttention):
-        hidden = layer.decoder_proj.weight @ d + layer.encoder_proj.weight @ e
-        return layer.score.weight[0] @ hidden.tanh()
-    if layer.method == "dot":
-        return d @ e
-    if layer.method == "general":
-        return d @ layer.weight.weight @ e
-    hidden = layer.hidden.weight @ torch.cat([d, e])
-    return layer.score.weight[0] @ hidden.tanh()
 
 
 KINDS = [("additive", DECODER), ("dot", ENCODER), ("general", DECODER), ("concat", 11)]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncourse.models.recurrent import RecurrentSeq2Seq
+from tests.layers.attending import score_of_pair
 from tests.refusing import refuses
 
 # Every size has its own prime, so that swapped axes cannot pass.
@@ -45,7 +46,9 @@ def oracle(model, source, prefix):
     for token in [TGT_VOCAB, *prefix]:  # the start symbol, then what is known
         state = decoder(model.target_embedding.weight[token][None], state)
     if model.attention is not None:
-        scores = torch.stack([_score(model.attention, state, e) for e in states])
+        scores = torch.stack(
+            [score_of_pair(model.attention, state[0], e[0]) for e in states]
+        )
         weights = torch.softmax(scores, dim=0)
         context = sum(w * e for w, e in zip(weights, states, strict=True))
     combined = torch.tanh(model.combine(torch.cat([context, state], dim=-1)))
@@ -57,19 +60,6 @@ def _cell(gru):
     values = {k.removesuffix("_l0"): v for k, v in gru.state_dict().items()}
     cell.load_state_dict(values)
     return cell
-
-
-def _score(layer, d, e):
-    d, e = d[0], e[0]
-    if hasattr(layer, "decoder_proj"):
-        hidden = torch.tanh(
-            layer.decoder_proj.weight @ d + layer.encoder_proj.weight @ e
-        )
-        return layer.score.weight[0] @ hidden
-    if layer.method == "concat":
-        hidden = torch.tanh(layer.hidden.weight @ torch.cat([d, e]))
-        return layer.score.weight[0] @ hidden
-    return d @ layer.weight.weight @ e if layer.method == "general" else d @ e
 
 
 @pytest.mark.parametrize("attention", KINDS)
