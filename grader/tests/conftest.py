@@ -4,7 +4,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from defining import SOLUTIONS
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.compare import Verdict
@@ -16,6 +15,8 @@ from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.isolate import forking
 from attncourse_grader.workers import grade_one, looked_at
+
+SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
 
 def stand_in(path, *, solutions, secret="", student="", seconds=0):

@@ -13,7 +13,6 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from defining import SOLUTIONS, define
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attncourse_grader.exercises import exercise_of
@@ -22,6 +21,7 @@ from attncourse_grader.grade.compose import find_template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of
 from attncourse_grader.isolate import forking
+from grader.tests.defining import SOLUTIONS, define
 
 # Whatever the rule about forbidden names would refuse is run: isolation is tested.
 pytestmark = pytest.mark.usefixtures("forker", "no_rule")

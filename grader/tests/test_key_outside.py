@@ -9,12 +9,12 @@ import json
 
 import nbformat
 import pytest
-from defining import SOLUTIONS, define
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.run import draw
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
+from grader.tests.defining import SOLUTIONS, define
 
 pytestmark = pytest.mark.usefixtures("forker")
 FIRST = "1_attention_from_scratch"
