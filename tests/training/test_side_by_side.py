@@ -138,28 +138,25 @@ def dropping():
     return [{"model": model, **run} for model in models]
 
 
-test_what_threads_would_share_is_refused = refuses(
+def lacking():
+    return {k: v for k, v in run_of(1).items() if k not in ("loss_of", "steps")}
+
+
+test_runs_that_cannot_go_side_by_side_are_refused = refuses(
+    (dropping, "must not draw from PyTorch's generator"),
+    (lambda: [run_of(0)] * 2, "its own model, but two share one"),
     (
-        lambda: train_side_by_side(dropping(), progress=False),
-        "must not draw from PyTorch's generator",
+        lambda: [run_of(0), lacking()],
+        TypeError,
+        r"runs\[1\] must hold model, .* lacks loss_of, steps\.",
     ),
-    (
-        lambda: train_side_by_side([run_of(0)] * 2, progress=False),
-        "its own model, but two share one",
-    ),
+    (lambda: [nn.Linear(3, 3)], TypeError, r"runs\[0\] must be a dict .* got Linear"),
+    (lambda: [run_of(0) | {"steps": 0}], "steps must be"),
+    run=lambda runs: train_side_by_side(runs(), progress=False),
 )
 
 
-def test_a_run_that_lacks_something_is_named():
-    lacking = run_of(1)
-    del lacking["loss_of"], lacking["steps"]
-    said = r"runs\[1\] must hold model, .* lacks loss_of, steps\."
-    with pytest.raises(TypeError, match=said):
-        train_side_by_side([run_of(0), lacking], progress=False)
-    with pytest.raises(TypeError, match=r"runs\[0\] must be a dict .* got Linear"):
-        train_side_by_side([nn.Linear(3, 3)], progress=False)
-    with pytest.raises(ValueError, match="steps must be"):
-        train_side_by_side([run_of(0) | {"steps": 0}], progress=False)
+def test_no_runs_give_no_losses():
     assert train_side_by_side([], progress=False) == []
 
 
