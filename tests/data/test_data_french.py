@@ -6,44 +6,12 @@ from itertools import pairwise
 import pytest
 
 from attncourse.data import translation_pairs
+from tests.data.lists import second_list
 
-FEMININE_TEXT = """
-femme fille reine mère actrice souris grenouille vache tortue lettre voiture table
-chaise
-porte fenêtre boîte horloge clé fleur robe machine pomme orange fraise tomate eau
-cuisine
-ville école maison forêt bibliothèque église gare piscine
-"""
-MASCULINE_TEXT = """
-homme garçon enfant roi père pêcheur médecin professeur étudiant peintre ami chien chat
-oiseau cheval lapin ours hibou éléphant lion livre journal vélo tournesol chapeau
-parapluie réveil pommier cerisier œuf gâteau pain fromage lait café thé jus jardin salon
-village parc musée hôtel hôpital château
-"""
-PLURAL = {  # only where it is not the singular with -s
-    **{s: s + "x" for s in ("oiseau", "chapeau", "gâteau", "château", "hibou")},
-    **{"cheval": "chevaux", "journal": "journaux", "hôpital": "hôpitaux"},
-    **{"ours": "ours", "souris": "souris"},
-}
-ADJECTIVES = {  # masculine -> feminine
-    **{"beau": "belle", "bon": "bonne", "cher": "chère", "délicieux": "délicieuse"},
-    **{"gentil": "gentille", "heureux": "heureuse", "occupé": "occupée"},
-    **{"intelligent": "intelligente", "fort": "forte", "dangereux": "dangereuse"},
-    **{"grand": "grande", "petit": "petite", "lourd": "lourde", "rond": "ronde"},
-    **{"frais": "fraîche", "sucré": "sucrée", "chaud": "chaude", "froid": "froide"},
-    **{"nouveau": "nouvelle", "vieux": "vieille", "blanc": "blanche", "noir": "noire"},
-    **{"bleu": "bleue"},
-    **{a: a for a in ("célèbre", "calme", "rapide", "sombre", "jeune", "rouge")},
-}
-BEFORE_VOWEL = {"bel": "beau", "nouvel": "nouveau", "vieil": "vieux"}
-IN_FRONT = {"beau", "bon", "grand", "petit", "nouveau", "vieux", "jeune"}
-DETERMINERS = {
-    **{"le": "ms", "la": "fs", "l'": "ms fs", "les": "mp fp", "du": "ms"},
-    **{"un": "ms", "une": "fs", "des": "mp fp", "de": "ms fs mp fp"},
-    **{"d'": "ms fs mp fp", "ce": "ms", "cet": "ms", "cette": "fs", "ces": "mp fp"},
-    **{"mon": "ms fs", "ma": "fs", "mes": "mp fp", "au": "ms", "aux": "mp fp"},
-    **{"deux": "mp fp", "trois": "mp fp"},
-}
+LISTS = second_list("french")
+PLURAL, ADJECTIVES = LISTS["plural"], LISTS["adjectives"]
+DETERMINERS, IN_FRONT = LISTS["determiners"], set(LISTS["in_front"].split())
+MUTE_H = set(LISTS["mute_h"].split())
 
 
 def plural_of_adjective(word):
@@ -53,10 +21,10 @@ def plural_of_adjective(word):
 
 
 NOUNS, FORMS = {}, {}
-for gender, words in (("m", MASCULINE_TEXT), ("f", FEMININE_TEXT)):
-    for word in words.split():
-        NOUNS.setdefault(word, set()).add(gender + "s")
-        NOUNS.setdefault(PLURAL.get(word, word + "s"), set()).add(gender + "p")
+for gender in ("masculine", "feminine"):
+    for word in LISTS[gender].split():
+        NOUNS.setdefault(word, set()).add(gender[0] + "s")
+        NOUNS.setdefault(PLURAL.get(word, word + "s"), set()).add(gender[0] + "p")
 for base, feminine in ADJECTIVES.items():
     for form, what in (
         (base, "ms"),
@@ -65,11 +33,8 @@ for base, feminine in ADJECTIVES.items():
         (plural_of_adjective(feminine), "fp"),
     ):
         FORMS.setdefault(form, {}).setdefault(base, set()).add(what)
-for form, base in BEFORE_VOWEL.items():
+for form, base in LISTS["before_vowel"].items():
     FORMS[form] = {base: {"ms"}}
-
-MUTE_H = {"homme", "hommes", "horloge", "horloges", "hôtel", "hôtels", "heureux"}
-MUTE_H |= {"hôpital", "hôpitaux", "heureuse", "heureuses"}
 
 
 def vowel(word):

@@ -5,46 +5,13 @@ from itertools import pairwise
 import pytest
 
 from attncourse.data import translation_pairs
+from attncourse.data.languages.lexicon import NOUNS, VERBS
+from tests.data.lists import second_list
 
-MASCULINE_TEXT = """
-Mann Junge König Vater Fischer Arzt Lehrer Student Maler Freund Hund Vogel Bär Elefant
-Frosch Löwe Brief Tisch Stuhl Schlüssel Hut Regenschirm Wecker Apfelbaum Kirschbaum
-Apfel
-Kuchen Käse Kaffee Tee Orangensaft Garten Park Wald Bahnhof
-"""
-FEMININE_TEXT = """
-Frau Königin Mutter Schauspielerin Katze Maus Eule Kuh Schildkröte Zeitung Tür Kiste Uhr
-Blume Sonnenblume Waschmaschine Orange Erdbeere Tomate Kartoffel Milch Küche Stadt
-Schule
-Bibliothek Kirche
-"""
-NEUTER_TEXT = """
-Mädchen Kind Pferd Kaninchen Buch Auto Fahrrad Fenster Kleid Ei Brot Wasser Wohnzimmer
-Dorf Haus Museum Hotel Krankenhaus Schloss Schwimmbad
-"""
-GENDER = {w: "m" for w in MASCULINE_TEXT.split()} | {
-    w: "f" for w in FEMININE_TEXT.split()
-}
-GENDER |= {w: "n" for w in NEUTER_TEXT.split()}
-WEAK = {"Jungen", "Studenten", "Bären", "Elefanten", "Löwen"}
-SAME_PLURAL = {"Fischer", "Lehrer", "Maler", "Schlüssel", "Kuchen", "Mädchen"}
-SAME_PLURAL |= {"Kaninchen", "Fenster", "Wohnzimmer", "Wecker"}
-
-# article + gender (or p) -> endings that an adjective may have after it
-AFTER_DER = {
-    **{"der m": {"e"}, "den m": {"en"}, "dem m": {"en"}},
-    **{"die f": {"e"}, "der f": {"en"}},
-    **{"das n": {"e"}, "dem n": {"en"}},
-    **{"die p": {"en"}, "den p": {"en"}},
-}
-AFTER_EIN = {
-    **{" m": {"er"}, "en m": {"en"}, "em m": {"en"}},
-    **{"e f": {"e"}, "er f": {"en"}},
-    **{" n": {"es"}, "em n": {"en"}},
-    **{"e p": {"en"}, "en p": {"en"}},
-}
-DIES = {"dieser": "der", "diese": "die", "dieses": "das", "diesen": "den"}
-DIES |= {"diesem": "dem"}
+LISTS = second_list("german")
+GENDER = {word: gender for gender in "mfn" for word in LISTS[gender].split()}
+WEAK, SAME_PLURAL = set(LISTS["weak"].split()), set(LISTS["same_plural"].split())
+DIES = LISTS["dies"]
 SUBORDINATORS = {"weil", "wenn", "dass"}
 RELATIVES = {"der", "die", "das", "den", "dem", "denen"}
 
@@ -56,16 +23,12 @@ def pairs():
 
 def verbs(pair):
     """Return the target indices of words that render an English verb or "is"."""
-    from attncourse.data.languages.lexicon import VERBS
-
     english = {w for v in VERBS for f in v.english for w, _ in f} | {"is", "are"}
     english -= {"for", "at"}
     return {j for i, j in pair.alignment if pair.source[i] in english}
 
 
 def test_no_noun_of_the_grammar_is_missing_from_the_second_list():
-    from attncourse.data.languages.lexicon import NOUNS
-
     assert {n.german["nom", False][0][0] for n in NOUNS} == set(GENDER)
     for noun in NOUNS:
         assert noun.german_gender == GENDER[noun.german["nom", False][0][0]]
@@ -93,12 +56,12 @@ def test_articles_and_adjective_endings_agree_with_the_noun(pairs):
                 kinds.add("p")
             if noun in WEAK:
                 kinds |= {"m", "p"}
-            table = AFTER_DER if ein is None else AFTER_EIN
+            table = LISTS["after_der" if ein is None else "after_ein"]
             key = article if ein is None else word.removeprefix(ein)
             allowed = [table[f"{key} {k}"] for k in kinds if f"{key} {k}" in table]
             assert allowed, (word, adjectives, noun)
             for adjective in adjectives:
-                assert any(adjective.endswith(tuple(e)) for e in allowed), words
+                assert any(adjective.endswith(tuple(e.split())) for e in allowed), words
             checked += 1
     assert checked > 5000
 
