@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 
-def second_list(language):
-    """Return the genders and forms of a language, written down a second time."""
-    text = Path(__file__).with_name("second_lists.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)[language]
+def read_list(name):
+    """Return a TOML file of this folder."""
+    path = Path(__file__).with_name(f"{name}.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from attncourse.data import translation_pairs
-from tests.data.lists import second_list
+from tests.data.lists import read_list
 
-LISTS = second_list("french")
+LISTS = read_list("second_lists")["french"]
 PLURAL, ADJECTIVES = LISTS["plural"], LISTS["adjectives"]
 DETERMINERS, IN_FRONT = LISTS["determiners"], set(LISTS["in_front"].split())
 MUTE_H = set(LISTS["mute_h"].split())

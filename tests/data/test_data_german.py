@@ -6,9 +6,9 @@ import pytest
 
 from attncourse.data import translation_pairs
 from attncourse.data.languages.lexicon import NOUNS, VERBS
-from tests.data.lists import second_list
+from tests.data.lists import read_list
 
-LISTS = second_list("german")
+LISTS = read_list("second_lists")["german"]
 GENDER = {word: gender for gender in "mfn" for word in LISTS[gender].split()}
 WEAK, SAME_PLURAL = set(LISTS["weak"].split()), set(LISTS["same_plural"].split())
 DIES = LISTS["dies"]

@@ -20,7 +20,9 @@ from attncourse.data.languages.tree import (
     Unit,
 )
 from attncourse.data.text import tokenise
+from tests.data.lists import read_list
 
+SENTENCES = read_list("sentences")  # what a teacher would write
 NOUNS = {n.name: n for n in lexicon.NOUNS}
 VERBS = {v.name: v for v in lexicon.VERBS}
 ADJECTIVES = {a.name: a for a in lexicon.ADJECTIVES}
@@ -91,111 +93,45 @@ def knows_that():
     return made
 
 
-CASES = {
-    "gender, number and the place of adjectives": (
-        lambda: say(phrase("a", "old", "hotel"), adjective="quiet"),
-        "An old hotel is quiet.",
-        "Un vieil hôtel est calme.",
-        "Ein altes Hotel ist ruhig.",
-        "Furui hoteru ga shizuka desu.",
+MADE = {
+    "gender, number and the place of adjectives": lambda: say(
+        phrase("a", "old", "hotel"), adjective="quiet"
     ),
-    "no article after a negation": (
-        lambda: say(the("man"), "buy", phrase("a", "red", "hat"), negated=True),
-        "The man does not buy a red hat.",
-        "L'homme n'achète pas de chapeau rouge.",
-        "Der Mann kauft keinen roten Hut.",
-        "Otoko no hito wa akai bōshi o kaimasen.",
+    "no article after a negation": lambda: say(
+        the("man"), "buy", phrase("a", "red", "hat"), negated=True
     ),
-    "two objects": (
-        lambda: say(
-            the("woman"), "give", phrase("a", "apple"), to=the("child", plural=True)
-        ),
-        "The woman gives the children an apple.",
-        "La femme donne une pomme aux enfants.",
-        "Die Frau gibt den Kindern einen Apfel.",
-        "Onna no hito wa kodomo tachi ni ringo o agemasu.",
+    "two objects": lambda: say(
+        the("woman"), "give", phrase("a", "apple"), to=the("child", plural=True)
     ),
-    "a mass noun and an animal that eats": (
-        lambda: say(the("mouse"), "eat", phrase("", "cheese")),
-        "The mouse eats cheese.",
-        "La souris mange du fromage.",
-        "Die Maus frisst Käse.",
-        "Nezumi wa chīzu o tabemasu.",
+    "a mass noun and an animal that eats": lambda: say(
+        the("mouse"), "eat", phrase("", "cheese")
     ),
-    "elision of the partitive": (
-        lambda: say(the("king"), "drink", phrase("", "water")),
-        "The king drinks water.",
-        "Le roi boit de l'eau.",
-        "Der König trinkt Wasser.",
-        "Ōsama wa mizu o nomimasu.",
+    "elision of the partitive": lambda: say(the("king"), "drink", phrase("", "water")),
+    "an aspirated h": lambda: say(the("beautiful", "owl"), "sleep"),
+    "a dative verb in a relative clause, weak nouns": lambda: say(
+        relative(the("boy"), "object", clause(the("student"), "help")),
+        *("see", the("lion")),
+        negated=True,
     ),
-    "an aspirated h": (
-        lambda: say(the("beautiful", "owl"), "sleep"),
-        "The beautiful owl sleeps.",
-        "Le beau hibou dort.",
-        "Die schöne Eule schläft.",
-        "Utsukushii fukurō wa nemurimasu.",
+    "a prefix that parts, time before place": lambda: say(
+        phrase("my", "friend"), "look at", the("garden"), adverb=choices.EVERY_DAY
     ),
-    "a dative verb in a relative clause, weak nouns": (
-        lambda: say(
-            relative(the("boy"), "object", clause(the("student"), "help")),
-            *("see", the("lion")),
-            negated=True,
-        ),
-        "The boy that the student helps does not see the lion.",
-        "Le garçon que l'étudiant aide ne voit pas le lion.",
-        "Der Junge, dem der Student hilft, sieht den Löwen nicht.",
-        "Gakusei ga tasukeru otoko no ko wa raion o mimasen.",
+    "place": lambda: say(
+        phrase("two", "cat", plural=True),
+        "play",
+        place=("in front of", the("cherry tree")),
     ),
-    "a prefix that parts, time before place": (
-        lambda: say(
-            phrase("my", "friend"), "look at", the("garden"), adverb=choices.EVERY_DAY
-        ),
-        "My friend looks at the garden every day.",
-        "Mon ami regarde le jardin tous les jours.",
-        "Mein Freund sieht jeden Tag den Garten an.",
-        "Watashi no tomodachi wa mainichi niwa o nagamemasu.",
-    ),
-    "place": (
-        lambda: say(
-            phrase("two", "cat", plural=True),
-            "play",
-            place=("in front of", the("cherry tree")),
-        ),
-        "Two cats play in front of the cherry tree.",
-        "Deux chats jouent devant le cerisier.",
-        "Zwei Katzen spielen vor dem Kirschbaum.",
-        "Nihiki no neko ga sakura no ki no mae de asobimasu.",
-    ),
-    "an object as antecedent": (
-        because_it_is_tall,
-        "The girl draws the apple trees because they are beautiful.",
-        "La fille dessine les pommiers parce qu'ils sont beaux.",
-        "Das Mädchen zeichnet die Apfelbäume, weil sie schön sind.",
-        "Ringo no ki ga utsukushii node, onna no ko wa sono ringo no ki o egakimasu.",
-    ),
-    "a fronted clause whose subject goes on": (
-        when_it_waits,
-        "When this dog waits for the bear, it sleeps.",
-        "Quand ce chien attend l'ours, il dort.",
-        "Wenn dieser Hund auf den Bären wartet, schläft er.",
-        "Kono inu wa kuma o matsu toki nemurimasu.",
-    ),
-    "a complement about the subject": (
-        knows_that,
-        "The queen knows that she is busy.",
-        "La reine sait qu'elle est occupée.",
-        "Die Königin weiß, dass sie beschäftigt ist.",
-        "Joō wa jibun ga isogashii koto o shitte imasu.",
-    ),
+    "an object as antecedent": because_it_is_tall,
+    "a fronted clause whose subject goes on": when_it_waits,
+    "a complement about the subject": knows_that,
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", SENTENCES)
 def test_sentences_are_those_of_a_teacher(name):
-    make, english, french, german, japanese = CASES[name]
-    sentence = Sentence([make()], frozenset(), new_id)
-    assert English().words(sentence) == tokenise(english)
-    assert French().words(sentence)[0] == tokenise(french)
-    assert German().words(sentence)[0] == tokenise(german)
-    assert Japanese().words(sentence)[0] == tokenise(japanese)
+    sentence = Sentence([MADE[name]()], frozenset(), new_id)
+    wanted = {language: tokenise(text) for language, text in SENTENCES[name].items()}
+    assert English().words(sentence) == wanted["english"]
+    assert French().words(sentence)[0] == wanted["french"]
+    assert German().words(sentence)[0] == wanted["german"]
+    assert Japanese().words(sentence)[0] == wanted["japanese"]
