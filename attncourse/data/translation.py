@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from attncourse._checks import positive_int
+from attncourse._checks import one_of, positive_int
 from attncourse.data._random import Dice, as_generator, check_range
 from attncourse.data.languages.english import English
 from attncourse.data.languages.french import French
@@ -106,7 +106,7 @@ def parallel_corpus(
     n = positive_int("n", n, minimum=0)
     languages = (languages,) if isinstance(languages, str) else tuple(languages)
     for language in languages:
-        _check_language(language)
+        one_of("language", language, LANGUAGES)
     check_range("min_len", min_len, "max_len", max_len)
     low = min_len if combinations != "unseen" else max(min_len, _SHORTEST_UNSEEN)
     if min_len < SHORTEST or max_len > LONGEST or low > max_len:
@@ -114,10 +114,7 @@ def parallel_corpus(
             f"lengths must lie between {max(SHORTEST, low)} and {LONGEST} tokens, "
             f"got min_len={min_len} and max_len={max_len}"
         )
-    if combinations not in ("all", "seen", "unseen"):
-        raise ValueError(
-            f'combinations must be "all", "seen" or "unseen", got {combinations!r}'
-        )
+    one_of("combinations", combinations, ("all", "seen", "unseen"))
     dice = Dice(seed)
     grammar = Grammar(dice, combinations)
     english = English()
@@ -184,7 +181,7 @@ def translation_pairs(n, language="french", seed=0, min_len=SHORTEST, max_len=LO
     >>> len(pair.source)
     5
     """
-    _check_language(language)
+    one_of("language", language, LANGUAGES)
     return parallel_corpus(n, (language,), seed, min_len, max_len)[language]
 
 
@@ -220,7 +217,7 @@ def splits(
     ValueError, TypeError
         As in `parallel_corpus`.
     """
-    _check_language(language)
+    one_of("language", language, LANGUAGES)
     sizes = {"train": train, "valid": valid, "test": test}
     for name, size in (*sizes.items(), ("compositional", compositional)):
         positive_int(name, size, minimum=0)
@@ -236,13 +233,6 @@ def splits(
         test=pairs[train + valid :],
         compositional=new,
     )
-
-
-def _check_language(language):
-    if language not in _WRITERS:
-        raise ValueError(
-            f"language must be one of {', '.join(LANGUAGES)}, got {language!r}"
-        )
 
 
 def _alignment(where, atoms):

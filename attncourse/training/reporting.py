@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attncourse import _checks
+
 GAP = "   "  # between columns; a label has no run of spaces in it
 LABEL = "{:10}"  # the column of labels
 INDENT = len(LABEL.format(""))
@@ -193,8 +195,7 @@ def cases(share, n):
 
 def _measure(name, values, over, form):
     """Return (value, spread and origin, interval), the first two as text."""
-    if over not in OVER:
-        raise ValueError(f"over must be one of {', '.join(OVER)}, got {over!r}.")
+    _checks.one_of("over", over, OVER)
     if "  " in name:
         raise ValueError(f"{name!r} has two spaces in a row, which separate columns.")
     values = _one_row(name, values)

@@ -196,7 +196,7 @@ test_what_cannot_be_drawn_is_refused = refuses(
         "found only .* different ones; ask for fewer",
     ),
     (lambda: parallel_corpus(1, max_len=5, combinations="unseen"), "between 6 and 40"),
-    (lambda: parallel_corpus(1, combinations="x"), '"seen" or "unseen"'),
+    (lambda: parallel_corpus(1, combinations="x"), "one of all, seen, unseen"),
     (lambda: splits("latin"), "language must be one of"),
     (lambda: splits(train=-1), "train must be at least 0"),
 )

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from attncourse._checks import one_of
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -47,6 +49,4 @@ def drawing(name):
         If there is no drawing of that name.
     """
     known = sorted(p.stem for p in HERE.glob("*.svg") if "." not in p.stem)
-    if name not in known:
-        raise ValueError(f"name must be one of {', '.join(known)}, but it is {name!r}.")
-    return Drawing(name)
+    return Drawing(one_of("name", name, known))
