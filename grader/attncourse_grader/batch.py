@@ -109,11 +109,12 @@ class _Run:
     """One run over what was handed in."""
 
     def __init__(self, course: Course, book: Gradebook, grade):
-        self.course, self.book, self.grade = course, book, grade
-        if course.limit != TOTAL_SECONDS:
-            self.grade = functools.partial(grade, seconds=course.limit)
+        self.course, self.book = course, book
         self.secret = course.secret or DEFAULT_SECRET
-        self.keys = Keys(course.solutions)
+        self.grade = functools.partial(grade, secret=self.secret)
+        if course.limit != TOTAL_SECONDS:
+            self.grade = functools.partial(self.grade, seconds=course.limit)
+        self.keys = Keys(course.solutions, self.secret)
         self.left_out = 0
 
     def through(self, places, out: Path, scratch: Path) -> int:
@@ -161,7 +162,6 @@ class _Run:
                 students,
                 book=book,
                 keys=self.keys,
-                secret=self.secret,
                 again=course.again,
             )
             for student, one in self._students_of(times, students):
@@ -304,7 +304,7 @@ class _Run:
         record = outcome.get("record")
         if record is not None:
             name = record["exercise"]
-            key = self.keys.key(job.content, name, job.secret)
+            key = self.keys.key(job.content, name)
             version = self.keys.of_exercise(name)[:8]
             found = job.content, record, outcome["answers"]
             result = book.add_result(key, version, *found)

@@ -27,7 +27,6 @@ class Job:
 
     path: Path  # one of the files
     student: str  # whose that one is
-    secret: str  # what hidden inputs are drawn from
     content: str  # the hash of the files
     # Student and file of each.
     handins: list[tuple[str, Found]] = field(default_factory=list)
@@ -36,8 +35,8 @@ class Job:
 class Keys:
     """What a grade depends on, as one text: the same text, the same grade."""
 
-    def __init__(self, solutions: Path):
-        self.solutions = solutions
+    def __init__(self, solutions: Path, secret: str):
+        self.solutions, self.secret = solutions, fingerprint(secret)
 
     @functools.cache  # noqa: B019 - one object a run
     def of_exercise(self, exercise: str) -> str:
@@ -46,10 +45,9 @@ class Keys:
         solution = hash_of_code(path) if path.is_file() else ""
         return digest(solution, hash_of_checks((modules()[exercise],)))
 
-    def key(self, content: str, exercise: str, secret: str) -> str:
+    def key(self, content: str, exercise: str) -> str:
         """Return the key of a grade."""
-        state = self.of_exercise(exercise)
-        return digest(content, exercise, state, fingerprint(secret))[:32]
+        return digest(content, exercise, self.of_exercise(exercise), self.secret)[:32]
 
 
 ENGINE = ("probe", "run", "compare", "relations", "forbidden", "provided/__init__")
@@ -129,7 +127,7 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
     return kept, problems
 
 
-def plan(files, students, *, book, keys, secret, again=False):
+def plan(files, students, *, book, keys, again=False):
     """Say what there is to do: jobs, what was graded before, and what is left out."""
     jobs: dict[str, Job] = {}
     kept, problems = owners(files, students, book)
@@ -145,11 +143,11 @@ def plan(files, students, *, book, keys, secret, again=False):
         for student in own:
             book.add_student(student)
             name = student.student
-            key = keys.key(content, exercise, secret) if exercise in modules() else ""
+            key = keys.key(content, exercise) if exercise in modules() else ""
             result = book.result_of(key) if key and not again else None
             if result is not None:
                 known.append((name, found, content, result))
                 continue
-            job = Job(found.path, name, secret, content)
+            job = Job(found.path, name, content)
             jobs.setdefault(content, job).handins.append((name, found))
     return list(jobs.values()), known, problems

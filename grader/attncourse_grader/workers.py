@@ -130,7 +130,7 @@ def local_results(jobs, at: int, *, solutions, grade):
     pool = ThreadPoolExecutor(max(1, at))
 
     def submit(job):
-        return pool.submit(grade, job.path, solutions, job.secret, job.student)
+        return pool.submit(grade, job.path, solutions, student=job.student)
 
     try:
         yield from results(jobs, submit, lambda: max(1, at))

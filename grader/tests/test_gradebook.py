@@ -509,7 +509,7 @@ def slow(path, solutions, secret, student):
     record = {"student": student, "exercise": "1_attention_from_scratch",
               "title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": [],
               "tasks": []}
-    return {"record": record, "answers": {}, "variant": ""}
+    return {"record": record, "answers": {}}
 
 course = Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]), jobs=1)
 sys.exit(grade_course([Path(sys.argv[1])], course, grade=slow))
