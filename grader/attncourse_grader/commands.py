@@ -56,8 +56,8 @@ def run_gradescope(arguments) -> int:
     taken = ("penalty", "minutes", "visibility")
     settings = {name: getattr(arguments, name) for name in taken}
     settings["secret"] = arguments.secret or DEFAULT_SECRET
-    exercise, where = exercise_named(arguments.exercise), arguments.out
-    print(build(arguments.solutions, exercise, where, arguments.index, settings))
+    settings["exercise"] = exercise_named(arguments.exercise)
+    print(build(arguments.solutions, arguments.out, arguments.index, settings))
     return 0
 
 

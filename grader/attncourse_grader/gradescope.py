@@ -7,7 +7,6 @@ each submission it runs ``run_autograder``, which calls `main` here.
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import zipfile
 from pathlib import Path
@@ -21,28 +20,13 @@ from attncourse_grader.records.late import in_words, read_penalty
 from attncourse_grader.safe_text import number
 from attncourse_grader.workers import grade_apart, layers_missing, look
 
-# Ubuntu 22.04, which Gradescope takes, has an older Python by default.
-SETUP = """\
-#!/usr/bin/env bash
-set -eu
-apt-get update
-apt-get install -y python3.11 python3.11-venv
-python3.11 -m venv /autograder/venv
-cd /autograder/source
-/autograder/venv/bin/pip install --no-cache-dir {index}'.[chapters]' ./grader
-chmod -R go-rwx /autograder/source/solutions /autograder/source/settings.json
-"""
-RUN = """\
-#!/usr/bin/env bash
-export OMP_NUM_THREADS=1
-export ATTNCOURSE_UNSAFE=1  # there is no other submission in this container
-exec /autograder/venv/bin/python -m attncourse_grader.gradescope /autograder
-"""
+SCRIPTS = Path(__file__).with_name("autograder")
 MARGIN = 60  # seconds of Gradescope's limit that are kept for what is around grading
 
 
-def build(solutions: Path, exercise: str, out: Path, index: str, settings: dict):
+def build(solutions: Path, out: Path, index: str, settings: dict) -> Path:
     """Write the zip file for one exercise and return its path."""
+    exercise = settings["exercise"]
     root = Path(attncourse.__file__).parent.parent
     grader = Path(__file__).parents[1]
     solution = solutions / f"{exercise}.ipynb"
@@ -55,16 +39,12 @@ def build(solutions: Path, exercise: str, out: Path, index: str, settings: dict)
         )
     path = out / f"gradescope-{exercise}.zip"
     out.mkdir(parents=True, exist_ok=True)
-    option = f"--extra-index-url {shlex.quote(index)} " if index else ""
+    pip = f"[install]\nextra-index-url = {index}\n" if index else ""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in (
-            ("setup.sh", SETUP.format(index=option)),
-            ("run_autograder", RUN),
-            ("settings.json", json.dumps({"exercise": exercise, **settings})),
-        ):
-            info = zipfile.ZipInfo(name)
-            info.external_attr = 0o100755 << 16
-            archive.writestr(info, text)
+        for script in SCRIPTS.iterdir():
+            archive.write(script, script.name)
+        archive.writestr("pip.conf", pip)
+        archive.writestr("settings.json", json.dumps(settings))
         archive.write(solution, f"solutions/{exercise}.ipynb")
         for name in ("pyproject.toml", "README.md", "LICENSE", "grader/pyproject.toml"):
             archive.write(root / name, name)

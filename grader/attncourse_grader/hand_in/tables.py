@@ -5,35 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tomllib
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.safe_text import one_line
 
 LARGEST = 50_000_000  # bytes
-# Headings of Moodle's grading worksheet in English, German and French.
-MOODLE = {
-    "identifier": ("identifier", "id", "identifiant"),
-    "name": ("full name", "vollständiger name", "nom complet"),
-    "email": ("email address", "e-mail-adresse", "adresse de courriel"),
-    "grade": ("grade", "bewertung", "note"),
-    "most": ("maximum grade", "bestwertung", "note maximale"),
-    "modified": (
-        "last modified (submission)",
-        "zuletzt geändert (abgabe)",
-        "dernière modification (travail remis)",
-    ),
-    "graded": (
-        "last modified (grade)",
-        "zuletzt geändert (bewertung)",
-        "dernière modification (note)",
-    ),
-    "comments": (
-        "feedback comments",
-        "feedback als kommentar",
-        "feedback par commentaires",
-    ),
-}
+TEXT = Path(__file__).with_name("headings.toml").read_text("utf8")
+HEADINGS = tomllib.loads(TEXT)
 # A sign with which a cell begins a formula, at its start or where another spreadsheet
 # would begin a cell; full-width forms too. Not before a plain number.
 FORMULA = re.compile(r"(^|[;,\t\r\n])(\s*)(?=[=+\-@\0\uff1d\uff0b\uff0d\uff20])")
@@ -43,7 +23,8 @@ NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 def heading(text: str) -> str:
     """Return what Moodle's heading means, itself where it is none of those."""
     bare = text.strip().lower()
-    return next((kind for kind, words in MOODLE.items() if bare in words), bare)
+    moodle = HEADINGS["moodle"].items()
+    return next((kind for kind, words in moodle if bare in words), bare)
 
 
 def read_rows(path: Path) -> list[list[str]]:
