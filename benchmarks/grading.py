@@ -150,8 +150,8 @@ def nbgrader(folder: Path, count: int) -> float:
     made = export_for_nbgrader(SOLUTIONS / f"{NAME}.ipynb", folder / "made")
     notebook = nbformat.read(made, as_version=4)
     ids = [c.metadata.get("nbgrader", {}).get("grade_id", "") for c in notebook.cells]
-    wanted = tuple(f"test-{task}-" for task in TASKS)
-    last = max(place for place, name in enumerate(ids) if name.startswith(wanted))
+    wanted = [f"test-{task}" for task in TASKS]
+    last = max(place for place, name in enumerate(ids) if name in wanted)
     del notebook.cells[last + 1 :]
     path = folder / "source" / NAME / f"{NAME}.ipynb"
     path.parent.mkdir(parents=True)

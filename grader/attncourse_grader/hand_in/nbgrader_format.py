@@ -7,8 +7,9 @@ the check that the student runs, too.
 
 from __future__ import annotations
 
+import contextlib
 import copy
-import functools
+import io
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
@@ -17,11 +18,11 @@ from attncourse_grader.hand_in.submission import is_text
 
 SCHEMA = 3  # of nbgrader's metadata of cells
 TEST = """\
-# Graded, {points:g} of {of:g} points: {claim}
+# Graded, up to {points:g} points: nbgrader takes the value of the cell
 ### BEGIN HIDDEN TESTS
-from attncourse_grader.hand_in.nbgrader_format import require
+from attncourse_grader.hand_in.nbgrader_format import points_for
 
-require({notebook!r}, {task!r}, {place}, {names})
+points_for({notebook!r}, {task!r}, {names})
 ### END HIDDEN TESTS"""
 
 
@@ -52,23 +53,18 @@ def assignment_from(solution, name: str):
         elif name_of_task := mark.get("check"):
             _mark(cell, f"check-{name_of_task}")
             task = exercise.task(name_of_task)
-            for place, share in enumerate(_shares(task)):
-                if not share:
-                    continue
-                source = TEST.format(
-                    points=share,
-                    of=task.points,
-                    claim=task.probes[place].claim,
+            test = new_code_cell(
+                TEST.format(
+                    points=task.points,
                     notebook=name,
                     task=task.name,
-                    place=place,
                     names=", ".join(task.answers),
                 )
-                test = new_code_cell(source)
-                test.id = f"{cell.id}-{place}"
-                test.metadata["tags"] = ["hide-cell"]
-                _mark(test, f"test-{task.name}-{place}", points=share)
-                cells.append(test)
+            )
+            test.id = f"{cell.id}-test"
+            test.metadata["tags"] = ["hide-cell"]
+            _mark(test, f"test-{task.name}", points=task.points)
+            cells.append(test)
     notebook.cells = cells
     return notebook
 
@@ -86,30 +82,22 @@ def _mark(cell, grade_id: str, *, solution: bool = False, points=None) -> None:
         cell.metadata["nbgrader"]["points"] = points
 
 
-def _shares(task) -> list[float]:
-    """Return the points of each probe: of its weight, and together the task's."""
-    whole = sum(probe.weight for probe in task.probes)
-    found = [round(task.points * p.weight / whole, 2) for p in task.probes]
-    last = max(place for place, share in enumerate(found) if share)
-    found[last] = round(found[last] + task.points - sum(found), 2)
-    return found
-
-
 def export_for_nbgrader(solution: Path, folder: Path) -> Path:
     """Write the source of one assignment into a course folder of nbgrader."""
     return release(solution, folder / "source" / solution.stem, assignment_from)
 
 
-def require(notebook: str, task: str, place: int, *answers) -> None:
-    """Raise if an answer does not pass a probe: what nbgrader runs."""
-    verdict = _verdicts(notebook, task, answers)[place]
-    if not verdict.holds:
-        raise AssertionError(" ".join(verdict.sentences))
+def points_for(notebook: str, task: str, *answers) -> float:
+    """Return the points of an answer, and print what is wrong with it.
 
-
-@functools.lru_cache(maxsize=1)  # each probe of a task asks
-def _verdicts(notebook: str, task: str, answers):
+    What the answer itself writes to stderr would cost it all points in nbgrader.
+    """
+    from attncourse.exercises.compare import points
     from attncourse.exercises.notebook import verdicts_on
 
     exercise = exercise_of(notebook)
-    return verdicts_on(exercise, exercise.task(task), answers)
+    with contextlib.redirect_stderr(io.StringIO()):
+        verdicts = verdicts_on(exercise, exercise.task(task), answers)
+    for verdict in verdicts:
+        print(*verdict.sentences, end="\n" * (not verdict.holds))
+    return points(exercise.task(task), verdicts)
