@@ -36,8 +36,6 @@ from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, read_penalty
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import (
-    answers_in,
-    apart,
     fault_of_solution,
     grade_apart,
     layers_missing,
@@ -173,7 +171,6 @@ class _Run:
         graded = self._grade(self._sound(jobs), len(known))
         self._note_times()
         self._note_several()
-        self._keep_references()
         if gone := ", ".join(sorted(withdrawn(book))):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         for says in write_outputs(book, out):
@@ -327,14 +324,6 @@ class _Run:
         self.left_out += 1
         self.book.note_problem(one_line(says, 600))
         self._say(says)
-
-    def _keep_references(self) -> None:
-        """Keep what the solutions look like, for comparing answers."""
-        for row in self.book.rows("SELECT DISTINCT exercise FROM results"):
-            path = self.course.solutions / f"{row['exercise']}.ipynb"
-            if self.course.alike and path.is_file():
-                found = apart(answers_in, path)
-                self.book.set(f"reference {row['exercise']}", found)
 
     def _sum_up(self, graded: int, known: int) -> None:
         said = f"{graded} graded"

@@ -151,7 +151,6 @@ def _extend(add) -> None:
 
 def _mark(add) -> None:
     add("--anonymous", action="store_true", help="show no names, in another order")
-    add("--port", type=int, default=0, help="of this machine (default: any free one)")
 
 
 def _undo(add) -> None:

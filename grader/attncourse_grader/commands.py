@@ -116,7 +116,7 @@ def run_mark(arguments) -> int:
 
     path, anonymous = arguments.grades / BOOK, arguments.anonymous
     with Gradebook(path, must_exist=True) as book:
-        with MarkingServer(path, anonymous=anonymous, port=arguments.port) as server:
+        with MarkingServer(path, anonymous=anonymous) as server:
             print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
             with contextlib.suppress(KeyboardInterrupt):
                 server.serve_forever()

@@ -24,7 +24,7 @@ def grade_one(
     path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
 ) -> dict:
     """Grade one notebook."""
-    from attncourse_grader.grade import grading
+    from attncourse_grader.grade import compose, grading
     from attncourse_grader.grade.report import record_of
     from attncourse_grader.records.similarity import fingerprints
 
@@ -33,14 +33,16 @@ def grade_one(
         grade = grading.grade_file(
             path, solutions=solutions, secret=secret, student=student, seconds=seconds
         )
-        record = record_of(grade)
+        template = compose.find_template(grade.exercise, solutions)
+        reference = template.given + template.solution
+        answers = fingerprints(grade.submission, reference)
+        return {"record": record_of(grade), "answers": answers}
     except Refused as refused:
         return {"refused": one_line(refused, 400)}
     except SolutionBroken as broken:
         return {"broken": one_line(broken, 400)}
     except Exception as error:  # a fault of ours must not cost the others their grades
         return failure(error)
-    return {"record": record, "answers": fingerprints(grade.submission)}
 
 
 def grade_apart(
@@ -115,14 +117,6 @@ def apart(function, *arguments, seconds: float = BESIDE):
     name = f"{function.__module__}.{function.__name__}"
     plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
     return forking.call(name, *plain, seconds=seconds)
-
-
-def answers_in(path: Path) -> dict:
-    """Return all fingerprints of the answers in a solution."""
-    from attncourse_grader.hand_in.submission import read_submission
-    from attncourse_grader.records.similarity import fingerprints
-
-    return fingerprints(read_submission(Path(path)), window=1)
 
 
 def local_results(jobs, at: int, *, solutions, grade):

@@ -47,7 +47,6 @@ def calls(monkeypatch):
     monkeypatch.setattr(f"{batch}.layers_missing", lambda: [])
     # In this process, where the stand-in is.
     monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
-    monkeypatch.setattr(f"{batch}.apart", lambda function, *rest: function(*rest))
     monkeypatch.setattr(f"{batch}.look", looked_at)
     monkeypatch.setattr(f"{batch}.fault_of_solution", lambda *_: "")
     return made

@@ -8,12 +8,7 @@ from collections import defaultdict
 from itertools import combinations
 
 from attncourse_grader.grade.report import page
-from attncourse_grader.records.effective import (
-    exercises_in,
-    record_of_effective,
-    refusals,
-    withdrawn,
-)
+from attncourse_grader.records.effective import exercises_in, refusals
 from attncourse_grader.records.similarity import similar_pairs
 from attncourse_grader.safe_text import number
 
@@ -32,24 +27,24 @@ OUTCOMES = {
 }
 
 
-def class_page(book, found) -> str:
-    """Return the page as HTML that needs no other file."""
-    gone = withdrawn(book)
-    found = [s for s in found if s.student not in gone]
-    records = [(s, record_of_effective(book, s)) for s in found if s.handin]
-    records = [(s, record) for s, record in records if record is not None]
+def class_page(book, graded) -> str:
+    """Return the page as HTML that needs no other file.
+
+    `graded` has where everybody stands in each exercise, and the record of it or None.
+    """
+    found, records = [g for g, _ in graded], [pair for pair in graded if pair[1]]
     own = {e: [r for r in records if r[0].exercise == e] for e in exercises_in(found)}
     return page(
         "class.html",
         students=len({s.student for s in found}),
         graded=len(records),
-        exercises=[_exercise(book, name, some) for name, some in own.items() if some],
+        exercises=[_exercise(book, some) for name, some in own.items() if some],
         left_out=_left_out(book),
         most_mistakes=MOST_MISTAKES,
     )
 
 
-def _exercise(book, exercise: str, own) -> dict:
+def _exercise(book, own) -> dict:
     """Return what the page says about one exercise."""
     grades, records = zip(*own, strict=True)
     totals, of = [grade.total for grade in grades], grades[0].of
@@ -72,7 +67,7 @@ def _exercise(book, exercise: str, own) -> dict:
         "tasks": _tasks(records),
         "named": [row for row in mistakes if row["says"]],
         "others": [row for row in mistakes if not row["says"]],
-        "alike": _alike(book, exercise, grades),
+        "alike": _alike(book, grades),
     }
 
 
@@ -121,7 +116,7 @@ def _mistakes(records) -> list[dict]:
     return [made[kind] for kind in sorted(made, key=lambda k: (-made[k]["count"], k))]
 
 
-def _alike(book, exercise: str, own) -> list[str]:
+def _alike(book, own) -> list[str]:
     """Return sentences about answers that are the same, or nearly."""
     if not book.setting("alike"):
         return []
@@ -134,7 +129,7 @@ def _alike(book, exercise: str, own) -> list[str]:
     same = [group for group in contents.values() if len(group) > 1]
     said += [f"The same file: {', '.join(group)}." for group in same]
     together = {frozenset(pair) for group in same for pair in combinations(group, 2)}
-    for pair in similar_pairs(answers, book.setting(f"reference {exercise}", {})):
+    for pair in similar_pairs(answers):
         if frozenset((pair.one, pair.other)) not in together:
             tasks = f"; the same but for names: {', '.join(pair.tasks)}"
             said.append(

@@ -235,6 +235,12 @@ def exercises_in(found: list[EffectiveGrade]) -> list[str]:
     return [*known, *sorted(present.difference(known))]
 
 
+def grades_of_class(book) -> list[EffectiveGrade]:
+    """Return where those stand who are not withdrawn."""
+    gone = withdrawn(book)
+    return [grade for grade in effective_grades(book) if grade.student not in gone]
+
+
 def withdrawn(book) -> set[str]:
     """Return the students who are no longer on the class list, if there is one."""
     listed = book.setting("class list")

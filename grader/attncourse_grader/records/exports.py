@@ -10,8 +10,8 @@ from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.effective import (
     EffectiveGrade,
-    effective_grades,
     exercises_in,
+    grades_of_class,
     record_of_effective,
     refusals,
     withdrawn,
@@ -31,27 +31,10 @@ def write_outputs(book, out: Path) -> list[str]:
 
     Files that say the same already are left alone.
     """
-    found, students, problems = effective_grades(book), book.students(), []
-    makers = {**TABLES, "class.html": class_page}
-    files = {out / name: make(book, found) for name, make in makers.items()}
-    for effective in found:
-        if effective.handin is None:
-            continue
-        record = record_of_effective(book, effective)
-        if record is None:
-            problems.append(
-                f"{effective.student}, {effective.exercise}: what the gradebook "
-                "holds about it is damaged; the points are "
-                f"{number(effective.points)}. --again grades it anew."
-            )
-            continue
-        place, said = effective.exercise.partition("_")[0], effective.sentences()
-        stem = f"{students[effective.student]['page']}-{place}"
-        total = {"total": effective.total, "standing": said}
-        text = json_of_record({**record, **total})
-        files[out / "feedback" / f"{stem}.html"] = page_of_record(record, said)
-        files[out / "feedback" / f"{stem}.json"] = text
-    for path, text in files.items():
+    students, problems = book.students(), []
+    graded = [(g, record_of_effective(book, g)) for g in grades_of_class(book)]
+
+    def keep(path: Path, text: str) -> None:
         try:
             write(path, text)
         except OSError as error:
@@ -59,6 +42,22 @@ def write_outputs(book, out: Path) -> list[str]:
             problems.append(
                 f"{one_line(path)} cannot be written ({reason}). The grade is in the "
                 "gradebook; the next run writes the file."
+            )
+
+    for name, make in {**TABLES, "class.html": class_page}.items():
+        keep(out / name, make(book, graded))
+    for grade, record in graded:
+        if record is not None:
+            place, said = grade.exercise.partition("_")[0], grade.sentences()
+            stem = f"{students[grade.student]['page']}-{place}"
+            total = {"total": grade.total, "standing": said}
+            keep(out / "feedback" / f"{stem}.html", page_of_record(record, said))
+            keep(out / "feedback" / f"{stem}.json", json_of_record(record | total))
+        elif grade.handin is not None:
+            problems.append(
+                f"{grade.student}, {grade.exercise}: what the gradebook "
+                "holds about it is damaged; the points are "
+                f"{number(grade.points)}. --again grades it anew."
             )
     return problems
 
@@ -68,9 +67,7 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
 
     Returns the paths of what was written, and sentences about what should be known.
     """
-    gone = withdrawn(book)
-    found = [s for s in effective_grades(book) if s.student not in gone]
-    path, paths = Path(name), []
+    found, path, paths = grades_of_class(book), Path(name), []
     if exercise:
         own = {s.student: s for s in found if s.exercise == exercise}
         table, whose = Worksheet(path), row_finder(book, exercise)
@@ -110,8 +107,9 @@ def points_text(value: float | None) -> str:
     return "" if value is None else number(value)
 
 
-def plain_table(book, found: list[EffectiveGrade]) -> str:
+def plain_table(book, graded) -> str:
     """Return one row a student, with what stands in the end for each exercise."""
+    found = [grade for grade, _ in graded]
     exercises, table = exercises_in(found), by_student(found)
     of = sum({effective.exercise: effective.of for effective in found}.values())
     remarks: dict[str, list[str]] = {}
@@ -142,26 +140,16 @@ def plain_table(book, found: list[EffectiveGrade]) -> str:
     return csv_text(rows)
 
 
-def tasks_table(book, found: list[EffectiveGrade]) -> str:
+def tasks_table(book, graded) -> str:
     """Return one row for each student and exercise, with the points of its tasks."""
-    gone = withdrawn(book)
-    found = [s for s in found if s.student not in gone]
-    records = {id(s): record_of_effective(book, s) for s in found}
-    labels = sorted({t["task"] for r in records.values() if r for t in r["tasks"]})
-    head = [
-        "student",
-        "exercise",
-        "points",
-        "marked",
-        "of",
-        "late",
-        "penalty",
-        "by hand",
-    ]
-    rows = [[*head, "total", *labels, "comments"]]
-    for effective in found:
-        record = records[id(effective)] or {"tasks": []}
-        points = {t["task"]: number(t["points"]) for t in record["tasks"]}
+    labels = sorted(
+        {t["task"] for _, record in graded if record for t in record["tasks"]}
+    )
+    head = "student exercise points marked of late penalty".split()
+    rows = [[*head, "by hand", "total", *labels, "comments"]]
+    for effective, record in graded:
+        tasks = record["tasks"] if record else []
+        points = {t["task"]: number(t["points"]) for t in tasks}
         by_hand = sum(p for p, _ in effective.adjustments)
         rows.append(
             [

@@ -9,11 +9,7 @@ import secrets
 from pathlib import Path
 
 from attncourse_grader.grade.report import page
-from attncourse_grader.records.effective import (
-    effective_grades,
-    stored_record,
-    withdrawn,
-)
+from attncourse_grader.records.effective import grades_of_class, stored_record
 from attncourse_grader.records.gradebook import Gradebook
 
 LONGEST = 10_000  # bytes of what the page sends
@@ -24,17 +20,15 @@ class MarkingServer(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, book: Path, *, anonymous: bool, port: int = 0):
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, book: Path, *, anonymous: bool):
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.book, self.anonymous, self.token = book, anonymous, secrets.token_hex(16)
         self.address = f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     def answers(self, book) -> list[tuple]:
         """Return (what the page shows, whose grade, its mark) for each answer."""
-        gone, found = withdrawn(book), []
-        for grade in effective_grades(book):
-            if grade.student in gone or not grade.marks:
-                continue
+        found = []
+        for grade in grades_of_class(book):
             record = stored_record(book, grade) or {"tasks": []}
             tasks = {task["name"]: task for task in record["tasks"]}
             for mark in grade.marks:

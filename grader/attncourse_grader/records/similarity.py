@@ -25,16 +25,20 @@ ALIKE = 0.65  # one changed line in ten
 DROPPED = ("annotation", "returns", "type_comment", "type_params", "ctx")
 
 
-def fingerprints(submission: Submission, window=WINDOW) -> dict[str, list[int]]:
-    """Return the fingerprints of the answers in a notebook by task."""
+def fingerprints(submission: Submission, reference=()) -> dict[str, list[int]]:
+    """Return the fingerprints of the answers in a notebook by task.
+
+    `reference` has the statements of the solution; what stands in them is left out.
+    """
     found: dict[str, set[int]] = {}
+    known = set().union(*(winnowed(tokens_of(s.text), 1) for s in reference))
     tasks = submission.exercise.tasks
     names = {name: task.name for task in tasks for name in task.answers}
     for statement in submission.statements:
         if not statement.text.startswith("%"):
             for task in {names.get(name, OTHER) for name in statement.binds}:
-                kept = winnowed(tokens_of(statement.text), window)
-                found.setdefault(task, set()).update(kept)
+                kept = winnowed(tokens_of(statement.text), WINDOW)
+                found.setdefault(task, set()).update(kept - known)
     return {task: sorted(prints) for task, prints in found.items()}
 
 
@@ -78,13 +82,11 @@ class Pair:
     tasks: tuple[str, ...]  # the tasks that are the same but for names and layout
 
 
-def similar_pairs(answers: dict[str, dict], reference: dict) -> list[Pair]:
+def similar_pairs(answers: dict[str, dict[str, list[int]]]) -> list[Pair]:
     """Return the pairs of students whose answers are nearly the same."""
-    known = set().union(*reference.values())
-    parts = {s: {t: set(p) - known for t, p in a.items()} for s, a in answers.items()}
     holders = defaultdict(list)
-    for student in sorted(parts):
-        for fingerprint in set().union(*parts[student].values()):
+    for student in sorted(answers):
+        for fingerprint in set().union(*answers[student].values()):
             holders[fingerprint].append(student)
     rare = [group for group in holders.values() if len(group) <= RARE]
     own = Counter(student for group in rare for student in group)
@@ -93,6 +95,7 @@ def similar_pairs(answers: dict[str, dict], reference: dict) -> list[Pair]:
     for (one, other), count in shared.items():
         similarity = 2 * count / (own[one] + own[other])
         if count >= FEWEST_SHARED and similarity >= ALIKE:
-            both = [t for t, p in parts[one].items() if p and p == parts[other].get(t)]
-            found.append(Pair(one, other, similarity, tuple(both)))
+            two = answers[other]
+            both = tuple(t for t, p in answers[one].items() if p and p == two.get(t))
+            found.append(Pair(one, other, similarity, both))
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one, pair.other))
