@@ -155,7 +155,7 @@ class _Run:
                 "remove what is there; nothing is lost, and the same command goes on."
             ) from None
         with book.together():
-            jobs, known, problems = plan(
+            jobs, problems = plan(
                 found.files,
                 students,
                 book=book,
@@ -166,9 +166,12 @@ class _Run:
                 book.add_time(student, one.exercise, one.handed_in)
             for says in [*found.problems, *problems]:
                 self._leave_out(says)
-        for name, file, content, result in known:
-            book.add_handin(name, file, content, result)
-        graded = self._grade(self._sound(jobs), len(known))
+        new = [job for job in jobs if job.result is None]
+        known = [job for job in jobs if job.result is not None]
+        for job in known:
+            self._keep(job, {})
+        before = sum(len(job.handins) for job in known)
+        graded = self._grade(self._sound(new), before)
         self._note_times()
         self._note_several()
         if gone := ", ".join(sorted(withdrawn(book))):
@@ -176,7 +179,7 @@ class _Run:
         for says in write_outputs(book, out):
             self._leave_out(says)
         book.end_run()
-        self._sum_up(graded, len(known))
+        self._sum_up(graded, before)
         return 1 if self.left_out else 0
 
     def _students_of(self, times, students) -> list:
@@ -297,7 +300,7 @@ class _Run:
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""
-        book, result = self.book, None
+        book, result = self.book, job.result
         record = outcome.get("record")
         if record is not None:
             name = record["exercise"]

@@ -23,11 +23,12 @@ from attncourse_grader.safe_text import one_line
 
 @dataclass(frozen=True)
 class Job:
-    """Files with the same content, which are graded once."""
+    """Files with the same content, which have one grade."""
 
     path: Path  # one of the files
     student: str  # whose that one is
     content: str  # the hash of the files
+    result: int | None  # what the content was given before, None if it is to be graded
     # Student and file of each.
     handins: list[tuple[str, Found]] = field(default_factory=list)
 
@@ -128,10 +129,9 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
 
 
 def plan(files, students, *, book, keys, again=False):
-    """Say what there is to do: jobs, what was graded before, and what is left out."""
+    """Return jobs, and a sentence for each file that is left out."""
     jobs: dict[str, Job] = {}
     kept, problems = owners(files, students, book)
-    known = []
     for found, own in kept:
         try:
             content = hash_of(found.path)
@@ -139,15 +139,12 @@ def plan(files, students, *, book, keys, again=False):
             reason = (error.strerror or type(error).__name__).lower()
             problems.append(f"{found.source} cannot be read ({one_line(reason)}).")
             continue
-        exercise = book.exercise_in(content)
+        if content not in jobs:
+            exercise, result = book.exercise_in(content), None
+            if exercise in modules() and not again:
+                result = book.result_of(keys.key(content, exercise))
+            jobs[content] = Job(found.path, own[0].student, content, result)
         for student in own:
             book.add_student(student)
-            name = student.student
-            key = keys.key(content, exercise) if exercise in modules() else ""
-            result = book.result_of(key) if key and not again else None
-            if result is not None:
-                known.append((name, found, content, result))
-                continue
-            job = Job(found.path, name, content)
-            jobs.setdefault(content, job).handins.append((name, found))
-    return list(jobs.values()), known, problems
+            jobs[content].handins.append((student.student, found))
+    return list(jobs.values()), problems

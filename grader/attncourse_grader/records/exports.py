@@ -73,7 +73,7 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
         table, whose = Worksheet(path), row_finder(book, exercise)
         said = table.fill(own, whose)
         paths.append(out / f"moodle-{exercise.partition('_')[0]}-feedback.zip")
-        moodle_feedback(book, table.participants(own, whose), paths[0])
+        moodle_feedback(book, table.filled, paths[0])
     else:
         table = CanvasTable(path)
         titles = {
@@ -145,7 +145,7 @@ def tasks_table(book, graded) -> str:
     labels = sorted(
         {t["task"] for _, record in graded if record for t in record["tasks"]}
     )
-    head = "student exercise points marked of late penalty".split()
+    head = ["student", "exercise", "points", "marked", "of", "late", "penalty"]
     rows = [[*head, "by hand", "total", *labels, "comments"]]
     for effective, record in graded:
         tasks = record["tasks"] if record else []

@@ -63,6 +63,8 @@ class Worksheet(Table):
     def __init__(self, path: Path):
         super().__init__(path)
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
+        # What was found for a row, by name and number of the participant.
+        self.filled: dict[tuple[str, str], EffectiveGrade] = {}
         lacking = [k for k in ("identifier", "grade", "graded") if k not in self.at]
         if lacking:
             raise Refused(
@@ -81,13 +83,14 @@ class Worksheet(Table):
 
     def fill(self, grades: dict[str, EffectiveGrade], whose) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
-        said, nought, over, again, met = [], [], [], 0, set()
+        said, nought, over, again = [], [], [], 0
         for row in self.rows:
             most = _amount(self.of(row, "most"))
             effective = grades.get(whose(self, row) or "")
             if effective is None or effective.total is None:
                 continue
-            met.add(effective.student)
+            number_there = number_in(self.of(row, "identifier"))
+            self.filled[self.of(row, "name"), number_there] = effective
             if most is not None and most != effective.of:
                 raise Refused(
                     f"{self.name} says that {number(most)} is the maximum grade, and "
@@ -128,16 +131,8 @@ class Worksheet(Table):
                 f"{self.name}: some versions of Moodle do not take a grade of 0. See "
                 f"to these after the upload: {', '.join(nought)}."
             )
+        met = {effective.student for effective in self.filled.values()}
         return said + self.without_rows_of(set(grades) - met)
-
-    def participants(self, grades: dict[str, EffectiveGrade], whose) -> dict:
-        """Return the grades by name and number of the participant."""
-        found = {}
-        for row in self.rows:
-            if effective := grades.get(whose(self, row)):
-                number = number_in(self.of(row, "identifier"))
-                found[self.of(row, "name"), number] = effective
-        return found
 
 
 def row_finder(book, exercise: str):
