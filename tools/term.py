@@ -3,7 +3,8 @@
     python -m tools.term FOLDER --students 60
 
 Five exercises are handed in, some late, some again, some damaged; students leave, get
-more time and other points; a deadline moves, a run is undone. After each step what the
+more time and other points; two tasks are marked by hand; a deadline moves, a run is
+undone, a solution is broken and mended. After each step what the
 platform lets one download is graded, exported and uploaded. In the end the platform's
 own gradebook is compared with grades that are worked out here from what happened,
 without the grader.
@@ -24,16 +25,20 @@ from pathlib import Path
 
 from attncourse_grader.cli import main as attncourse
 from attncourse_grader.exercises import exercise_of, modules
-from tools.sample_class import PEOPLE, ROOT, hand_in, right_answers
+from attncourse_grader.records.gradebook import Gradebook
+from attncourse_grader.records.marking import MarkingServer
+from tools.sample_class import PEOPLE, ROOT, answer_cells, hand_in, right_answers
 
 START = datetime.datetime(2026, 10, 5, 9, 0)
 DAY = datetime.timedelta(days=1)
 PENALTY = 0.10  # of the points of an exercise, for each day that has begun
 VARIANTS = 6  # notebooks that differ, for each exercise
 UNDONE, MOVED, EXTENDED, ADJUSTED = "4", "5", "2", ("1", "5")  # where it happens
+WORDS, READ, BROKEN = "1", "2", "3"  # a task in words, code that is read, a mistake
 LEAVING = 3  # how many leave after the third exercise
 NAMES = dict(zip("12345", modules(), strict=False))
-POINTS = {n: exercise_of(name).points for n, name in NAMES.items()}
+MANUAL = {WORDS: 4, READ: 2}  # points that are given by hand
+POINTS = {n: exercise_of(m).points + MANUAL.get(n, 0) for n, m in NAMES.items()}
 
 
 def zipped(path, files, moment=(2026, 10, 5, 9, 0, 0)):
@@ -170,16 +175,42 @@ class Canvas(Platform):
 
 
 def variants(exercise, draw):
-    """Return notebooks, and the points of the tasks that are answered rightly."""
+    """Return (notebook, points of the tasks answered rightly, what is to be read)."""
     name, found = NAMES[exercise], []
     right, tasks = right_answers(name), exercise_of(name).tasks
     for place in range(VARIANTS):
         known = [t for t in tasks if place != 1 and (place == 0 or draw.random() < 0.6)]
         notebook = hand_in(name, {t.name: right[t.name] for t in known})
         notebook["metadata"]["copy"] = place
-        worth = sum(task.points for task in known)
-        found.append((json.dumps(notebook).encode(), worth))
+        worth, read = sum(task.points for task in known), ""
+        if exercise == WORDS and place != 1:
+            read = f"The variance grows, as was said on page {place}."
+            notebook["cells"].append(in_words(read))
+        if exercise == READ and tasks[0] in known:
+            read = "code"
+        found.append((json.dumps(notebook).encode(), worth, read))
     return found
+
+
+def in_words(text, **more):
+    mark = {"answer": "why", "kind": "text", **more}
+    cell = {"cell_type": "markdown", "id": "why", "source": text}
+    return cell | {"metadata": {"attncourse": mark}}
+
+
+def solutions_with_tasks_to_mark(folder):
+    """Copy the solutions, with a task in words and one whose code is read, too."""
+    shutil.copytree(ROOT / "solutions", folder)
+    for exercise, points in MANUAL.items():
+        path = folder / f"{NAMES[exercise]}.ipynb"
+        notebook = json.loads(path.read_text("utf8"))
+        if exercise == WORDS:
+            notebook["cells"].append(in_words("", title="Why?", manual=points))
+        else:
+            _, cell = next(answer_cells(notebook))
+            cell["metadata"]["attncourse"]["manual"] = points
+        path.write_text(json.dumps(notebook), "utf8")
+    return folder
 
 
 class Term:
@@ -194,8 +225,10 @@ class Term:
         people = {1000 + k: (names[k], f"s{k}@uni.example") for k in range(count)}
         self.platform, self.draw = kind(folder / "platform", people, draw), draw
         self.grades = folder / "grades"
-        # {(exercise, number): {data: (time, worth)}}, deadlines, points, commands
+        self.solutions = solutions_with_tasks_to_mark(folder / "solutions")
+        # {(exercise, number): {data: (time, worth, read)}}, deadlines, points, commands
         self.events, self.until, self.by_hand, self.log = {}, {}, {}, []
+        self.marks = {}  # {(exercise, number, what was read): points}
 
     def command(self, *words):
         """Call a command and return what it said."""
@@ -211,14 +244,14 @@ class Term:
         self.command(command, mail, exercise, *words, "--grades", self.grades)
 
     def hand_in(self, exercise, number, time, kind, made):
-        variant, worth = self.draw.choice(made)
+        variant, *facts = self.draw.choice(made)
         data = variant
         if kind == "damaged":
             data = data[: len(data) // 2]
         else:  # the same notebook again is as early as it was
             events = self.events.setdefault((exercise, number), {})
             before = events.pop(variant, (time,))[0]
-            events[variant] = min(time, before), worth
+            events[variant] = min(time, before), *facts
         if kind == "zip":  # whose names are of somebody else
             other = next(k for k in self.platform.people if k != number)
             name = self.platform.entry(exercise, other, time, b"")
@@ -230,7 +263,7 @@ class Term:
         platform = self.platform
         said = self.command(
             *("grade", platform.download(exercise, now), "--out", self.grades),
-            *("--solutions", ROOT / "solutions", "--secret", "term"),
+            *("--solutions", self.solutions, "--secret", "term"),
             *("--students", platform.class_list(), "--penalty", f"{PENALTY:.0%}/day"),
             *("--times", f"{exercise}={platform.times(exercise)}"),
             *("--deadline", f"{exercise}={platform.due[exercise].isoformat()}", *more),
@@ -245,13 +278,40 @@ class Term:
         rows = csv.DictReader(io.StringIO(Path(path).read_text("utf-8-sig")))
         self.platform.upload(rows, exercise, said, now)
 
+    def mark(self):
+        """Mark by hand what waits for it."""
+        here = {}
+        for number, (name, mail) in self.platform.people.items():
+            here |= {name: number, f"{name} ({mail})": number}
+        path = self.grades / "gradebook.sqlite"
+        with MarkingServer(path, anonymous=False) as server, Gradebook(path) as book:
+            for shown, grade, mark in server.answers(book):
+                if shown["marked"]:
+                    continue
+                points = self.draw.choice([0, 0.5, mark.of])
+                sent = {"id": shown["id"], "hash": shown["hash"], "comment": "Read."}
+                assert server.keep(sent | {"points": points}) == ""
+                exercise = grade.exercise[0]
+                read = shown["text"] if exercise == WORDS else "code"
+                self.marks[exercise, here[grade.student], read] = points
+
+    def grade_with_broken_solution(self, exercise, now):
+        """Grade with a solution that does not run: nobody loses a grade."""
+        path, before = self.solutions / f"{NAMES[exercise]}.ipynb", self.standing()
+        right = path.read_text("utf8")
+        path.write_text(right.replace("return", "return nonsense +"), "utf8")
+        assert "nothing is graded of it" in self.grade(exercise, now)
+        assert self.standing() == before
+        path.write_text(right, "utf8")
+
     def expected(self, exercise, number):
         """Work out a grade from what happened."""
         place, of = (exercise, number), POINTS[exercise]
         by_hand = self.by_hand.get(place)
         if place not in self.events:
             return by_hand
-        time, worth = list(self.events[place].values())[-1]
+        time, worth, read = list(self.events[place].values())[-1]
+        worth += self.marks.get((exercise, number, read), 0)
         due = self.until.get(place, self.platform.due[exercise])
         if isinstance(self.platform, Moodle):  # it shows minutes, and forgives the rest
             time = time.replace(second=0)
@@ -282,9 +342,12 @@ class Term:
                 last = re.findall(r"run (\d+)", runs)[-1]
                 self.command("undo", last, "--grades", self.grades)
                 assert self.standing() == before
+            if exercise == BROKEN:
+                self.grade_with_broken_solution(exercise, now)
             if exercise == MOVED:
                 platform.due[exercise] += DAY * 2
             self.grade(exercise, now)
+            self.mark()
             for number in draw.sample(here, 4) if exercise == EXTENDED else ():
                 self.until[exercise, number] = until = due + DAY * 2
                 self.change("extend", number, exercise, until.isoformat())
