@@ -189,18 +189,7 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a name may need letters that it has not
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    try:
-        return _run(parsed)
-    except KeyboardInterrupt:
-        said = "Interrupted. What was graded is kept; the same command goes on."
-        print(said, file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has gone, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAULTS
 
-
-def _run(parsed) -> int:
     from attncourse_grader import commands
     from attncourse_grader.hand_in.submission import Refused
     from attncourse_grader.records.database import Stopped
@@ -208,12 +197,16 @@ def _run(parsed) -> int:
 
     try:
         return getattr(commands, f"run_{parsed.command}")(parsed)
+    except KeyboardInterrupt:
+        said = "Interrupted. What was graded is kept; the same command goes on."
+        print(said, file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (Refused, Stopped) as sentence:
         text = one_line(sentence, 1000)
         begins = text.split()[0].isalpha()  # with a word, not with the name of a file
         print(text[0].upper() + text[1:] if begins else text, file=sys.stderr)
-    except BrokenPipeError:
-        raise
     except Exception as error:
         if os.environ.get("ATTNCOURSE_TRACEBACK"):
             raise

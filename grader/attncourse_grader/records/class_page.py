@@ -10,7 +10,6 @@ from itertools import combinations
 from attncourse_grader.grade.report import page
 from attncourse_grader.records.effective import exercises_in, refusals
 from attncourse_grader.records.similarity import similar_pairs
-from attncourse_grader.safe_text import number
 
 BINS = 10
 MOST_MISTAKES = 12
@@ -48,25 +47,18 @@ def _exercise(book, own) -> dict:
     """Return what the page says about one exercise."""
     grades, records = zip(*own, strict=True)
     totals, of = [grade.total for grade in grades], grades[0].of
-    middle = round(statistics.median(totals), 2)
-    late = sum(bool(grade.late) for grade in grades)
-    changed = sum(bool(grade.adjustments) for grade in grades)
-    said = (
-        f"{len(own)} graded; on average {statistics.mean(totals):.1f} of "
-        f"{number(of)} points, median {number(middle)}."
-    )
-    said += f" {late} handed in late." if late else ""
-    said += f" {changed} changed by hand." if changed else ""
-    waiting = sum(grade.waiting for grade in grades)
-    said += f" {waiting} answers are not marked yet." if waiting else ""
-    mistakes = _mistakes(records)
     return {
         "title": records[0]["title"],
-        "summary": said,
+        "graded": len(own),
+        "mean": statistics.mean(totals),
+        "median": round(statistics.median(totals), 2),
+        "of": of,
+        "late": sum(bool(grade.late) for grade in grades),
+        "changed": sum(bool(grade.adjustments) for grade in grades),
+        "waiting": sum(grade.waiting for grade in grades),
         "bins": histogram(totals, of),
         "tasks": _tasks(records),
-        "named": [row for row in mistakes if row["says"]],
-        "others": [row for row in mistakes if not row["says"]],
+        "mistakes": _mistakes(records),
         "alike": _alike(book, grades),
     }
 
