@@ -20,31 +20,22 @@ from attncourse_grader.hand_in.submission import (
 DEFAULT_SECRET = "attention"  # an instructor takes another
 ROUNDS = 300_000  # about a tenth of a second for each guess at the secret
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+SOLUTION = re.compile(rf"(?ms)^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$")
 MODEL_ANSWER = re.compile(
     r"<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\n?", re.DOTALL
 )
 
 
 def stub_of(source: str, label: str) -> str:
-    """Return an answer cell without its solution."""
-    lines, inside = [], False
-    for line in source.splitlines():
-        mark = line.strip()
-        if mark == BEGIN:
-            if inside:
-                raise ValueError(f"task {label}: {BEGIN} comes twice without {END}.")
-            inside = True
-            indent = line[: len(line) - len(line.lstrip())]
-            lines.append(f'{indent}raise NotImplementedError("Task {label}")')
-        elif mark == END:
-            if not inside:
-                raise ValueError(f"task {label}: {END} comes without {BEGIN}.")
-            inside = False
-        elif not inside:
-            lines.append(line)
-    if inside:
-        raise ValueError(f"task {label}: {END} is missing.")
-    return "\n".join(lines)
+    """Return an answer cell without its solution.
+
+    Raises `ValueError` if its marks do not come in pairs.
+    """
+    stub = rf'\1raise NotImplementedError("Task {label}")'
+    found, count = SOLUTION.subn(stub, source)
+    if not source.count(BEGIN) == source.count(END) == count:
+        raise ValueError(f"task {label}: {BEGIN} and {END} do not come in pairs.")
+    return found.rstrip("\n")
 
 
 def solution_of(source: str) -> str:
