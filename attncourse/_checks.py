@@ -3,15 +3,19 @@
 Nothing here imports PyTorch: arrays and tensors are asked only for their shape.
 """
 
+from collections.abc import Collection
 from numbers import Integral
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
-def shape_text(array):
+def shape_text(array: Any) -> str:
     """Return the shape of an array or tensor as text, such as ``(2, 3)``."""
     return str(tuple(array.shape))
 
 
-def positive_int(name, value, *, minimum=1):
+def positive_int(name: str, value: int, *, minimum: int = 1) -> int:
     """Return `value` as an int, or say that it is not a whole number >= `minimum`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(
@@ -23,7 +27,7 @@ def positive_int(name, value, *, minimum=1):
     return int(value)
 
 
-def one_of(name, value, options):
+def one_of(name: str, value: T, options: Collection[T]) -> T:
     """Return `value` if it is one of the options."""
     if value not in options:
         listed = ", ".join(map(str, options))
@@ -31,7 +35,7 @@ def one_of(name, value, options):
     return value
 
 
-def probability(name, value):
+def probability(name: str, value: float) -> float:
     """Return `value` if it lies in [0, 1)."""
     if not 0 <= value < 1:
         raise ValueError(
@@ -40,7 +44,9 @@ def probability(name, value):
     return value
 
 
-def divisible_heads(d_model, num_heads, *, model="d_model", heads="num_heads"):
+def divisible_heads(
+    d_model: int, num_heads: int, *, model: str = "d_model", heads: str = "num_heads"
+) -> int:
     """Return the width of one head, or say that the heads do not divide the model."""
     if d_model % num_heads:
         options = [h for h in range(1, d_model + 1) if d_model % h == 0]
@@ -52,7 +58,7 @@ def divisible_heads(d_model, num_heads, *, model="d_model", heads="num_heads"):
     return d_model // num_heads
 
 
-def last_size(name, array, size, *, meaning):
+def last_size(name: str, array: Any, size: int, *, meaning: str) -> None:
     """Check that the last axis of `array` has `size` entries."""
     if array.shape[-1] != size:
         raise ValueError(
@@ -61,7 +67,7 @@ def last_size(name, array, size, *, meaning):
         )
 
 
-def min_rank(name, array, rank, *, layout):
+def min_rank(name: str, array: Any, rank: int, *, layout: str) -> None:
     """Check that `array` has at least `rank` axes."""
     if len(array.shape) < rank:
         raise ValueError(
@@ -70,7 +76,7 @@ def min_rank(name, array, rank, *, layout):
         )
 
 
-def exact_rank(name, array, rank, *, layout):
+def exact_rank(name: str, array: Any, rank: int, *, layout: str) -> None:
     """Check that `array` has exactly `rank` axes."""
     if len(array.shape) != rank:
         raise ValueError(
@@ -79,7 +85,9 @@ def exact_rank(name, array, rank, *, layout):
         )
 
 
-def broadcasts_to(name, array, shape, *, layout):
+def broadcasts_to(
+    name: str, array: Any, shape: tuple[int, ...], *, layout: str
+) -> None:
     """Check that `array` can be broadcast to `shape` without making it larger."""
     own = tuple(array.shape)
     shape = tuple(shape)

@@ -5,7 +5,7 @@ import random
 import torch
 
 
-def best_device():
+def best_device() -> torch.device:
     """Return the fastest device that this machine has.
 
     Returns
@@ -21,7 +21,7 @@ def best_device():
     return torch.device("cpu")
 
 
-def seed_everything(seed):
+def seed_everything(seed: int) -> None:
     """Seed Python, NumPy's global generator and PyTorch on every device.
 
     Initial weights come from PyTorch's CPU generator as long as a module is built on

@@ -3,12 +3,20 @@
 import math
 
 import torch
+from torch import Tensor
 
 from attncourse import _checks
 from attncourse.layers.core import check_attention_inputs, check_mask, in_full
 
 
-def blockwise_attention(query, key, value, mask=None, *, block_size=128):
+def blockwise_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    block_size: int = 128,
+) -> Tensor:
     r"""Compute full attention from one block of keys after another.
 
     The weights of a row cannot be known before its last score. Three running numbers
@@ -110,7 +118,7 @@ class _Blockwise(torch.autograd.Function):
         return d_query, d_key, d_value, None, None
 
 
-def refuse_second_derivative(name):
+def refuse_second_derivative(name: str) -> None:
     """Raise in a hand-written backward if its gradient is to be differentiated.
 
     PyTorch's ``once_differentiable`` asks only whether the incoming gradient needs a

@@ -1,14 +1,16 @@
 """Scaled dot-product attention, and the masked softmax that every layer shares."""
 
 import math
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from attncourse import _checks
 
 
-def masked_softmax(scores, mask=None):
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     r"""Return the softmax of `scores` over the keys that the mask allows.
 
     .. math::
@@ -47,8 +49,14 @@ def masked_softmax(scores, mask=None):
 
 
 def scaled_dot_product_attention(
-    query, key, value, mask=None, *, bias=None, dropout=0.0
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
+) -> tuple[Tensor, Tensor]:
     r"""Look up `value` by comparing `query` with `key`.
 
     .. math::
@@ -101,7 +109,15 @@ def scaled_dot_product_attention(
     return F.dropout(weights, dropout) @ value, weights
 
 
-def fused_attention(query, key, value, mask=None, *, bias=None, dropout=0.0):
+def fused_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
     """Return the output of attention from PyTorch's fused kernels, without weights.
 
     Rows with nothing to attend to have zero output and zero gradient here as well.
@@ -133,13 +149,14 @@ def _in_four_axes(query, key, value, mask, dropout):
     """Call PyTorch's fused kernels, which on a CPU take four axes and no fewer."""
     axes = max(x.ndim for x in (query, key, value))
     added = (None,) * max(4 - axes, 0)
-    output = F.scaled_dot_product_attention(
-        *(x[added] for x in (query, key, value)), attn_mask=mask, dropout_p=dropout
-    )
+    query, key, value = (x[added] for x in (query, key, value))
+    output = F.scaled_dot_product_attention(query, key, value, mask, dropout)
     return output[(0,) * len(added)]
 
 
-def check_attention_inputs(query, key, value):
+def check_attention_inputs(
+    query: Tensor, key: Tensor, value: Tensor
+) -> tuple[int, ...]:
     """Check that three tensors can attend; return the shape of their scores."""
     tensors = {"query": query, "key": key, "value": value}
     for name, tensor in tensors.items():
@@ -170,24 +187,24 @@ def check_attention_inputs(query, key, value):
     return (*batch, query.shape[-2], key.shape[-2])
 
 
-def split_heads(x, num_heads):
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """(batch, tokens, heads * width) -> (batch, heads, tokens, width)."""
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-def join_heads(x):
+def join_heads(x: Tensor) -> Tensor:
     """(batch, heads, tokens, width) -> (batch, tokens, heads * width)."""
     return x.transpose(1, 2).flatten(2)
 
 
-def in_full(batch, *tensors):
+def in_full(batch: Sequence[int], *tensors: Tensor) -> list[Tensor]:
     """Return tensors with the leading axes `batch`; half precision becomes float32."""
     half = tensors[0].dtype in (torch.float16, torch.bfloat16)
     dtype = torch.float32 if half else tensors[0].dtype
     return [tensor.expand(*batch, *tensor.shape[-2:]).to(dtype) for tensor in tensors]
 
 
-def check_same_tokens(queries, keys, what="causal attention"):
+def check_same_tokens(queries: int, keys: int, what: str = "causal attention") -> None:
     """Check that there are as many queries as keys, which `what` needs."""
     if queries != keys:
         raise ValueError(
@@ -197,7 +214,7 @@ def check_same_tokens(queries, keys, what="causal attention"):
         )
 
 
-def check_floating(name, tensor, like):
+def check_floating(name: str, tensor: Tensor, like: Tensor) -> None:
     """Check that `tensor` is floating point, with the dtype and device of `like`."""
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(
@@ -221,7 +238,7 @@ def check_floating(name, tensor, like):
         )
 
 
-def check_device(name, tensor, device):
+def check_device(name: str, tensor: Tensor, device: torch.device) -> None:
     """Check that `tensor` is on `device`."""
     if tensor.device != device:
         raise ValueError(
@@ -230,13 +247,13 @@ def check_device(name, tensor, device):
         )
 
 
-def check_mask(mask, shape, device):
+def check_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
     """Check that `mask` is boolean, on `device`, and broadcasts to `shape`."""
     check_boolean("mask", mask, device)
     _checks.broadcasts_to("mask", mask, shape, layout="(..., queries, keys)")
 
 
-def check_boolean(name, mask, device=None):
+def check_boolean(name: str, mask: Tensor, device: torch.device | None = None) -> None:
     """Check that `mask` is boolean, and on `device` if one is given."""
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
         kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
@@ -249,7 +266,7 @@ def check_boolean(name, mask, device=None):
         check_device(name, mask, device)
 
 
-def check_bias(bias, shape, like):
+def check_bias(bias: Tensor, shape: tuple[int, ...], like: Tensor) -> None:
     """Check that `bias` is floating point and broadcasts to `shape`."""
     check_floating("bias", bias, like)
     _checks.broadcasts_to("bias", bias, shape, layout="(..., queries, keys)")

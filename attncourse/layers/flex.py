@@ -2,8 +2,10 @@
 
 import warnings
 from functools import cache, lru_cache
+from typing import Any
 
 import torch
+from torch import Tensor
 
 HALF = (torch.float16, torch.bfloat16)
 WIDTHS = (16, 32, 64, 128, 256)  # of heads for which it makes kernels everywhere
@@ -11,7 +13,7 @@ LEAST_TOKENS = 4096  # below, compiling a kernel costs more than it can save
 BLOCK = 128  # FlexAttention's own
 
 
-def suits_flex(query, value):
+def suits_flex(query: Tensor, value: Tensor) -> bool:
     """Say whether FlexAttention is the way to go for local attention.
 
     It is for half precision and long sequences on NVIDIA GPUs of the Ampere generation
@@ -41,7 +43,9 @@ def suits_flex(query, value):
     )
 
 
-def flex_local_attention(query, key, value, before, after):
+def flex_local_attention(
+    query: Tensor, key: Tensor, value: Tensor, before: int, after: int
+) -> Tensor | None:
     """Compute local attention with FlexAttention.
 
     Parameters
@@ -83,7 +87,7 @@ def flex_local_attention(query, key, value, before, after):
 
 
 @lru_cache(maxsize=16)
-def band_rule(tokens, before, after, device):
+def band_rule(tokens: int, before: int, after: int, device: torch.device) -> Any:
     """Return the band as a rule for FlexAttention.
 
     PyTorch's `create_block_mask` finds the blocks by asking the rule for every pair of
@@ -111,7 +115,7 @@ def band_rule(tokens, before, after, device):
     def near(batch, head, i, j):
         return (j >= i - before) & (j <= i + after)
 
-    return BlockMask.from_kv_blocks(
+    return BlockMask.from_kv_blocks(  # type: ignore[misc]
         *_listed(seen & ~whole),
         *_listed(whole),
         BLOCK_SIZE=BLOCK,

@@ -10,12 +10,13 @@ the functions uniform weights to get it. Sequences must not hold padding.
 """
 
 import torch
+from torch import Tensor
 
 from attncourse import _checks
 from attncourse.layers.core import check_device, check_floating
 
 
-def offset_score(weights, offset):
+def offset_score(weights: Tensor, offset: int) -> Tensor:
     r"""Return the share of attention that goes exactly `offset` tokens back.
 
     .. math::
@@ -50,12 +51,12 @@ def offset_score(weights, offset):
     return weights.diagonal(-offset, dim1=-2, dim2=-1).mean(dim=(0, -1))
 
 
-def previous_token_score(weights):
+def previous_token_score(weights: Tensor) -> Tensor:
     """Return the share of attention on the token just before: `offset_score` of 1."""
     return offset_score(weights, 1)
 
 
-def first_token_score(weights):
+def first_token_score(weights: Tensor) -> Tensor:
     r"""Return the share of attention on the first token.
 
     .. math::
@@ -74,7 +75,7 @@ def first_token_score(weights):
     return weights[:, :, 1:, 0].mean(dim=(0, -1))
 
 
-def duplicate_token_score(weights, tokens):
+def duplicate_token_score(weights: Tensor, tokens: Tensor) -> Tensor:
     r"""Return the share of attention on earlier copies of the query's own token.
 
     .. math::
@@ -105,7 +106,7 @@ def duplicate_token_score(weights, tokens):
     return _share(weights, (tokens[:, :, None] == tokens[:, None, :]) & earlier)
 
 
-def induction_score(weights, tokens):
+def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
     r"""Return the share of attention on what followed the query's token before.
 
     .. math::
@@ -128,7 +129,7 @@ def induction_score(weights, tokens):
     return _share(weights, follows.tril())
 
 
-def attention_entropy(weights):
+def attention_entropy(weights: Tensor) -> Tensor:
     r"""Return how widely a head spreads its attention, in nats.
 
     .. math::
@@ -143,7 +144,7 @@ def attention_entropy(weights):
     return torch.special.entr(weights).sum(dim=-1).mean(dim=(0, -1))
 
 
-def head_scores(weights, tokens):
+def head_scores(weights: Tensor, tokens: Tensor) -> dict[str, Tensor]:
     """Return every score of this module for every head.
 
     Arguments and errors are those of `duplicate_token_score`. The result is a dict:

@@ -4,7 +4,7 @@ import math
 from functools import partial
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.core import (
@@ -60,7 +60,9 @@ class LatentAttention(nn.Module):
     memory in training and none in the cache, are left out.
     """
 
-    def __init__(self, d_model, num_heads, latent_dim, rotary_dim):
+    def __init__(
+        self, d_model: int, num_heads: int, latent_dim: int, rotary_dim: int
+    ) -> None:
         super().__init__()
         self.d_model = _checks.positive_int("d_model", d_model)
         self.num_heads = _checks.positive_int("num_heads", num_heads)
@@ -78,7 +80,7 @@ class LatentAttention(nn.Module):
         self.value_up = project(latent_dim, d_model)
         self.output_proj = project(d_model, d_model)
 
-    def forward(self, x, mask=None):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return what each token read, and where each head looked.
 
         Parameters
@@ -102,7 +104,7 @@ class LatentAttention(nn.Module):
         """
         return self.attend(x, self.project(x), mask)
 
-    def project(self, x, *, start=0):
+    def project(self, x: Tensor, *, start: int = 0) -> Tensor:
         """Return what a cache keeps: ``(batch, tokens, latent_dim + rotary_dim)``.
 
         `x` is as for the whole layer; `start` is the position of its first token.
@@ -113,7 +115,15 @@ class LatentAttention(nn.Module):
         rotated = self._rotate(self.rotary_proj(x), start)
         return torch.cat([self.norm(self.latent_proj(x)), rotated], dim=-1)
 
-    def attend(self, x, cache, mask=None, *, start=0, absorbed=False):
+    def attend(
+        self,
+        x: Tensor,
+        cache: Tensor,
+        mask: Tensor | None = None,
+        *,
+        start: int = 0,
+        absorbed: bool = False,
+    ) -> tuple[Tensor, Tensor]:
         """Attend to a cache that `project` has made.
 
         Parameters

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from attncourse.layers.core import check_attention_inputs, check_same_tokens, in_full
 
@@ -10,7 +11,9 @@ from attncourse.layers.core import check_attention_inputs, check_same_tokens, in
 CHUNK = 64
 
 
-def linear_attention(query, key, value, *, causal=False):
+def linear_attention(
+    query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False
+) -> Tensor:
     r"""Attend with a product of features in place of the exponential.
 
     .. math::
@@ -65,7 +68,7 @@ def linear_attention(query, key, value, *, causal=False):
     return output.to(query.dtype)
 
 
-def elu_features(x):
+def elu_features(x: Tensor) -> Tensor:
     r"""Return :math:`\operatorname{elu}(x) + 1`: x + 1 above 0, :math:`e^x` below.
 
     Written as two cases, since :math:`(e^x - 1) + 1` rounds to 0 from about −17 in

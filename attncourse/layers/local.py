@@ -5,6 +5,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
@@ -24,7 +25,9 @@ KEPT_ROWS = 4
 SHARED_KEYS = 128
 
 
-def local_attention(query, key, value, *, window, causal=False):
+def local_attention(
+    query: Tensor, key: Tensor, value: Tensor, *, window: int, causal: bool = False
+) -> Tensor:
     r"""Let each query attend to the keys near it.
 
     .. math::
@@ -86,7 +89,9 @@ def local_attention(query, key, value, *, window, causal=False):
     return output.squeeze(0).to(query.dtype)
 
 
-def local_attention_in_blocks(query, key, value, *, window, causal=False):
+def local_attention_in_blocks(
+    query: Tensor, key: Tensor, value: Tensor, *, window: int, causal: bool = False
+) -> Tensor:
     r"""Compute `local_attention` the short way: blocks of queries as a batch.
 
     The sequence is cut into blocks as long as the window. Every key that a query may

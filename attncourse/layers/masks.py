@@ -5,11 +5,14 @@ This is the convention of ``torch.nn.functional.scaled_dot_product_attention``.
 """
 
 import torch
+from torch import Tensor
 
 from attncourse import _checks
 
 
-def create_causal_mask(seq_len, device=None):
+def create_causal_mask(
+    seq_len: int, device: torch.device | str | None = None
+) -> Tensor:
     """Return the mask that lets each position attend to itself and to the past.
 
     Parameters
@@ -33,7 +36,7 @@ def create_causal_mask(seq_len, device=None):
     return torch.ones(seq_len, seq_len, dtype=torch.bool, device=device).tril()
 
 
-def create_padding_mask(seq, pad_idx=0):
+def create_padding_mask(seq: Tensor, pad_idx: int = 0) -> Tensor:
     """Return the mask that hides the padding of each sequence of a batch.
 
     Parameters

@@ -1,7 +1,10 @@
 """Self-attention and multi-head attention as modules with learned projections."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.core import (
@@ -33,14 +36,14 @@ class SelfAttention(nn.Module):
     Vaswani et al. (2017), "Attention is all you need", section 3.2.
     """
 
-    def __init__(self, d_model):
+    def __init__(self, d_model: int) -> None:
         super().__init__()
         self.d_model = _checks.positive_int("d_model", d_model)
         self.query_proj = nn.Linear(d_model, d_model, bias=False)
         self.key_proj = nn.Linear(d_model, d_model, bias=False)
         self.value_proj = nn.Linear(d_model, d_model, bias=False)
 
-    def forward(self, x, mask=None):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return what each token read, and where it looked.
 
         Parameters
@@ -116,14 +119,14 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(
         self,
-        d_model,
-        num_heads,
-        dropout=0.0,
+        d_model: int,
+        num_heads: int,
+        dropout: float = 0.0,
         *,
-        bias=True,
-        rotary=False,
-        num_kv_heads=None,
-    ):
+        bias: bool = True,
+        rotary: bool | Callable[..., Any] = False,
+        num_kv_heads: int | None = None,
+    ) -> None:
         super().__init__()
         self.d_model = _checks.positive_int("d_model", d_model)
         self.num_heads = _checks.positive_int("num_heads", num_heads)
@@ -140,7 +143,16 @@ class MultiHeadAttention(nn.Module):
         self.value_proj = nn.Linear(d_model, kv_heads * self.d_head, bias=bias)
         self.output_proj = nn.Linear(d_model, d_model, bias=bias)
 
-    def forward(self, query, key, value, mask=None, *, need_weights=True, bias=None):
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None = None,
+        *,
+        need_weights: bool = True,
+        bias: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
         """Return what each query read, and where each head looked.
 
         Parameters
@@ -177,7 +189,9 @@ class MultiHeadAttention(nn.Module):
             query, self.project(key, value), mask, need_weights=need_weights, bias=bias
         )
 
-    def project(self, key, value, *, start=0):
+    def project(
+        self, key: Tensor, value: Tensor, *, start: int = 0
+    ) -> tuple[Tensor, Tensor]:
         """Return the keys and values of all heads: what a cache keeps when decoding.
 
         Parameters
@@ -197,8 +211,15 @@ class MultiHeadAttention(nn.Module):
         return self._rotate(key, start) if self.rotary else key, value
 
     def attend(
-        self, query, projected, mask=None, *, start=0, need_weights=True, bias=None
-    ):
+        self,
+        query: Tensor,
+        projected: tuple[Tensor, Tensor],
+        mask: Tensor | None = None,
+        *,
+        start: int = 0,
+        need_weights: bool = True,
+        bias: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
         """Attend to keys and values that `project` has made.
 
         Parameters
@@ -217,18 +238,19 @@ class MultiHeadAttention(nn.Module):
         output, weights : torch.Tensor
         """
         query = split_heads(self.query_proj(query), self.num_heads)
+        key, value = projected
         if self.rotary:
             query = self._rotate(query, start)
         shared_by = self.queries_per_kv_head
         if shared_by > 1:  # each head of keys and values serves a group of queries
-            projected = [x.repeat_interleave(shared_by, dim=1) for x in projected]
+            key, value = (x.repeat_interleave(shared_by, dim=1) for x in (key, value))
         rate = self.dropout if self.training else 0.0
         if need_weights:
             heads, weights = scaled_dot_product_attention(
-                query, *projected, mask, bias=bias, dropout=rate
+                query, key, value, mask, bias=bias, dropout=rate
             )
         else:
-            heads = fused_attention(query, *projected, mask, bias=bias, dropout=rate)
+            heads = fused_attention(query, key, value, mask, bias=bias, dropout=rate)
             weights = None
         return self.output_proj(join_heads(heads)), weights
 
@@ -274,13 +296,19 @@ class CausalSelfAttention(nn.Module):
     Vaswani et al. (2017), "Attention is all you need", section 3.2.3.
     """
 
-    def __init__(self, d_model, num_heads, max_len, dropout=0.0):
+    causal: Tensor
+
+    def __init__(
+        self, d_model: int, num_heads: int, max_len: int, dropout: float = 0.0
+    ) -> None:
         super().__init__()
         self.max_len = _checks.positive_int("max_len", max_len)
         self.attention = MultiHeadAttention(d_model, num_heads, dropout)
         self.register_buffer("causal", create_causal_mask(max_len), persistent=False)
 
-    def forward(self, x, mask=None, *, need_weights=True):
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, *, need_weights: bool = True
+    ) -> tuple[Tensor, Tensor | None]:
         """Return what each token read from itself and its past, and where.
 
         Parameters

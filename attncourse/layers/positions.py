@@ -3,13 +3,13 @@
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.core import check_device, check_floating
 
 
-def sinusoidal_encoding(seq_len, d_model):
+def sinusoidal_encoding(seq_len: int, d_model: int) -> Tensor:
     r"""Return the sinusoidal position vectors of Vaswani et al.
 
     .. math::
@@ -62,14 +62,16 @@ class SinusoidalPositionalEncoding(nn.Module):
     Vaswani et al. (2017), "Attention is all you need", section 3.5.
     """
 
-    def __init__(self, d_model, max_len=5000, dropout=0.0):
+    encoding: Tensor
+
+    def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.0) -> None:
         super().__init__()
         max_len = _checks.positive_int("max_len", max_len)
         self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
         encoding = sinusoidal_encoding(max_len, d_model)
         self.register_buffer("encoding", encoding, persistent=False)
 
-    def forward(self, x, start=0):
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Return `x` plus the vectors of its positions.
 
         Parameters
@@ -111,7 +113,7 @@ class LearnedPositionalEncoding(nn.Module):
     Vaswani et al. (2017), section 3.5, compare it with sinusoids.
     """
 
-    def __init__(self, d_model, max_len, dropout=0.0):
+    def __init__(self, d_model: int, max_len: int, dropout: float = 0.0) -> None:
         super().__init__()
         d_model = _checks.positive_int("d_model", d_model)
         max_len = _checks.positive_int("max_len", max_len)
@@ -119,7 +121,7 @@ class LearnedPositionalEncoding(nn.Module):
         self.encoding = nn.Parameter(torch.empty(max_len, d_model))
         nn.init.normal_(self.encoding, std=0.02)
 
-    def forward(self, x, start=0):
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Return `x` plus the vectors of its positions, from `start` on.
 
         Arguments, result and errors are those of `SinusoidalPositionalEncoding`.

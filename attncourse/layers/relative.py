@@ -8,12 +8,18 @@ Rotary embeddings are in `attncourse.layers.rotary`, the embeddings of Shaw et a
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 
 
-def relative_positions(queries, keys, *, query_offset=0, device=None):
+def relative_positions(
+    queries: int,
+    keys: int,
+    *,
+    query_offset: int = 0,
+    device: torch.device | str | None = None,
+) -> Tensor:
     r"""Return how far to the right of each query each key stands.
 
     .. math::
@@ -47,7 +53,7 @@ def relative_positions(queries, keys, *, query_offset=0, device=None):
     return torch.arange(keys, device=device)[None, :] - rows
 
 
-def alibi_slopes(num_heads):
+def alibi_slopes(num_heads: int) -> Tensor:
     r"""Return the slope of each head of ALiBi.
 
     .. math::
@@ -85,7 +91,14 @@ def alibi_slopes(num_heads):
     return torch.tensor((slopes + between)[:num_heads])
 
 
-def alibi_bias(num_heads, queries, keys, *, query_offset=0, device=None):
+def alibi_bias(
+    num_heads: int,
+    queries: int,
+    keys: int,
+    *,
+    query_offset: int = 0,
+    device: torch.device | str | None = None,
+) -> Tensor:
     r"""Return the bias of ALiBi: each head subtracts its slope times the distance.
 
     .. math::
@@ -126,7 +139,12 @@ def alibi_bias(num_heads, queries, keys, *, query_offset=0, device=None):
     return -slopes[:, None, None] * distance
 
 
-def t5_buckets(positions, num_buckets=32, max_distance=128, bidirectional=True):
+def t5_buckets(
+    positions: Tensor,
+    num_buckets: int = 32,
+    max_distance: int = 128,
+    bidirectional: bool = True,
+) -> Tensor:
     r"""Return the bucket into which T5 puts each relative position.
 
     Of the n buckets of one direction, the first n/2 hold one distance each. The others
@@ -179,8 +197,8 @@ def t5_buckets(positions, num_buckets=32, max_distance=128, bidirectional=True):
             "positions must be a tensor of integers, such as relative_positions "
             f"returns, but got {kind}."
         )
-    edges = t5_edges(num_buckets, max_distance, bidirectional)
-    edges = torch.tensor(edges, device=positions.device, dtype=positions.dtype)
+    lengths = t5_edges(num_buckets, max_distance, bidirectional)
+    edges = torch.tensor(lengths, device=positions.device, dtype=positions.dtype)
     distance = positions.abs() if bidirectional else (-positions).clamp(min=0)
     bucket = torch.bucketize(distance, edges, right=True)
     if bidirectional:
@@ -188,7 +206,7 @@ def t5_buckets(positions, num_buckets=32, max_distance=128, bidirectional=True):
     return bucket
 
 
-def t5_edges(num_buckets, max_distance, bidirectional):
+def t5_edges(num_buckets: int, max_distance: int, bidirectional: bool) -> list[int]:
     """Return the smallest distance of each bucket but the first, in one direction."""
     smallest = 4 if bidirectional else 2
     num_buckets = _checks.positive_int("num_buckets", num_buckets, minimum=smallest)
@@ -244,13 +262,13 @@ class T5RelativeBias(nn.Module):
 
     def __init__(
         self,
-        num_heads,
-        num_buckets=32,
-        max_distance=128,
-        bidirectional=True,
+        num_heads: int,
+        num_buckets: int = 32,
+        max_distance: int = 128,
+        bidirectional: bool = True,
         *,
-        scale=1.0,
-    ):
+        scale: float = 1.0,
+    ) -> None:
         super().__init__()
         num_heads = _checks.positive_int("num_heads", num_heads)
         t5_edges(num_buckets, max_distance, bidirectional)  # checks the numbers
@@ -260,7 +278,7 @@ class T5RelativeBias(nn.Module):
         self.scale = scale
         self.table = nn.Parameter(torch.zeros(num_buckets, num_heads))
 
-    def forward(self, queries, keys, *, query_offset=0):
+    def forward(self, queries: int, keys: int, *, query_offset: int = 0) -> Tensor:
         """Return the bias for a number of queries and keys.
 
         Parameters

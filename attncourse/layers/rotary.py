@@ -3,12 +3,13 @@
 import math
 
 import torch
+from torch import Tensor
 
 from attncourse import _checks
 from attncourse.layers.core import check_floating
 
 
-def rotary_frequencies(width, base=10000.0):
+def rotary_frequencies(width: int, base: float = 10000.0) -> Tensor:
     r"""Return the angle by which each pair of features is rotated per position.
 
     .. math::
@@ -44,7 +45,9 @@ def rotary_frequencies(width, base=10000.0):
     return base ** (-even / width)
 
 
-def interpolated_frequencies(width, factor, base=10000.0):
+def interpolated_frequencies(
+    width: int, factor: float, base: float = 10000.0
+) -> Tensor:
     r"""Return the frequencies of position interpolation: all divided by `factor`.
 
     Rotating position p by :math:`\theta_i / s` is rotating position :math:`p / s` by
@@ -65,7 +68,7 @@ def interpolated_frequencies(width, factor, base=10000.0):
     return rotary_frequencies(width, base) / _stretch(factor)
 
 
-def ntk_frequencies(width, factor, base=10000.0):
+def ntk_frequencies(width: int, factor: float, base: float = 10000.0) -> Tensor:
     r"""Return the frequencies of a larger base, "NTK-aware" scaling.
 
     .. math::
@@ -90,8 +93,14 @@ def ntk_frequencies(width, factor, base=10000.0):
 
 
 def yarn_frequencies(
-    width, factor, trained_length, base=10000.0, *, slow=1.0, fast=32.0
-):
+    width: int,
+    factor: float,
+    trained_length: int,
+    base: float = 10000.0,
+    *,
+    slow: float = 1.0,
+    fast: float = 32.0,
+) -> Tensor:
     r"""Return the frequencies of YaRN: slow pairs interpolated, fast ones kept.
 
     A pair completes :math:`r_i = L \theta_i / 2\pi` rotations in the L tokens of
@@ -129,7 +138,14 @@ def yarn_frequencies(
     return (1 - ramp) * kept / _stretch(factor) + ramp * kept
 
 
-def apply_rotary(x, positions=None, base=10000.0, *, frequencies=None, scale=1.0):
+def apply_rotary(
+    x: Tensor,
+    positions: Tensor | None = None,
+    base: float = 10000.0,
+    *,
+    frequencies: Tensor | None = None,
+    scale: float = 1.0,
+) -> Tensor:
     r"""Rotate each pair of features by an angle that grows with the position.
 
     .. math::

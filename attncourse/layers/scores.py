@@ -1,7 +1,7 @@
 """Attention from a decoder to an encoder: the additive and multiplicative scores."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.core import check_floating, masked_softmax
@@ -32,7 +32,7 @@ class AdditiveAttention(nn.Module):
     to align and translate", section 3.1 and appendix A.1.2.
     """
 
-    def __init__(self, encoder_dim, decoder_dim, attention_dim):
+    def __init__(self, encoder_dim: int, decoder_dim: int, attention_dim: int) -> None:
         super().__init__()
         self.encoder_dim = _checks.positive_int("encoder_dim", encoder_dim)
         self.decoder_dim = _checks.positive_int("decoder_dim", decoder_dim)
@@ -41,7 +41,12 @@ class AdditiveAttention(nn.Module):
         self.decoder_proj = nn.Linear(decoder_dim, attention_dim, bias=False)
         self.score = nn.Linear(attention_dim, 1, bias=False)
 
-    def forward(self, encoder_outputs, decoder_hidden, mask=None):
+    def forward(
+        self,
+        encoder_outputs: Tensor,
+        decoder_hidden: Tensor,
+        mask: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
         """Return the context for each decoder state, and its weights.
 
         Parameters
@@ -110,8 +115,13 @@ class MultiplicativeAttention(nn.Module):
     """
 
     def __init__(
-        self, encoder_dim, decoder_dim, method="general", *, attention_dim=None
-    ):
+        self,
+        encoder_dim: int,
+        decoder_dim: int,
+        method: str = "general",
+        *,
+        attention_dim: int | None = None,
+    ) -> None:
         super().__init__()
         self.encoder_dim = _checks.positive_int("encoder_dim", encoder_dim)
         self.decoder_dim = _checks.positive_int("decoder_dim", decoder_dim)
@@ -130,7 +140,12 @@ class MultiplicativeAttention(nn.Module):
             self.hidden = nn.Linear(decoder_dim + encoder_dim, hidden, bias=False)
             self.score = nn.Linear(hidden, 1, bias=False)
 
-    def forward(self, encoder_outputs, decoder_hidden, mask=None):
+    def forward(
+        self,
+        encoder_outputs: Tensor,
+        decoder_hidden: Tensor,
+        mask: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
         """Return the context for each decoder state, and its weights.
 
         Arguments, results and errors are those of `AdditiveAttention`.
@@ -153,7 +168,7 @@ class MultiplicativeAttention(nn.Module):
             scores = states @ keys.transpose(1, 2)
         return _read(scores, encoder_outputs, decoder_hidden, mask)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """Name the method in the module's printed form."""
         return f"method={self.method!r}"
 

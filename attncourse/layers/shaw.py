@@ -3,7 +3,7 @@
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.core import (
@@ -38,7 +38,7 @@ class ShawAttention(nn.Module):
     representations", equations 3 to 5. The vectors are shared by all heads, as there.
     """
 
-    def __init__(self, d_head, max_distance, *, values=True):
+    def __init__(self, d_head: int, max_distance: int, *, values: bool = True) -> None:
         super().__init__()
         self.d_head = _checks.positive_int("d_head", d_head)
         self.max_distance = _checks.positive_int("max_distance", max_distance)
@@ -50,7 +50,15 @@ class ShawAttention(nn.Module):
             self.value_table = nn.Parameter(torch.empty(size))
             nn.init.normal_(self.value_table, std=d_head**-0.5)
 
-    def forward(self, query, key, value, mask=None, *, query_offset=0):
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None = None,
+        *,
+        query_offset: int = 0,
+    ) -> tuple[Tensor, Tensor]:
         """Return what each query read, and where it looked.
 
         Parameters

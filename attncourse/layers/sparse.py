@@ -4,6 +4,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from attncourse import _checks
@@ -16,8 +17,15 @@ from attncourse.layers.core import (
 
 
 def block_sparse_attention(
-    query, key, value, block_mask, *, block_size, global_tokens=0, causal=False
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    block_mask: Tensor,
+    *,
+    block_size: int,
+    global_tokens: int = 0,
+    causal: bool = False,
+) -> Tensor:
     r"""Attend only within the blocks that `block_mask` allows.
 
     Queries and keys are cut into blocks of `block_size` tokens. Block i of the queries
@@ -101,7 +109,7 @@ def block_sparse_attention(
     return output.reshape(*batch, queries, value.shape[-1])
 
 
-def window_blocks(num_blocks, window):
+def window_blocks(num_blocks: int, window: int) -> Tensor:
     """Return the block mask in which blocks see those at most `window` blocks away.
 
     Parameters
@@ -120,7 +128,7 @@ def window_blocks(num_blocks, window):
     return _distances(num_blocks).abs() <= window
 
 
-def strided_blocks(num_blocks, stride):
+def strided_blocks(num_blocks: int, stride: int) -> Tensor:
     """Return the block mask in which blocks see every `stride`-th one from their own.
 
     `stride` is at least 1; the rest is as for `window_blocks`.
@@ -132,7 +140,7 @@ def strided_blocks(num_blocks, stride):
     return _distances(num_blocks) % _checks.positive_int("stride", stride) == 0
 
 
-def global_blocks(num_blocks, count):
+def global_blocks(num_blocks: int, count: int) -> Tensor:
     """Return the block mask in which the first `count` blocks see all and are seen.
 
     The rest is as for `window_blocks`. For single global tokens use ``global_tokens``
@@ -143,7 +151,9 @@ def global_blocks(num_blocks, count):
     return first[:, None] | first
 
 
-def expand_blocks(block_mask, block_size, queries, keys):
+def expand_blocks(
+    block_mask: Tensor, block_size: int, queries: int, keys: int
+) -> Tensor:
     """Return the mask between tokens that a block mask stands for.
 
     It has as many entries as the full score matrix: for drawing and for checking.
