@@ -6,14 +6,17 @@ or dict of states; the batch is the first axis of each tensor, so that a search 
 choose and repeat its rows.
 """
 
+from typing import Any
+
 import torch
+from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
 from attncourse import _checks
 
 
 @torch.no_grad()
-def greedy_search(model, source, *, max_len=100):
+def greedy_search(model: Any, source: Tensor, *, max_len: int = 100) -> Tensor:
     """Write the likeliest next id until each sentence has ended.
 
     Parameters
@@ -49,7 +52,14 @@ def greedy_search(model, source, *, max_len=100):
 
 
 @torch.no_grad()
-def beam_search(model, source, *, beam_size=4, max_len=100, length_penalty=1.0):
+def beam_search(
+    model: Any,
+    source: Tensor,
+    *,
+    beam_size: int = 4,
+    max_len: int = 100,
+    length_penalty: float = 1.0,
+) -> tuple[Tensor, Tensor]:
     r"""Keep the best `beam_size` beginnings of each sentence, and return the best end.
 
     Finished sentences are compared by their mean log-probability,
@@ -120,6 +130,6 @@ def beam_search(model, source, *, beam_size=4, max_len=100, length_penalty=1.0):
     return ids[rows, winner, 1:], scores[rows, winner]
 
 
-def choose(state, rows):
+def choose(state: Any, rows: Tensor) -> Any:
     """Take `rows` of every tensor of a nested state."""
     return tree_map_only(torch.Tensor, lambda x: x.index_select(0, rows), state)

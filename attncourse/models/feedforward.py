@@ -1,7 +1,9 @@
 """The feed-forward part of a Transformer layer, and its gated form."""
 
+from collections.abc import Callable
+
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 
@@ -29,7 +31,14 @@ class FeedForward(nn.Sequential):
     Vaswani et al. (2017), "Attention is all you need", equation 2.
     """
 
-    def __init__(self, d_model, width, dropout=0.0, *, activation=nn.ReLU):
+    def __init__(
+        self,
+        d_model: int,
+        width: int,
+        dropout: float = 0.0,
+        *,
+        activation: Callable[[], nn.Module] = nn.ReLU,
+    ) -> None:
         super().__init__(
             nn.Linear(d_model, _checks.positive_int("width", width)),
             activation(),
@@ -56,7 +65,7 @@ class SwiGLU(nn.Module):
     Shazeer (2020), "GLU variants improve Transformer", equation 6.
     """
 
-    def __init__(self, d_model, width, dropout=0.0):
+    def __init__(self, d_model: int, width: int, dropout: float = 0.0) -> None:
         super().__init__()
         _checks.positive_int("width", width)
         self.gate_proj = nn.Linear(d_model, width, bias=False)
@@ -64,6 +73,6 @@ class SwiGLU(nn.Module):
         self.down_proj = nn.Linear(width, d_model, bias=False)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """Return the output at each position of `x`, ``(..., d_model)`` like it."""
         return self.down_proj(self.dropout(F.silu(self.gate_proj(x)) * self.up_proj(x)))

@@ -1,19 +1,24 @@
 """Writing with a language model: how the next token is drawn, and the loop."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
+from torch import Tensor
 
 from attncourse import _checks
+from attncourse.models.gpt import GPT
 
 
 def next_token_probabilities(
-    logits,
+    logits: Tensor,
     *,
-    temperature=1.0,
-    top_k=None,
-    top_p=None,
-    repetition_penalty=1.0,
-    seen=None,
-):
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    repetition_penalty: float = 1.0,
+    seen: Tensor | None = None,
+) -> Tensor:
     r"""Return the distribution that the next token is drawn from.
 
     The options are applied in this order: the penalty, the temperature, top-k, top-p.
@@ -72,7 +77,15 @@ def next_token_probabilities(
 
 
 @torch.no_grad()
-def generate(model, prompts, new_tokens, *, seed=0, use_cache=True, **options):
+def generate(
+    model: GPT,
+    prompts: Sequence[Sequence[int]],
+    new_tokens: int,
+    *,
+    seed: int = 0,
+    use_cache: bool = True,
+    **options: Any,
+) -> list[list[int]]:
     """Continue prompts by a number of tokens each.
 
     Shorter prompts are padded on the left, so that all end at the same column; the

@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.masks import create_causal_mask
@@ -16,7 +16,9 @@ INIT = 0.08  # standard deviation of the first weights; 0.02 learns far more slo
 class GPTBlock(nn.Module):
     """Causal self-attention, then a gated feed-forward network, both pre-norm."""
 
-    def __init__(self, d_model, num_heads, num_kv_heads, dropout):
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int | None, dropout: float
+    ) -> None:
         super().__init__()
         self.attention_norm = nn.RMSNorm(d_model, eps=1e-6)
         options = {"bias": False, "rotary": True, "num_kv_heads": num_kv_heads}
@@ -25,7 +27,13 @@ class GPTBlock(nn.Module):
         self.feedforward = SwiGLU(d_model, round(8 * d_model / 3))
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, mask, past=None, need_weights=False):
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        past: tuple[Tensor, Tensor] | None = None,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor | None]:
         """Return the output, all keys and values so far, and the weights.
 
         `x` holds the new tokens, ``(batch, tokens, d_model)``, and `past` the keys and
@@ -72,9 +80,9 @@ class GPT(nn.Module):
     """
 
     def __init__(
-        self, vocab_size, d_model, num_heads, num_layers, *, context=128,
-        num_kv_heads=None, dropout=0.0,
-    ):  # fmt: skip
+        self, vocab_size: int, d_model: int, num_heads: int, num_layers: int, *,
+        context: int = 128, num_kv_heads: int | None = None, dropout: float = 0.0,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
         self.num_layers = _checks.positive_int("num_layers", num_layers)
@@ -94,8 +102,14 @@ class GPT(nn.Module):
                 nn.init.zeros_(weight)  # each block begins by adding nothing
 
     def forward(
-        self, tokens, cache=None, *, present=None, active_heads=None, need_weights=False
-    ):
+        self,
+        tokens: Tensor,
+        cache: list[tuple[Tensor, Tensor]] | None = None,
+        *,
+        present: Tensor | None = None,
+        active_heads: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Return the logits of every next token, and on request all attention weights.
 
         Parameters

@@ -4,10 +4,12 @@ import hashlib
 import importlib.util
 import json
 from functools import partial
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse.layers.positions import LearnedPositionalEncoding
 from attncourse.layers.rotary import (
@@ -61,7 +63,7 @@ class PretrainedTransformer(nn.Module):
     Devlin et al. (2019), "BERT"; Touvron et al. (2023), "LLaMA".
     """
 
-    def __init__(self, config, *, with_head=True):
+    def __init__(self, config: dict[str, Any], *, with_head: bool = True) -> None:
         super().__init__()
         kind = config.get("model_type")
         if kind not in ARCHITECTURES:
@@ -105,7 +107,14 @@ class PretrainedTransformer(nn.Module):
         if self.tied:
             self.output.weight = self.embedding.weight
 
-    def forward(self, tokens, mask=None, *, need_weights=False, active_heads=None):
+    def forward(
+        self,
+        tokens: Tensor,
+        mask: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+        active_heads: Tensor | None = None,
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Return logits, or vectors where the model has no output layer.
 
         Arguments, weights and errors are those of `Transformer.forward`. The output is
@@ -125,7 +134,9 @@ class PretrainedTransformer(nn.Module):
         return (output, all_weights) if need_weights else output
 
 
-def load_checkpoint(folder, *, sha256=None):
+def load_checkpoint(
+    folder: str | PathLike[str], *, sha256: str | None = None
+) -> PretrainedTransformer:
     """Return the model of a Hugging Face checkpoint, in float32 and for evaluation.
 
     Parameters
@@ -180,7 +191,7 @@ def load_checkpoint(folder, *, sha256=None):
     return model.eval()
 
 
-def load_pretrained(name):
+def load_pretrained(name: str) -> tuple[PretrainedTransformer, Any]:
     """Return a pretrained model and its tokenizer; download them where necessary.
 
     A download goes through `huggingface_hub`, which keeps the files; size and licence

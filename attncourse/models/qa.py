@@ -1,8 +1,10 @@
 """Extractive question answering: point at the answer in a passage, or at nothing."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.data.text import PAD
@@ -60,14 +62,14 @@ class QATransformer(nn.Module):
 
     def __init__(
         self,
-        vocab_size,
-        d_model=96,
-        nhead=4,
-        num_layers=1,
+        vocab_size: int,
+        d_model: int = 96,
+        nhead: int = 4,
+        num_layers: int = 1,
         *,
-        attention=True,
-        dropout=0.0,
-    ):
+        attention: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
         _checks.positive_int("num_layers", num_layers, minimum=0)
@@ -92,7 +94,9 @@ class QATransformer(nn.Module):
         self.end = nn.Linear(d_model, 1)
         self.nothing = nn.Linear(2 * d_model, 2)
 
-    def forward(self, question, context, *, need_weights=False):
+    def forward(
+        self, question: Tensor, context: Tensor, *, need_weights: bool = False
+    ) -> tuple[Any, ...]:
         """Score each context position as the first and as the last word of the answer.
 
         Parameters
@@ -173,7 +177,9 @@ class QATransformer(nn.Module):
         return start, end, {**weights, "layers": layer_weights}
 
     @torch.no_grad()
-    def predict_answer(self, question, context, *, max_answer=10):
+    def predict_answer(
+        self, question: Tensor, context: Tensor, *, max_answer: int = 10
+    ) -> list[tuple[int, int] | None]:
         """Return the best span of each context, found by a joint search.
 
         Parameters
@@ -205,7 +211,7 @@ class QATransformer(nn.Module):
         return self.dropout(self.embedding(ids))
 
 
-def best_spans(start, end, max_answer):
+def best_spans(start: Tensor, end: Tensor, max_answer: int) -> tuple[Tensor, Tensor]:
     """Return the span with the largest start + end score of each row.
 
     Parameters
@@ -230,7 +236,7 @@ def best_spans(start, end, max_answer):
     return torch.stack([best // length, best % length], dim=1), scores
 
 
-def span_loss(start, end, first, last):
+def span_loss(start: Tensor, end: Tensor, first: Tensor, last: Tensor) -> Tensor:
     """Return the mean cross-entropy of the answers' first and last words, in nats.
 
     Parameters

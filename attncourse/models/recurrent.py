@@ -1,7 +1,7 @@
 """A recurrent encoder-decoder, with or without attention."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.data.text import PAD
@@ -63,7 +63,14 @@ class RecurrentSeq2Seq(nn.Module):
 
     pad_idx = PAD
 
-    def __init__(self, src_vocab_size, tgt_vocab_size, hidden_dim, *, attention=None):
+    def __init__(
+        self,
+        src_vocab_size: int,
+        tgt_vocab_size: int,
+        hidden_dim: int,
+        *,
+        attention: str | None = None,
+    ) -> None:
         super().__init__()
         _checks.one_of("attention", attention, ATTENTION)
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
@@ -83,7 +90,7 @@ class RecurrentSeq2Seq(nn.Module):
         elif attention is not None:
             self.attention = MultiplicativeAttention(hidden_dim, hidden_dim, attention)
 
-    def encode(self, source):
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Read the sources.
 
         Parameters
@@ -119,7 +126,9 @@ class RecurrentSeq2Seq(nn.Module):
         last = outputs[rows, (lengths - 1).clamp(min=0)]
         return outputs, last * (lengths > 0)[:, None], source != self.pad_idx
 
-    def forward(self, source, target, *, need_weights=False):
+    def forward(
+        self, source: Tensor, target: Tensor, *, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Score each target id, given the source and the target ids before it.
 
         This is teacher forcing: the decoder reads the target shifted to the right by
@@ -158,7 +167,14 @@ class RecurrentSeq2Seq(nn.Module):
         return (logits, weights) if need_weights else logits
 
     @torch.no_grad()
-    def greedy_decode(self, source, max_len, *, end_idx=None, need_weights=False):
+    def greedy_decode(
+        self,
+        source: Tensor,
+        max_len: int,
+        *,
+        end_idx: int | None = None,
+        need_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Write the likeliest next id, `max_len` times, for a whole batch at once.
 
         Parameters

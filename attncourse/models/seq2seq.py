@@ -1,8 +1,10 @@
 """A recurrent encoder–decoder with multi-head attention on both sides."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.data.text import BOS, EOS, PAD
@@ -50,13 +52,13 @@ class AttentionSeq2Seq(nn.Module):
 
     def __init__(
         self,
-        src_vocab_size,
-        tgt_vocab_size,
-        d_model=128,
-        num_heads=4,
-        num_layers=1,
-        dropout=0.0,
-    ):
+        src_vocab_size: int,
+        tgt_vocab_size: int,
+        d_model: int = 128,
+        num_heads: int = 4,
+        num_layers: int = 1,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
         self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
@@ -77,7 +79,9 @@ class AttentionSeq2Seq(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(d_model, tgt_vocab_size)
 
-    def encode(self, source, *, need_weights=False):
+    def encode(
+        self, source: Tensor, *, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor], Tensor | None]:
         """Read the sources.
 
         Parameters
@@ -122,7 +126,15 @@ class AttentionSeq2Seq(nn.Module):
         state = tuple(torch.tanh(self.bridge(_join(s))) for s in (hidden, cell))
         return memory, mask, state, weights
 
-    def decode(self, inputs, memory, mask, state, *, need_weights=False):
+    def decode(
+        self,
+        inputs: Tensor,
+        memory: Tensor,
+        mask: Tensor,
+        state: tuple[Tensor, Tensor],
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor | None]:
         """Run the decoder over input ids ``(batch, steps)``: a target shifted by one.
 
         `memory`, `mask` and `state` are what `encode` returned, or the state comes from
@@ -144,7 +156,9 @@ class AttentionSeq2Seq(nn.Module):
         combined = torch.tanh(self.combine(torch.cat([context, states], dim=-1)))
         return self.output(self.dropout(combined)), state, weights
 
-    def forward(self, source, target, *, need_weights=False):
+    def forward(
+        self, source: Tensor, target: Tensor, *, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, dict[str, Tensor]]:
         """Score each target id, given the source and the target ids before it.
 
         Arguments, logits and errors are those of `RecurrentSeq2Seq.forward`. The target
@@ -162,12 +176,14 @@ class AttentionSeq2Seq(nn.Module):
             return logits, {"encoder": encoder, "cross": cross}
         return logits
 
-    def start(self, source):
+    def start(self, source: Tensor) -> tuple[Any, ...]:
         """Return what decoding needs before its first step; batch axes come first."""
         memory, mask, state, _ = self.encode(source)
         return memory, mask, tuple(s.transpose(0, 1) for s in state)
 
-    def step(self, tokens, state):
+    def step(
+        self, tokens: Tensor, state: tuple[Any, ...]
+    ) -> tuple[Tensor, tuple[Any, ...]]:
         """Return logits ``(batch, tgt_vocab_size)`` after `tokens` ``(batch,)``.
 
         The second result is the `state` for the next step.
@@ -184,7 +200,7 @@ def _join(state):
     return torch.cat([state[0::2], state[1::2]], dim=-1)
 
 
-def sequence_loss(logits, target):
+def sequence_loss(logits: Tensor, target: Tensor) -> Tensor:
     """Return the mean cross-entropy of the target ids but padding, in nats a token.
 
     Parameters

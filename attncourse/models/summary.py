@@ -1,11 +1,11 @@
 """Extractive summaries: choose the sentences that a reader needs."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.data.batching import pad_sequences
-from attncourse.data.text import PAD
+from attncourse.data.text import PAD, Vocabulary
 from attncourse.layers.core import masked_softmax
 from attncourse.layers.positions import LearnedPositionalEncoding
 from attncourse.models.ids import check_ids
@@ -55,15 +55,15 @@ class SelfAttentionSummarizer(nn.Module):
 
     def __init__(
         self,
-        vocab_size,
-        embed_dim=64,
-        num_heads=4,
-        hidden_dim=128,
-        max_length=64,
+        vocab_size: int,
+        embed_dim: int = 64,
+        num_heads: int = 4,
+        hidden_dim: int = 128,
+        max_length: int = 64,
         *,
-        num_layers=1,
-        dropout=0.0,
-    ):
+        num_layers: int = 1,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
         _checks.positive_int("num_layers", num_layers, minimum=0)
@@ -80,7 +80,9 @@ class SelfAttentionSummarizer(nn.Module):
         self.norm = nn.LayerNorm(embed_dim)
         self.score = nn.Linear(embed_dim, 1)
 
-    def forward(self, texts, *, need_weights=False):
+    def forward(
+        self, texts: Tensor, *, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, dict[str, list[Tensor] | Tensor]]:
         """Score the sentences of each text.
 
         Parameters
@@ -123,7 +125,9 @@ class SelfAttentionSummarizer(nn.Module):
         return scores
 
     @torch.no_grad()
-    def generate_summary(self, texts, *, num_sentences=3):
+    def generate_summary(
+        self, texts: Tensor, *, num_sentences: int = 3
+    ) -> list[list[int]]:
         """Choose the sentences with the largest scores, in the order of the text.
 
         Parameters
@@ -149,7 +153,13 @@ class SelfAttentionSummarizer(nn.Module):
             )
         ]
 
-    def summarize_text(self, sentences, vocabulary, *, num_sentences=3):
+    def summarize_text(
+        self,
+        sentences: list[list[str]],
+        vocabulary: Vocabulary,
+        *,
+        num_sentences: int = 3,
+    ) -> list[list[str]]:
         """Summarise one text that is given in words.
 
         Parameters
@@ -173,7 +183,7 @@ class SelfAttentionSummarizer(nn.Module):
         return [sentences[i] for i in chosen]
 
 
-def salience_loss(scores, salient):
+def salience_loss(scores: Tensor, salient: Tensor) -> Tensor:
     """Return the mean binary cross-entropy over the sentences that exist.
 
     Parameters

@@ -1,6 +1,9 @@
 """A decoder-only Transformer: small, readable, and open to inspection."""
 
-from torch import nn
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.core import check_boolean, check_floating, check_mask
@@ -64,16 +67,16 @@ class TransformerLayer(nn.Module):
 
     def __init__(
         self,
-        hidden_dim,
-        num_heads,
+        hidden_dim: int,
+        num_heads: int,
         *,
-        feedforward_dim=None,
-        dropout=0.0,
-        norm_first=True,
-        norm=nn.LayerNorm,
-        feedforward=FeedForward,
-        **attention,
-    ):
+        feedforward_dim: int | None = None,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        norm: Callable[[int], nn.Module] = nn.LayerNorm,
+        feedforward: Callable[..., nn.Module] = FeedForward,
+        **attention: Any,
+    ) -> None:
         super().__init__()
         if feedforward_dim is None:
             feedforward_dim = 4 * _checks.positive_int("hidden_dim", hidden_dim)
@@ -88,8 +91,14 @@ class TransformerLayer(nn.Module):
             self.feedforward = feedforward(hidden_dim, feedforward_dim, dropout)
 
     def forward(
-        self, x, mask=None, *, need_weights=False, active_heads=None, bias=None
-    ):
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+        active_heads: Tensor | None = None,
+        bias: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
         """Return the layer's output, and on request where each head looked.
 
         Parameters
@@ -192,17 +201,17 @@ class Transformer(nn.Module):
 
     def __init__(
         self,
-        vocab_size,
-        hidden_dim,
-        num_heads,
-        num_layers,
+        vocab_size: int,
+        hidden_dim: int,
+        num_heads: int,
+        num_layers: int,
         *,
-        max_len=512,
-        positions="sinusoidal",
-        position_bias=None,
-        causal=True,
-        **layer,
-    ):
+        max_len: int = 512,
+        positions: str | None = "sinusoidal",
+        position_bias: Callable[[int, int], Tensor] | None = None,
+        causal: bool = True,
+        **layer: Any,
+    ) -> None:
         super().__init__()
         self.vocab_size = _checks.positive_int("vocab_size", vocab_size)
         self.hidden_dim = _checks.positive_int("hidden_dim", hidden_dim)
@@ -230,7 +239,14 @@ class Transformer(nn.Module):
             self.final_norm = layer.get("norm", nn.LayerNorm)(hidden_dim)
         self.output_proj = nn.Linear(hidden_dim, vocab_size)
 
-    def forward(self, tokens, mask=None, *, need_weights=False, active_heads=None):
+    def forward(
+        self,
+        tokens: Tensor,
+        mask: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+        active_heads: Tensor | None = None,
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Return the logits of every next token, and on request all attention maps.
 
         Parameters
@@ -280,13 +296,19 @@ class Transformer(nn.Module):
         return (logits, all_weights) if need_weights else logits
 
 
-def with_causal(mask, tokens):
+def with_causal(mask: Tensor | None, tokens: Tensor) -> Tensor:
     """Return the causal mask of `tokens`, combined with another one if there is one."""
     causal = create_causal_mask(tokens.shape[1], device=tokens.device)
     return causal if mask is None else causal & mask
 
 
-def run_layers(layers, x, mask=None, active_heads=None, **options):
+def run_layers(
+    layers: nn.ModuleList,
+    x: Tensor,
+    mask: Tensor | None = None,
+    active_heads: Tensor | None = None,
+    **options: Any,
+) -> tuple[Tensor, list[Tensor | None]]:
     """Return the output of a stack of `TransformerLayer`, and all weights."""
     if active_heads is None:
         active_heads = [None] * len(layers)

@@ -1,7 +1,9 @@
 """The encoder–decoder Transformer, with cached decoding."""
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.data.text import BOS, EOS, PAD
@@ -31,7 +33,15 @@ class DecoderLayer(nn.Module):
     Vaswani et al. (2017), "Attention is all you need", section 3.1.
     """
 
-    def __init__(self, d_model, nhead, dim_feedforward, dropout=0.0, *, rotary=False):
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float = 0.0,
+        *,
+        rotary: bool = False,
+    ) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, nhead, dropout, rotary=rotary)
         self.cross_attention = MultiHeadAttention(d_model, nhead, dropout)
@@ -40,8 +50,15 @@ class DecoderLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x, memory, memory_mask, past=None, *, mask=None, need_weights=False
-    ):
+        self,
+        x: Tensor,
+        memory: Tensor,
+        memory_mask: Tensor,
+        past: tuple[Tensor, Tensor] | None = None,
+        *,
+        mask: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, Tensor], tuple[Tensor | None, Tensor | None]]:
         """Return the layer's output, its keys and values, and on request its weights.
 
         `x` is ``(batch, target, d_model)``. `memory` and `past` are keys and values as
@@ -114,18 +131,18 @@ class TranslationTransformer(nn.Module):
 
     def __init__(
         self,
-        src_vocab_size,
-        tgt_vocab_size,
-        d_model=128,
-        nhead=4,
-        num_encoder_layers=2,
-        num_decoder_layers=2,
-        dim_feedforward=256,
+        src_vocab_size: int,
+        tgt_vocab_size: int,
+        d_model: int = 128,
+        nhead: int = 4,
+        num_encoder_layers: int = 2,
+        num_decoder_layers: int = 2,
+        dim_feedforward: int = 256,
         *,
-        dropout=0.0,
-        positions="sinusoidal",
-        max_len=512,
-    ):
+        dropout: float = 0.0,
+        positions: str = "sinusoidal",
+        max_len: int = 512,
+    ) -> None:
         super().__init__()
         self.src_vocab_size = _checks.positive_int("src_vocab_size", src_vocab_size)
         self.tgt_vocab_size = _checks.positive_int("tgt_vocab_size", tgt_vocab_size)
@@ -156,7 +173,9 @@ class TranslationTransformer(nn.Module):
         for table in (self.source_embedding, self.target_embedding):
             table.weight.data.mul_(SCALE)
 
-    def encode(self, source, *, need_weights=False):
+    def encode(
+        self, source: Tensor, *, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor, list[Tensor] | None]:
         """Read the sources; return memory, mask and weights.
 
         They are as from `AttentionSeq2Seq.encode`, which has a state too; there are
@@ -169,7 +188,9 @@ class TranslationTransformer(nn.Module):
         x, weights = run_layers(self.encoder, x, mask, need_weights=need_weights)
         return self.encoder_norm(x), mask, weights if need_weights else None
 
-    def forward(self, source, target, *, need_weights=False):
+    def forward(
+        self, source: Tensor, target: Tensor, *, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, dict[str, list[Tensor]]]:
         """Score each target id, given the source and the target ids before it.
 
         Arguments, logits and errors are those of `AttentionSeq2Seq.forward`; no
@@ -193,7 +214,7 @@ class TranslationTransformer(nn.Module):
         logits = self.output(self.decoder_norm(x))
         return (logits, weights) if need_weights else logits
 
-    def start(self, source):
+    def start(self, source: Tensor) -> dict[str, Any]:
         """Return what decoding needs before its first step; batch axes come first."""
         memory, mask, _ = self.encode(source)
         projected = [
@@ -202,7 +223,9 @@ class TranslationTransformer(nn.Module):
         past = [tuple(part[:, :, :0] for part in pair) for pair in projected]
         return {"mask": mask, "memory": projected, "past": past}
 
-    def step(self, tokens, state):
+    def step(
+        self, tokens: Tensor, state: dict[str, Any]
+    ) -> tuple[Tensor, dict[str, Any]]:
         """Return logits ``(batch, tgt_vocab_size)`` after `tokens` ``(batch,)``.
 
         The second result is the `state` for the next step. Keys and values of earlier

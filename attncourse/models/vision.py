@@ -1,13 +1,13 @@
 """A Transformer over the patches of an image."""
 
-from torch import nn
+from torch import Tensor, nn
 
 from attncourse import _checks
 from attncourse.layers.positions import LearnedPositionalEncoding
 from attncourse.models.transformer import TransformerLayer, run_layers
 
 
-def to_patches(pixels, size):
+def to_patches(pixels: Tensor, size: int) -> Tensor:
     """Cut images into square patches, row by row.
 
     Parameters
@@ -57,16 +57,16 @@ class VisionTransformer(nn.Module):
 
     def __init__(
         self,
-        num_patches,
-        patch_size,
-        classes,
-        d_model=64,
-        num_heads=4,
-        num_layers=2,
+        num_patches: int,
+        patch_size: int,
+        classes: int,
+        d_model: int = 64,
+        num_heads: int = 4,
+        num_layers: int = 2,
         *,
-        pooled=True,
-        positions=True,
-    ):
+        pooled: bool = True,
+        positions: bool = True,
+    ) -> None:
         super().__init__()
         self.patch_size, self.pooled = patch_size, pooled
         self.embedding = nn.Linear(patch_size**2, d_model)
@@ -80,7 +80,9 @@ class VisionTransformer(nn.Module):
         )
         self.norm, self.output = nn.LayerNorm(d_model), nn.Linear(d_model, classes)
 
-    def forward(self, pixels, mask=None, *, need_weights=False):
+    def forward(
+        self, pixels: Tensor, mask: Tensor | None = None, *, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Return logits, and on request where each patch attends.
 
         Parameters
