@@ -8,10 +8,12 @@ import numpy as np
 
 from attncourse._checks import positive_int
 
+Seed = int | np.random.Generator  # where a stream begins, or where it stands
+
 _BLOCK = 4096
 
 
-def as_generator(seed):
+def as_generator(seed: Seed) -> np.random.Generator:
     """Return a NumPy generator for `seed`.
 
     An integer always gives the same stream; a generator is used as it is, so successive

@@ -1,13 +1,20 @@
 """From lists of ids to padded tensors, and batches of similar lengths."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
+from torch import Tensor
 
 from attncourse._checks import positive_int
-from attncourse.data._random import as_generator
+from attncourse.data._random import Seed, as_generator
+from attncourse.data.text import Vocabulary
+from attncourse.data.translation import SentencePair
 
 
-def pad_sequences(sequences, pad_idx=0):
+def pad_sequences(
+    sequences: Sequence[Sequence[int]], pad_idx: int = 0
+) -> tuple[Tensor, Tensor]:
     """Write lists of ids into one tensor, padded on the right.
 
     Parameters
@@ -40,7 +47,11 @@ def pad_sequences(sequences, pad_idx=0):
     return torch.from_numpy(ids), torch.tensor(lengths, dtype=torch.int64)
 
 
-def length_batches(lengths, batch_size, seed=None):
+def length_batches(
+    lengths: Sequence[int],
+    batch_size: int,
+    seed: Seed | None = None,
+) -> list[list[int]]:
     """Group items of similar length, so that little padding is needed.
 
     Parameters
@@ -64,19 +75,23 @@ def length_batches(lengths, batch_size, seed=None):
         If `batch_size` is below 1.
     """
     positive_int("batch_size", batch_size)
-    lengths = np.asarray(lengths, dtype=np.int64)
+    sizes = np.asarray(lengths, dtype=np.int64)
     if seed is None:
-        order = np.argsort(lengths, kind="stable")
+        order = np.argsort(sizes, kind="stable")
         starts = np.arange(0, len(order), batch_size)
     else:
         generator = as_generator(seed)
-        order = np.lexsort((generator.random(len(lengths)), lengths))
+        order = np.lexsort((generator.random(len(sizes)), sizes))
         starts = np.arange(0, len(order), batch_size)
         starts = starts[np.argsort(generator.random(len(starts)), kind="stable")]
     return [order[i : i + batch_size].tolist() for i in starts]
 
 
-def translation_tensors(pairs, source_vocabulary, target_vocabulary):
+def translation_tensors(
+    pairs: Sequence[SentencePair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+) -> tuple[Tensor, Tensor]:
     """Write sentence pairs into padded tensors.
 
     Parameters

@@ -3,6 +3,7 @@
 import heapq
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 
 from attncourse import _checks
@@ -35,7 +36,7 @@ class BPETokenizer:
     multitask learners", section 2.2, for merging bytes.
     """
 
-    def __init__(self, merges):
+    def __init__(self, merges: Sequence[tuple[int, int]]) -> None:
         self.merges = [tuple(pair) for pair in merges]
         self.tokens = [bytes([byte]) for byte in BYTES]  # the bytes of each token
         for left, right in self.merges:
@@ -49,11 +50,11 @@ class BPETokenizer:
         self._rank = {pair: 256 + k for k, pair in enumerate(self.merges)}
         self._cache = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tokens)
 
     @classmethod
-    def train(cls, text, num_merges):
+    def train(cls, text: str, num_merges: int) -> "BPETokenizer":
         """Learn merges from a text.
 
         Each step merges the pair of neighbours that is most frequent in the text; of
@@ -103,7 +104,7 @@ class BPETokenizer:
                 heapq.heappush(queue, (-frequency[neighbours], neighbours))
         return cls(merges)
 
-    def encode(self, text):
+    def encode(self, text: str) -> list[int]:
         """Return the token ids of a text.
 
         The text may be anything that UTF-8 can write; half of a surrogate pair raises a
@@ -121,7 +122,7 @@ class BPETokenizer:
             ids += self._cache[piece]
         return ids
 
-    def decode(self, ids):
+    def decode(self, ids: list[int]) -> str:
         """Return the text of token ids.
 
         Bytes that are no UTF-8, as when a character is cut in two, become "�". An id

@@ -4,11 +4,20 @@ Every error names the file and the line, what was expected, what was found and w
 do.
 """
 
+from os import PathLike
+
 from attncourse._checks import positive_int
 from attncourse.data._files import read_text, short
 
 
-def read_parallel_text(path, *, source=0, target=1, columns=None, encoding="utf-8"):
+def read_parallel_text(
+    path: str | PathLike[str],
+    *,
+    source: int = 0,
+    target: int = 1,
+    columns: int | None = None,
+    encoding: str = "utf-8",
+) -> list[tuple[str, str]]:
     """Read sentence pairs from tab-separated text, one pair on each line.
 
     Empty lines are skipped. A byte-order mark and Windows line ends are understood.

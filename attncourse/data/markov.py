@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from attncourse._checks import positive_int
-from attncourse.data._random import as_generator, check_share, uniform_integers
+from attncourse.data._random import Seed, as_generator, check_share, uniform_integers
 
 OTHER, LOCAL, MARKED, RECALL = 0, 1, 2, 3  # kinds of token in markov_recall_batch
 
 
-def markov_successors(num_symbols, language_seed=0):
+def markov_successors(num_symbols: int, language_seed: Seed = 0) -> Tensor:
     """Return the likely successor of each symbol in `markov_recall_batch`.
 
     The symbols stand in a random circle and each is followed by its neighbour, so all
@@ -36,8 +37,14 @@ def markov_successors(num_symbols, language_seed=0):
 
 
 def markov_recall_batch(
-    batch, length, num_symbols=16, noise=0.1, event_rate=0.125, seed=0, language_seed=0
-):
+    batch: int,
+    length: int,
+    num_symbols: int = 16,
+    noise: float = 0.1,
+    event_rate: float = 0.125,
+    seed: Seed = 0,
+    language_seed: Seed = 0,
+) -> tuple[Tensor, Tensor]:
     """Draw sequences of a Markov language with recall of a marked symbol.
 
     Ids 1 ... num_symbols are symbols, MARK = num_symbols + 1, ASK = num_symbols + 2:
@@ -116,8 +123,13 @@ def markov_recall_batch(
 
 
 def markov_recall_losses(
-    tokens, kind, num_symbols=16, noise=0.1, event_rate=0.125, language_seed=0
-):
+    tokens: Tensor,
+    kind: Tensor,
+    num_symbols: int = 16,
+    noise: float = 0.1,
+    event_rate: float = 0.125,
+    language_seed: int = 0,
+) -> Tensor:
     """Return the loss of a reader who knows the rules, token by token.
 
     What a model loses above it is the model's own fault. Such a reader knows whether a
@@ -146,7 +158,9 @@ def markov_recall_losses(
     return loss
 
 
-def markov_recall_floor(num_symbols=16, noise=0.1, event_rate=0.125):
+def markov_recall_floor(
+    num_symbols: int = 16, noise: float = 0.1, event_rate: float = 0.125
+) -> dict[str, float]:
     """Return the least possible losses on `markov_recall_batch`, in nats.
 
     With V symbols, noise e and event rate r, the likely successor has probability

@@ -6,10 +6,11 @@ most, so no sentence can be judged alone, and its place in the text says little.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from attncourse._checks import positive_int
 from attncourse.data._files import read_table
-from attncourse.data._random import Dice, check_range, check_share
+from attncourse.data._random import Dice, Seed, check_range, check_share
 
 _WORDS = read_table("headlines")
 _TOPICS = [
@@ -36,22 +37,29 @@ class NewsArticle:
         other topic), "background", "other background" or "aside".
     """
 
-    sentences: tuple
-    salient: tuple
-    summary: tuple
+    sentences: tuple[tuple[str, ...], ...]
+    salient: tuple[int, ...]
+    summary: tuple[tuple[str, ...], ...]
     topic: str
-    roles: tuple
+    roles: tuple[str, ...]
 
-    def tokens(self):
+    def tokens(self) -> tuple[str, ...]:
         """Return the tokens of the whole article."""
         return tuple(token for sentence in self.sentences for token in sentence)
 
-    def summary_tokens(self):
+    def summary_tokens(self) -> tuple[str, ...]:
         """Return the tokens of the whole summary."""
         return tuple(token for sentence in self.summary for token in sentence)
 
 
-def news_articles(n, seed=0, *, min_sentences=9, max_sentences=16, top=0.1):
+def news_articles(
+    n: int,
+    seed: Seed = 0,
+    *,
+    min_sentences: int = 9,
+    max_sentences: int = 16,
+    top: float = 0.1,
+) -> list[NewsArticle]:
     """Draw articles.
 
     Parameters
@@ -88,7 +96,7 @@ def news_articles(n, seed=0, *, min_sentences=9, max_sentences=16, top=0.1):
 
 def _article(dice, size, on_top):
     topic, other = _topics(dice)
-    parts = [(text, "news") for text in _news(dice, topic)]
+    parts: list[Any] = [(text, "news") for text in _news(dice, topic)]
     parts += [(text, "other news") for text in _news(dice, other)]
     # The topic always has at least one mention more than the other.
     free = size - len(parts)

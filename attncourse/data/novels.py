@@ -7,8 +7,10 @@ made it is ``experiments/novels.py``.
 
 import hashlib
 import lzma
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from os import PathLike
 
 from attncourse.data._files import read_text
 
@@ -34,7 +36,7 @@ class TextSplit:
     test: str  # to report on, and for nothing else
 
 
-def load_novels():
+def load_novels() -> dict[str, str]:
     """Return the text of each novel.
 
     Returns
@@ -51,7 +53,7 @@ def load_novels():
     return dict(zip(TITLES, data.decode().split(BREAK), strict=True))
 
 
-def load_text(path, *, encoding="utf-8"):
+def load_text(path: str | PathLike[str], *, encoding: str = "utf-8") -> dict[str, str]:
     """Return the reader's own text file in the form of `load_novels`.
 
     Parameters
@@ -69,7 +71,9 @@ def load_text(path, *, encoding="utf-8"):
     return {str(path): read_text(path, encoding).replace("\r\n", "\n")}
 
 
-def split_texts(texts, *, validation=0.025, test=0.05):
+def split_texts(
+    texts: Mapping[str, str], *, validation: float = 0.025, test: float = 0.05
+) -> TextSplit:
     """Hold out the end of each text, cut between two lines.
 
     The last `test` of each text is for the final figures, the `validation` before it
@@ -97,16 +101,16 @@ def split_texts(texts, *, validation=0.025, test=0.05):
             cuts.append(line_end + 1 if line_end >= 0 else len(text))
         for part, begin, end in zip(parts, cuts, [*cuts[1:], len(text)], strict=True):
             part.append(text[begin:end])
-    train, validation, test = ("".join(part) for part in parts)
-    if not (train and validation and test):
+    texts_of_parts = ["".join(part) for part in parts]
+    if not all(texts_of_parts):
         raise ValueError(
             "texts must have lines enough to hold some out, but the parts came out "
-            f"with {len(train)}, {len(validation)} and {len(test)} characters. Give a "
-            "longer text, or larger parts."
+            f"with {[len(text) for text in texts_of_parts]} characters. Give a longer "
+            "text, or larger parts."
         )
-    return TextSplit(train, validation, test)
+    return TextSplit(*texts_of_parts)
 
 
-def digest(data):
+def digest(data: bytes) -> str:
     """Return the SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()

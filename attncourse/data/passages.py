@@ -5,10 +5,11 @@ The passages are fiction: names, works and dates are combined at random. Only
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from attncourse._checks import positive_int
-from attncourse.data._random import Dice, check_range, check_share
-from attncourse.data.stories import Author, Writer
+from attncourse.data._random import Dice, Seed, check_range, check_share
+from attncourse.data.stories import Author, Passage, Writer
 
 KINDS = ("who", "what", "when", "where")
 
@@ -25,13 +26,13 @@ class QAExample:
         As in `Question`.
     """
 
-    context: tuple
-    question: tuple
+    context: tuple[str, ...]
+    question: tuple[str, ...]
     kind: str
-    answer: tuple | None
-    reference: tuple | None
+    answer: tuple[int, int] | None
+    reference: tuple[int, int] | None
 
-    def answer_tokens(self):
+    def answer_tokens(self) -> tuple[str, ...]:
         """Return the tokens of the answer; an empty tuple if there is none."""
         if self.answer is None:
             return ()
@@ -39,8 +40,15 @@ class QAExample:
 
 
 def reading_passages(
-    n, seed=0, *, min_facts=2, max_facts=6, pronouns=0.5, missing=0.2, extra=None
-):
+    n: int,
+    seed: Seed = 0,
+    *,
+    min_facts: int = 2,
+    max_facts: int = 6,
+    pronouns: float = 0.5,
+    missing: float = 0.2,
+    extra: dict[str, Any] | None = None,
+) -> list[Passage]:
     """Draw passages, each with all its questions.
 
     Parameters
@@ -81,7 +89,13 @@ def reading_passages(
     return [author.passage(dice.between(min_facts, max_facts)) for _ in range(n)]
 
 
-def qa_examples(n, seed=0, *, unanswerable=0.2, **options):
+def qa_examples(
+    n: int,
+    seed: Seed = 0,
+    *,
+    unanswerable: float = 0.2,
+    **options: Any,
+) -> list[QAExample]:
     """Draw `n` passages with one question each.
 
     Parameters
@@ -132,7 +146,7 @@ ENIAC_NAMES = {
 }
 
 
-def eniac_passage():
+def eniac_passage() -> Passage:
     """Return a true passage about the computer ENIAC, with questions.
 
     Returns

@@ -1,7 +1,9 @@
 """Questions in the JSON format of SQuAD."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 
 from attncourse.data._files import read_text, short
 from attncourse.data.passages import KINDS, QAExample
@@ -24,10 +26,12 @@ class SquadExample:
     title: str
     context: str
     question: str
-    answers: tuple
+    answers: tuple[tuple[int, str], ...]
 
 
-def read_squad(path, *, encoding="utf-8"):
+def read_squad(
+    path: str | PathLike[str], *, encoding: str = "utf-8"
+) -> list[SquadExample]:
     """Read questions from JSON in the format of SQuAD 1.1 or 2.0.
 
     Parameters
@@ -129,7 +133,7 @@ def _check_answer(file, context, text, start, at):
     )
 
 
-def to_qa_examples(examples):
+def to_qa_examples(examples: Sequence[SquadExample]) -> list[QAExample]:
     """Cut questions into tokens and turn character places into token spans.
 
     Parameters

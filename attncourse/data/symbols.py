@@ -7,9 +7,10 @@ move them to the device of the model. `seed` is an int (the same batch each time
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from attncourse._checks import positive_int
-from attncourse.data._random import as_generator, check_range, uniform_integers
+from attncourse.data._random import Seed, as_generator, check_range, uniform_integers
 from attncourse.data.markov import (  # noqa: F401 - known from here, too
     markov_recall_batch,
     markov_recall_losses,
@@ -29,7 +30,13 @@ def _random_source(batch, min_len, max_len, num_symbols, generator):
     return source, lengths
 
 
-def copy_batch(batch, min_len, max_len, num_symbols, seed=0):
+def copy_batch(
+    batch: int,
+    min_len: int,
+    max_len: int,
+    num_symbols: int,
+    seed: Seed = 0,
+) -> tuple[Tensor, Tensor]:
     """Draw sequences to be copied: the target is the source.
 
     Parameters
@@ -69,7 +76,13 @@ def copy_batch(batch, min_len, max_len, num_symbols, seed=0):
     return torch.from_numpy(source), torch.from_numpy(lengths)
 
 
-def reverse_batch(batch, min_len, max_len, num_symbols, seed=0):
+def reverse_batch(
+    batch: int,
+    min_len: int,
+    max_len: int,
+    num_symbols: int,
+    seed: Seed = 0,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Draw sequences and the same sequences backwards.
 
     Parameters
@@ -99,7 +112,13 @@ def reverse_batch(batch, min_len, max_len, num_symbols, seed=0):
     return torch.from_numpy(source), torch.from_numpy(target), torch.from_numpy(lengths)
 
 
-def associative_recall_batch(batch, num_pairs, num_keys, num_values, seed=0):
+def associative_recall_batch(
+    batch: int,
+    num_pairs: int,
+    num_keys: int,
+    num_values: int,
+    seed: Seed = 0,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Draw key-value pairs followed by one of the keys; the answer is its value.
 
     A row is k1 v1 k2 v2 ... kn vn q. The keys of a row differ; values may repeat.
@@ -165,7 +184,13 @@ def associative_recall_batch(batch, num_pairs, num_keys, num_values, seed=0):
     )
 
 
-def repeated_sequence_batch(batch, min_half, max_half, num_symbols, seed=0):
+def repeated_sequence_batch(
+    batch: int,
+    min_half: int,
+    max_half: int,
+    num_symbols: int,
+    seed: Seed = 0,
+) -> tuple[Tensor, int]:
     """Draw random sequences that occur twice in a row, for induction heads.
 
     Nothing predicts the first half. From the second symbol of the second half on, each

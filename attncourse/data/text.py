@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from attncourse._checks import positive_int
 
@@ -11,7 +12,7 @@ SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 _TOKEN = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
 
 
-def tokenise(text):
+def tokenise(text: str) -> list[str]:
     """Cut a sentence into tokens like those of the generated data.
 
     The first word loses its capital letter, punctuation becomes tokens of its own, and
@@ -38,7 +39,7 @@ def tokenise(text):
     return tokens
 
 
-def token_spans(text):
+def token_spans(text: str) -> list[tuple[str, int, int]]:
     """Cut a text into tokens, as `tokenise` does, but keep the case and the places.
 
     Parameters
@@ -80,7 +81,7 @@ class Vocabulary:
 
     pad_id, bos_id, eos_id, unk_id = PAD, BOS, EOS, UNK
 
-    def __init__(self, tokens):
+    def __init__(self, tokens: Sequence[str]) -> None:
         if isinstance(tokens, str):
             raise TypeError("tokens must be a list of str, got one str; wrap it in [ ]")
         self._tokens = list(SPECIALS)
@@ -97,7 +98,9 @@ class Vocabulary:
             self._tokens.append(token)
 
     @classmethod
-    def build(cls, token_lists, max_size=None):
+    def build(
+        cls, token_lists: Iterable[Sequence[str]], max_size: int | None = None
+    ) -> "Vocabulary":
         """Collect the tokens of many sentences, the most frequent first.
 
         Parameters
@@ -136,32 +139,34 @@ class Vocabulary:
             kept = kept[: max_size - len(SPECIALS)]
         return cls(kept)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._tokens)
 
-    def __contains__(self, token):
+    def __contains__(self, token: object) -> bool:
         return token in self._ids
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and self._tokens == other._tokens
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Vocabulary({len(self)} tokens)"
 
     @property
-    def tokens(self):
+    def tokens(self) -> tuple[str, ...]:
         """All tokens in the order of their ids, the special ones first."""
         return tuple(self._tokens)
 
-    def id_of(self, token):
+    def id_of(self, token: str) -> int:
         """Return the id of a token, or raise KeyError if it is unknown."""
         if token not in self._ids:
             raise KeyError(f"{token!r} is not among the {len(self)} tokens")
         return self._ids[token]
 
-    def encode(self, tokens, *, bos=False, eos=False):
+    def encode(
+        self, tokens: Sequence[str], *, bos: bool = False, eos: bool = False
+    ) -> list[int]:
         """Return the ids of the tokens.
 
         Parameters
@@ -188,7 +193,7 @@ class Vocabulary:
         ids = [self._ids.get(token, UNK) for token in tokens]
         return [BOS] * bos + ids + [EOS] * eos
 
-    def decode(self, ids):
+    def decode(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens of the ids, up to the first <eos>.
 
         Parameters

@@ -1,9 +1,12 @@
 """Sentence pairs in three word orders, with gold word alignments."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from typing import Any
+
 from attncourse._checks import one_of, positive_int
-from attncourse.data._random import Dice, as_generator, check_range
+from attncourse.data._random import Dice, Seed, as_generator, check_range
 from attncourse.data.languages.english import English
 from attncourse.data.languages.french import French
 from attncourse.data.languages.german import German
@@ -41,12 +44,12 @@ class SentencePair:
         "pronoun", "relative", "that", "when".
     """
 
-    source: tuple
-    target: tuple
-    alignment: tuple
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    alignment: tuple[tuple[int, int], ...]
     language: str
-    antecedents: tuple
-    features: frozenset
+    antecedents: tuple[tuple[int, int], ...]
+    features: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +65,20 @@ class Splits:
         occurs nowhere in the other lists, though both words do.
     """
 
-    train: list = field(repr=False)
-    valid: list = field(repr=False)
-    test: list = field(repr=False)
-    compositional: list = field(repr=False)
+    train: list[SentencePair] = field(repr=False)
+    valid: list[SentencePair] = field(repr=False)
+    test: list[SentencePair] = field(repr=False)
+    compositional: list[SentencePair] = field(repr=False)
 
 
 def parallel_corpus(
-    n,
-    languages=LANGUAGES,
-    seed=0,
-    min_len=SHORTEST,
-    max_len=LONGEST,
-    combinations="all",
-):
+    n: int,
+    languages: Sequence[str] = LANGUAGES,
+    seed: Seed = 0,
+    min_len: int = SHORTEST,
+    max_len: int = LONGEST,
+    combinations: str = "all",
+) -> dict[str, list[SentencePair]]:
     """Draw `n` different English sentences and translate each into several languages.
 
     Parameters
@@ -118,7 +121,9 @@ def parallel_corpus(
     dice = Dice(seed)
     grammar = Grammar(dice, combinations)
     english = English()
-    writers = [(language, _WRITERS[language]()) for language in languages]
+    writers: list[tuple[str, Any]] = [
+        (language, _WRITERS[language]()) for language in languages
+    ]
     corpus = {language: [] for language in languages}
     seen = set()
     repeats = 0
@@ -152,7 +157,13 @@ def parallel_corpus(
     return corpus
 
 
-def translation_pairs(n, language="french", seed=0, min_len=SHORTEST, max_len=LONGEST):
+def translation_pairs(
+    n: int,
+    language: str = "french",
+    seed: Seed = 0,
+    min_len: int = SHORTEST,
+    max_len: int = LONGEST,
+) -> list[SentencePair]:
     """Draw `n` different English sentences with translations and word alignments.
 
     Parameters
@@ -186,16 +197,16 @@ def translation_pairs(n, language="french", seed=0, min_len=SHORTEST, max_len=LO
 
 
 def splits(
-    language="french",
+    language: str = "french",
     *,
-    train=20_000,
-    valid=1_000,
-    test=1_000,
-    compositional=1_000,
-    seed=0,
-    min_len=SHORTEST,
-    max_len=LONGEST,
-):
+    train: int = 20_000,
+    valid: int = 1_000,
+    test: int = 1_000,
+    compositional: int = 1_000,
+    seed: Seed = 0,
+    min_len: int = SHORTEST,
+    max_len: int = LONGEST,
+) -> Splits:
     """Draw training, validation and test pairs, and a compositional test set.
 
     Parameters
