@@ -1,11 +1,12 @@
 """Attention in NumPy: every step is one line that can be checked with a pencil."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attncourse import _checks
 
 
-def softmax(x, axis=-1):
+def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Return the softmax of `x` along `axis`.
 
     .. math:: \operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}
@@ -49,7 +50,13 @@ def softmax(x, axis=-1):
     return exponentials / np.where(total == 0, 1, total)
 
 
-def self_attention(X, W_Q, W_K, W_V, mask=None):
+def self_attention(
+    X: ArrayLike,
+    W_Q: ArrayLike,
+    W_K: ArrayLike,
+    W_V: ArrayLike,
+    mask: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Attend from every token of a sequence to every token of the same sequence.
 
     .. math::
@@ -100,7 +107,15 @@ def self_attention(X, W_Q, W_K, W_V, mask=None):
     return _attend(X @ W_Q, X @ W_K, X @ W_V, mask)
 
 
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+def multi_head_attention(
+    X: ArrayLike,
+    W_Q: ArrayLike,
+    W_K: ArrayLike,
+    W_V: ArrayLike,
+    W_O: ArrayLike,
+    n_heads: int,
+    mask: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Attend with several heads at once, and mix what they found.
 
     The *projections* are split between the heads, not the input: every head reads the
@@ -175,7 +190,7 @@ def _attend(query, key, value, mask):
     return weights @ value, weights
 
 
-def _as_float(name, array):
+def _as_float(name: str, array: ArrayLike) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype.kind in "biu":
         return array.astype(np.float64)
@@ -186,7 +201,7 @@ def _as_float(name, array):
     return array
 
 
-def _as_map(name, array, d_model):
+def _as_map(name: str, array: ArrayLike, d_model: int) -> np.ndarray:
     array = _as_float(name, array)
     _checks.exact_rank(name, array, 2, layout="(d_model, width)")
     if array.shape[0] != d_model or array.shape[1] == 0:

@@ -8,8 +8,11 @@ file is executed when it is read.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from importlib import resources
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from attncourse.data.text import Vocabulary
 
@@ -27,7 +30,7 @@ FORMAT = "attncourse recorded model, version 1"
 SCALE = ".scale"  # ends the name of the scales of a matrix in 8 bits
 
 
-def load(name, *, folder=None):
+def load(name: str, *, folder: PathLike[str] | None = None) -> dict[str, Any]:
     """Return recorded results.
 
     Parameters
@@ -65,7 +68,9 @@ def load(name, *, folder=None):
     return record
 
 
-def load_model(name, *, folder=None):
+def load_model(
+    name: str, *, folder: PathLike[str] | None = None
+) -> tuple[Any, dict[str, Any]]:
     """Return a trained model, in evaluation mode on the CPU, and its record.
 
     Parameters
@@ -121,7 +126,7 @@ def load_model(name, *, folder=None):
     return model.eval(), record
 
 
-def unpacked(stored):
+def unpacked(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return stored weights in float32; rows of whole numbers times their scale.
 
     Parameters

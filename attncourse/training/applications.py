@@ -1,11 +1,18 @@
 """Batches and measures for reading comprehension and for summaries."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 import torch
+from torch import Tensor
 
 from attncourse.data.batching import length_batches, pad_sequences
 from attncourse.data.facts import MEN, WOMEN
-from attncourse.data.passages import ENIAC_NAMES
+from attncourse.data.news import NewsArticle
+from attncourse.data.passages import ENIAC_NAMES, QAExample
+from attncourse.data.text import Vocabulary
+from attncourse.models.qa import QATransformer
 from attncourse.training.metrics import rouge
 
 PRONOUNS = ("he", "she")
@@ -13,7 +20,9 @@ LONG_NAMES = {name[0]: len(name) - 1 for name in ENIAC_NAMES["people"]}
 FIRST_NAMES = frozenset((*MEN, *WOMEN, *LONG_NAMES))
 
 
-def reading_tensors(examples, vocabulary):
+def reading_tensors(
+    examples: Sequence[QAExample], vocabulary: Vocabulary
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Write questions, contexts and answers into tensors.
 
     Parameters
@@ -40,7 +49,13 @@ def reading_tensors(examples, vocabulary):
     return question, context, first, last
 
 
-def reading_batches(examples, vocabulary, *, size=32, seed=0):
+def reading_batches(
+    examples: Sequence[QAExample],
+    vocabulary: Vocabulary,
+    *,
+    size: int = 32,
+    seed: int = 0,
+) -> Callable[[int], tuple[Tensor, ...]]:
     """Return ``batch_of(step)`` for `train`, with contexts of similar lengths.
 
     Parameters
@@ -66,7 +81,14 @@ def reading_batches(examples, vocabulary, *, size=32, seed=0):
     return batch_of
 
 
-def answers(model, examples, vocabulary, *, size=100, **options):
+def answers(
+    model: QATransformer,
+    examples: Sequence[QAExample],
+    vocabulary: Vocabulary,
+    *,
+    size: int = 100,
+    **options: Any,
+) -> list[tuple[int, int] | None]:
     """Return the span that a `QATransformer` finds for each example, or None.
 
     Parameters
@@ -85,7 +107,7 @@ def answers(model, examples, vocabulary, *, size=100, **options):
         In the order of the examples.
     """
     device = next(model.parameters()).device
-    found = [None] * len(examples)
+    found: list[Any] = [None] * len(examples)
     for chosen in length_batches([len(e.context) for e in examples], size):
         tensors = reading_tensors([examples[i] for i in chosen], vocabulary)
         question, context = (ids.to(device) for ids in tensors[:2])
@@ -95,7 +117,12 @@ def answers(model, examples, vocabulary, *, size=100, **options):
     return found
 
 
-def right_answers(model, examples, vocabulary, **options):
+def right_answers(
+    model: QATransformer,
+    examples: Sequence[QAExample],
+    vocabulary: Vocabulary,
+    **options: Any,
+) -> np.ndarray:
     """Return which examples a model answers exactly, "no answer" included.
 
     Parameters
@@ -113,7 +140,9 @@ def right_answers(model, examples, vocabulary, **options):
     return np.array([span == example.answer for span, example in pairs])
 
 
-def news_tensors(articles, vocabulary):
+def news_tensors(
+    articles: Sequence[NewsArticle], vocabulary: Vocabulary
+) -> tuple[Tensor, Tensor]:
     """Write articles into tensors.
 
     Parameters
@@ -146,7 +175,13 @@ def news_tensors(articles, vocabulary):
     return torch.from_numpy(texts), torch.from_numpy(salient)
 
 
-def news_batches(articles, vocabulary, *, size=32, seed=0):
+def news_batches(
+    articles: list[NewsArticle],
+    vocabulary: Vocabulary,
+    *,
+    size: int = 32,
+    seed: int = 0,
+) -> Callable[[int], tuple[Tensor, ...]]:
     """Return ``batch_of(step)`` for `train`: texts and their salient sentences.
 
     Parameters
@@ -169,7 +204,9 @@ def news_batches(articles, vocabulary, *, size=32, seed=0):
     return batch_of
 
 
-def summary_rouge(articles, chosen):
+def summary_rouge(
+    articles: Sequence[NewsArticle], chosen: Sequence[Sequence[int]]
+) -> float:
     """Return the ROUGE-1 of chosen sentences against the written summaries.
 
     Parameters
@@ -196,7 +233,7 @@ def summary_rouge(articles, chosen):
     return rouge(written, references, kinds=("rouge1",))["rouge1"]
 
 
-def misleading(example):
+def misleading(example: QAExample) -> bool:
     """Return whether another person is named between a pronoun and its name.
 
     Parameters
@@ -211,7 +248,7 @@ def misleading(example):
     return named_last(example) is not None
 
 
-def named_last(example):
+def named_last(example: QAExample) -> tuple[str, ...] | None:
     """Return who is named between the pronoun of an example and its name, or None.
 
     Parameters

@@ -6,15 +6,22 @@ that many bits for each byte of the text.
 """
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from attncourse import _checks
+from attncourse.data.bpe import BPETokenizer
+from attncourse.models.gpt import GPT
 
 
-def text_windows(ids, batch, length, seed=0):
+def text_windows(
+    ids: Sequence[int] | Tensor, batch: int, length: int, seed: int = 0
+) -> Callable[[int], tuple[Tensor]]:
     """Return a function that draws batches of windows of a text.
 
     Parameters
@@ -51,14 +58,21 @@ def text_windows(ids, batch, length, seed=0):
     return batch_of
 
 
-def next_token_loss(model, windows):
+def next_token_loss(model: GPT, windows: Tensor) -> Tensor:
     """Return the mean loss of the next tokens in windows ``(batch, length + 1)``."""
     logits = model(windows[:, :-1])
     return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
 
 @torch.no_grad()
-def token_losses(model, ids, *, overlap=None, batch=16, **how):
+def token_losses(
+    model: Any,
+    ids: Sequence[int] | Tensor,
+    *,
+    overlap: int | None = None,
+    batch: int = 16,
+    **how: Any,
+) -> Tensor:
     """Return the loss of each token of a long text but the first, in nats.
 
     The text is read in windows of the model's context. Each window but the first begins
@@ -96,10 +110,10 @@ def token_losses(model, ids, *, overlap=None, batch=16, **how):
     device = next(model.parameters()).device
     losses = torch.empty(len(ids) - 1)
     begins = range(0, max(len(ids) - 1 - overlap, 1), context - overlap)
-    groups = [begins[i : i + batch] for i in range(0, len(begins) - 1, batch)]
     # The last window may be shorter, and goes alone.
-    groups = [[b for b in group if b != begins[-1]] for group in groups]
-    for group in [*groups, begins[-1:]]:
+    *whole, last = begins
+    groups = [whole[i : i + batch] for i in range(0, len(whole), batch)]
+    for group in [*groups, [last]]:
         windows = torch.stack([ids[b : b + context + 1] for b in group]).to(device)
         logits = model(windows[:, :-1], **how)
         found = F.cross_entropy(
@@ -111,7 +125,7 @@ def token_losses(model, ids, *, overlap=None, batch=16, **how):
     return losses
 
 
-def bits_per_byte(model, tokenizer, text, **how):
+def bits_per_byte(model: GPT, tokenizer: BPETokenizer, text: str, **how: Any) -> float:
     r"""Return the model's score on a text, in bits per byte; lower is better.
 
     .. math::

@@ -1,10 +1,12 @@
 """One training loop for every model of the course."""
 
 import math
+from collections.abc import Callable, Sequence
 from copy import deepcopy
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from tqdm import tqdm
 
 from attncourse import _checks
@@ -15,18 +17,18 @@ CLIP_NORM = 1.0  # gradients with a larger norm are scaled down to it
 
 
 def train(
-    model,
-    batch_of,
-    loss_of,
+    model: nn.Module,
+    batch_of: Callable[[int], Sequence[Tensor]],
+    loss_of: Callable[..., Tensor],
     *,
-    steps,
-    learning_rate=1e-3,
-    device=None,
-    validate=None,
-    validate_every=100,
-    progress=True,
-    description="training",
-):
+    steps: int,
+    learning_rate: float | list[dict[str, Any]] = 1e-3,
+    device: torch.device | str | None = None,
+    validate: Callable[[Any], float] | None = None,
+    validate_every: int = 100,
+    progress: Any = True,
+    description: str = "training",
+) -> list[float]:
     """Train `model` with AdamW; return the loss of every step.
 
     The learning rate rises in a straight line over the first 5 % of the steps and then
@@ -108,7 +110,12 @@ def train(
     return losses.tolist()
 
 
-def decay_groups(model, learning_rate, weight_decay, betas=(0.9, 0.98)):
+def decay_groups(
+    model: nn.Module,
+    learning_rate: float,
+    weight_decay: float,
+    betas: tuple[float, float] = (0.9, 0.98),
+) -> list[dict[str, Any]]:
     """Return the parameter groups of a model in which only the matrices decay.
 
     Decay draws a weight towards zero. That limits what a matrix can do; a bias or the
@@ -137,7 +144,7 @@ def decay_groups(model, learning_rate, weight_decay, betas=(0.9, 0.98)):
     linear = (part.weight for part in model.modules() if isinstance(part, nn.Linear))
     decaying = {id(weight) for weight in linear}
     decaying -= {id(p.weight) for p in model.modules() if isinstance(p, nn.Embedding)}
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"params": [], "weight_decay": weight_decay},
         {"params": [], "weight_decay": 0.0},
     ]

@@ -1,6 +1,7 @@
 """How much a computation keeps in memory, counted in elements, exactly."""
 
 import weakref
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -16,7 +17,7 @@ class Elements(NamedTuple):
     peak: int
 
 
-def count_elements(function):
+def count_elements(function: Callable[[], object]) -> Elements:
     """Count the elements of the tensors that a function makes.
 
     A tensor counts where PyTorch allocates it. Views, such as transposed, expanded or

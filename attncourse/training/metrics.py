@@ -3,10 +3,15 @@
 BLEU and ROUGE come from the libraries that papers report, sacreBLEU and rouge-score.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from attncourse import _checks
 
 
-def bleu(hypotheses, references):
+def bleu(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
+) -> tuple[float, str]:
     """Return the corpus BLEU of token lists, and sacreBLEU's signature of the score.
 
     Parameters
@@ -40,7 +45,11 @@ def bleu(hypotheses, references):
     return score.score, str(metric.get_signature())
 
 
-def rouge(hypotheses, references, kinds=("rouge1", "rouge2", "rougeL")):
+def rouge(
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    kinds: Sequence[str] = ("rouge1", "rouge2", "rougeL"),
+) -> dict[str, float]:
     """Return mean ROUGE F-scores of token lists.
 
     Parameters
@@ -76,7 +85,7 @@ def rouge(hypotheses, references, kinds=("rouge1", "rouge2", "rougeL")):
     return {kind: total / len(hypotheses) for kind, total in totals.items()}
 
 
-def alignment_error_rate(weights, gold):
+def alignment_error_rate(weights: Any, gold: Any) -> float:
     r"""Compare where attention looks with gold word alignments.
 
     Each target word is linked to the source word with the largest weight, and

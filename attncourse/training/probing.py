@@ -1,13 +1,15 @@
 """Ask a trained model where it looks, and whether it needs to."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
+from torch import Tensor, nn
 
 from attncourse import _checks
 
 
-def marks(places, width):
+def marks(places: Sequence[Iterable[int]], width: int) -> Tensor:
     """Return a boolean table with True at the given places.
 
     Parameters
@@ -39,7 +41,7 @@ def marks(places, width):
     return table
 
 
-def weight_share(weights, queries, keys):
+def weight_share(weights: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
     """Return how much of their weight the marked queries put on the marked keys.
 
     Parameters
@@ -77,7 +79,7 @@ def weight_share(weights, queries, keys):
 
 
 @contextmanager
-def cut(attention, hidden):
+def cut(attention: nn.Module, hidden: Tensor) -> Iterator[None]:
     """Hide some keys from one attention while the block runs.
 
     Parameters

@@ -3,6 +3,7 @@
 import os
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Lock
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -14,7 +15,13 @@ from attncourse.training.loop import train
 NEEDED = ("model", "batch_of", "loss_of", "steps")
 
 
-def train_side_by_side(runs, *, at_once=2, progress=True, description="training"):
+def train_side_by_side(
+    runs: list[dict[str, Any]],
+    *,
+    at_once: int = 2,
+    progress: bool = True,
+    description: str = "training",
+) -> list[list[float]]:
     """Train several models, `at_once` at a time; return the losses of each.
 
     A small model cannot keep two cores busy, for its products are too small to be

@@ -2,9 +2,11 @@
 
 import statistics
 import time
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from attncourse import _checks
 
@@ -17,7 +19,13 @@ class Timing(NamedTuple):
     high: float
 
 
-def time_side_by_side(candidates, *, repeats=5, min_time=0.01, clock=time.process_time):
+def time_side_by_side(
+    candidates: Mapping[str, Callable[[], object]],
+    *,
+    repeats: int = 5,
+    min_time: float = 0.01,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, Timing]:
     """Time several functions in turns, so that all meet the same machine.
 
     Each candidate is called once to warm up. Then every repeat times each of them
@@ -80,7 +88,7 @@ def _seconds_per_call(function, min_time, clock):
             return elapsed / calls
 
 
-def count_operations_between(output, source):
+def count_operations_between(output: Tensor, source: Tensor) -> tuple[int, int]:
     """Count the operations on the shortest and on the longest way between tensors.
 
     The ways are read from the graph that PyTorch records for the backward pass. The

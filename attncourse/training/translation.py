@@ -1,15 +1,30 @@
 """Training batches, translations and alignments for the models that translate."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 import torch
+from torch import Tensor
 
 from attncourse import _checks
 from attncourse.data.batching import length_batches, translation_tensors
-from attncourse.data.text import EOS
+from attncourse.data.text import EOS, Vocabulary
+from attncourse.data.translation import SentencePair
 from attncourse.models.decoding import beam_search, greedy_search
+from attncourse.models.recurrent import RecurrentSeq2Seq
+from attncourse.models.seq2seq import AttentionSeq2Seq
+from attncourse.models.translation import TranslationTransformer
 
 
-def translation_batches(pairs, source_vocabulary, target_vocabulary, *, size, seed=0):
+def translation_batches(
+    pairs: Sequence[SentencePair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    size: int,
+    seed: int = 0,
+) -> Callable[[int], tuple[Tensor, ...]]:
     """Return a function that gives `train` its batches, of pairs of similar length.
 
     Parameters
@@ -52,16 +67,16 @@ def translation_batches(pairs, source_vocabulary, target_vocabulary, *, size, se
 
 
 def translate(
-    model,
-    sentences,
-    source_vocabulary,
-    target_vocabulary,
+    model: Any,
+    sentences: Sequence[Sequence[str]],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
     *,
-    beam_size=1,
-    length_penalty=1.0,
-    max_len=None,
-    batch_size=128,
-):
+    beam_size: int = 1,
+    length_penalty: float = 1.0,
+    max_len: int | None = None,
+    batch_size: int = 128,
+) -> list[list[str]]:
     """Translate sentences, greedily or with beam search.
 
     Parameters
@@ -102,7 +117,7 @@ def translate(
         )
     ids = [_source_ids(sentence, source_vocabulary) for sentence in sentences]
     device = next(model.parameters()).device
-    results = [None] * len(ids)
+    results: list[Any] = [None] * len(ids)
     for rows in length_batches([len(row) for row in ids], batch_size):
         longest = max(len(ids[i]) for i in rows)
         source = torch.zeros(len(rows), longest, dtype=torch.int64)
@@ -129,8 +144,13 @@ def translate(
 
 @torch.no_grad()
 def cross_attention_of(
-    model, pairs, source_vocabulary, target_vocabulary, *, batch_size=128
-):
+    model: RecurrentSeq2Seq | AttentionSeq2Seq | TranslationTransformer,
+    pairs: Sequence[SentencePair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    batch_size: int = 128,
+) -> list[np.ndarray]:
     """Return where each head of the decoder looks, for pairs with known translations.
 
     The decoder reads the reference translation (teacher forcing), so that the rows
@@ -157,7 +177,7 @@ def cross_attention_of(
     """
     model.eval()
     device = next(model.parameters()).device
-    results = [None] * len(pairs)
+    results: list[Any] = [None] * len(pairs)
     for rows in length_batches([len(pair.source) for pair in pairs], batch_size):
         chosen = [pairs[i] for i in rows]
         batch = translation_tensors(chosen, source_vocabulary, target_vocabulary)

@@ -1,22 +1,27 @@
 """Heat maps: rows are queries, columns are keys, weights lie between 0 and 1."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
+from numpy.typing import ArrayLike
 
 from attncourse.viz.colours import INK, KEY, QUERY, WEIGHTS
 
 
 def plot_attention(
-    weights,
+    weights: ArrayLike,
     *,
-    query_labels=None,
-    key_labels=None,
-    ax=None,
-    annotate=False,
-    title=None,
-    colorbar=False,
-):
+    query_labels: Sequence[str] | None = None,
+    key_labels: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    annotate: bool = False,
+    title: str | None = None,
+    colorbar: bool = False,
+) -> Axes:
     """Draw one matrix of attention weights.
 
     Parameters
@@ -69,8 +74,14 @@ def plot_attention(
 
 
 def plot_heads(
-    weights, *, query_labels=None, key_labels=None, titles=None, columns=4, size=2.4
-):
+    weights: ArrayLike,
+    *,
+    query_labels: Sequence[str] | None = None,
+    key_labels: Sequence[str] | None = None,
+    titles: Sequence[str] | None = None,
+    columns: int = 4,
+    size: float = 2.4,
+) -> np.ndarray:
     """Draw the weights of several heads side by side.
 
     Parameters
@@ -133,7 +144,14 @@ def plot_heads(
     return axes[:heads]
 
 
-def plot_mask(mask, *, query_labels=None, key_labels=None, ax=None, title=None):
+def plot_mask(
+    mask: ArrayLike,
+    *,
+    query_labels: Sequence[str] | None = None,
+    key_labels: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
     """Draw a boolean mask: filled cells may be attended to.
 
     Parameters
@@ -166,7 +184,7 @@ def plot_mask(mask, *, query_labels=None, key_labels=None, ax=None, title=None):
     return ax
 
 
-def _to_numpy(array):
+def _to_numpy(array: Any) -> np.ndarray:
     if hasattr(array, "detach"):
         array = array.detach().cpu()
         array = array.float() if array.is_floating_point() else array
@@ -174,7 +192,7 @@ def _to_numpy(array):
     return np.asarray(array)
 
 
-def _as_matrix(name, array):
+def _as_matrix(name: str, array: ArrayLike) -> np.ndarray:
     array = _to_numpy(array)
     if array.ndim != 2:
         raise ValueError(

@@ -16,10 +16,10 @@ class Drawing:
         Name of the drawing, which has a wide and a narrow form.
     """
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return what is printed where no drawing can be shown."""
         return f"drawing({self.name!r})"
 
@@ -30,7 +30,7 @@ class Drawing:
         return f'<figure class="attn-drawing">{style}{"".join(images)}</figure>'
 
 
-def drawing(name):
+def drawing(name: str) -> Drawing:
     """Show a drawing of the course, such as ``drawing("head_split")``.
 
     Parameters
