@@ -13,14 +13,14 @@ except ImportError as error:
 HERE = Path(__file__).resolve().parent
 
 
-def module_text(*names):
+def module_text(*names: str) -> str:
     """Return an ES module: the shared helpers, then the files called ``name.js``."""
     return "\n".join(
         (HERE / f"{part}.js").read_text(encoding="utf8") for part in ("shared", *names)
     )
 
 
-def style_text(*names):
+def style_text(*names: str) -> str:
     """Return the style sheet of all widgets, then those called ``name.css``."""
     return "\n".join(
         (HERE / f"{name}.css").read_text(encoding="utf8")
@@ -36,11 +36,11 @@ class CourseWidget(anywidget.AnyWidget):
     picture is shown in its place.
     """
 
-    def still(self):
+    def still(self) -> str:
         """Return a picture of the widget as it stands: an SVG image with a title."""
         raise NotImplementedError
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the name of the class, which is the same in every run."""
         return f"{type(self).__name__}()"
 

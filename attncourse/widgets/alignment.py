@@ -1,6 +1,7 @@
 """Alignment: where trained translators look, beside the gold links."""
 
 from functools import cache
+from typing import Any
 
 import traitlets
 
@@ -47,7 +48,9 @@ class Alignment(CourseWidget):
     gold = traitlets.Bool(True).tag(sync=True)
     models = traitlets.List().tag(sync=True)
 
-    def __init__(self, translator="french", sentence=0, **traits):
+    def __init__(
+        self, translator: str = "french", sentence: int = 0, **traits: object
+    ) -> None:
         models = known_models()
         by_name = {model["name"]: model for model in models}
         if translator in by_name:
@@ -56,7 +59,7 @@ class Alignment(CourseWidget):
             translator=translator, sentence=sentence, models=models, **traits
         )
 
-    def still(self):
+    def still(self) -> str:
         """Return the weights of the chosen head as a heat map."""
         model = next(m for m in self.models if m["name"] == self.translator)
         pair = model["pairs"][self.sentence]
@@ -69,7 +72,7 @@ class Alignment(CourseWidget):
 
 
 @cache  # computed once for all widgets
-def known_models():
+def known_models() -> list[dict[str, Any]]:
     """Return what the widget shows of each translator: a list of dict.
 
     "name", "label", the "best" head, the recorded "errors" of the heads, and "pairs":

@@ -1,5 +1,7 @@
 """Attention, by hand: six tokens of three numbers, every step on one screen."""
 
+from typing import Any
+
 import numpy as np
 import traitlets
 
@@ -74,7 +76,7 @@ class AttentionByHand(CourseWidget):
             )
         return rows.tolist()
 
-    def __init__(self, **traits):
+    def __init__(self, **traits: object) -> None:
         for name in ("vectors", "query_map", "key_map", "value_map"):
             if name in traits:
                 traits[name] = np.asarray(traits[name], dtype=float).tolist()
@@ -85,7 +87,7 @@ class AttentionByHand(CourseWidget):
                 f"{len(self.tokens)} tokens and {len(self.vectors)} vectors."
             )
 
-    def attention(self):
+    def attention(self) -> Any:
         """Return output ``(tokens, 3)`` and weights, computed in Python."""
         maps = (self.query_map, self.key_map, self.value_map)
         maps = maps if self.use_maps else (IDENTITY,) * 3
@@ -94,7 +96,7 @@ class AttentionByHand(CourseWidget):
         weights = softmax(query @ key.T / divisor)
         return weights @ value, weights
 
-    def still(self):
+    def still(self) -> str:
         """Return a picture of the weights."""
         weights = self.attention()[1]
         parts, width, height = heat_map(weights, self.tokens, self.tokens, cell=46)

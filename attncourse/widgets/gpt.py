@@ -77,10 +77,10 @@ class LanguageModel(_OfGPT):
     head = traitlets.Unicode("blocks.3.0").tag(sync=True)
     examples = traitlets.List(EXAMPLES).tag(sync=True)
 
-    def __init__(self, text=EXAMPLES[0], **traits):
+    def __init__(self, text: str = EXAMPLES[0], **traits: object) -> None:
         super().__init__(text=text, **traits)
 
-    def still(self):
+    def still(self) -> str:
         """Return the weights of the chosen head over the text, as a heat map."""
         names, weights = self._read()
         _, layer, head = self.head.split(".")
@@ -119,10 +119,10 @@ class ForwardPass(_OfGPT):
     token = traitlets.Int(99, min=0).tag(sync=True)
     head = traitlets.Unicode("all").tag(sync=True)
 
-    def __init__(self, text="She was not at all", **traits):
+    def __init__(self, text: str = "She was not at all", **traits: object) -> None:
         super().__init__(text=text, **traits)
 
-    def still(self):
+    def still(self) -> str:
         """Return the mean weights of the heads of the layer that is shown."""
         names, weights = self._read()
         layer = max(0, (self.stage - 1) // 2)

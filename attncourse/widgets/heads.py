@@ -1,10 +1,18 @@
 """Heads of a small language model: their scores, a switch for each, and two at work."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import traitlets
 
 from attncourse.widgets._base import CourseWidget, style_text
 from attncourse.widgets._drawing import weights_picture
 from attncourse.widgets._models import engine_text, pack
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from attncourse.models.transformer import Transformer
 
 SCORES = ("previous", "duplicate", "induction", "first", "own")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -50,7 +58,14 @@ class Heads(CourseWidget):
     heads = traitlets.Int().tag(sync=True)
     weights = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, model, tokens, signs=LETTERS, examples=None, **traits):
+    def __init__(
+        self,
+        model: "Transformer",
+        tokens: "Tensor",
+        signs: str = LETTERS,
+        examples: Sequence[str] | None = None,
+        **traits: object,
+    ) -> None:
         _check(model)
         examples = examples or self._examples
         scores, baseline = head_table(model, tokens)
@@ -73,7 +88,7 @@ class Heads(CourseWidget):
             **settings,
         )
 
-    def still(self):
+    def still(self) -> str:
         """Return the weights of the chosen head as a heat map."""
         import torch
 
@@ -112,7 +127,9 @@ class InductionHead(Heads):
     position = traitlets.Int(8, min=0).tag(sync=True)
 
 
-def head_table(model, tokens):
+def head_table(
+    model: "Transformer", tokens: "Tensor"
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Score every head of a model, and one that looks everywhere alike.
 
     The scores are a list with a dict for each layer: by the names of `head_scores`,

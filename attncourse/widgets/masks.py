@@ -10,8 +10,16 @@ TOKENS = 12
 
 
 def pattern(
-    tokens, *, causal, padding, side, window, global_tokens, stride, dilation=1
-):
+    tokens: int,
+    *,
+    causal: bool,
+    padding: int,
+    side: str,
+    window: int | None,
+    global_tokens: int,
+    stride: int | None,
+    dilation: int = 1,
+) -> np.ndarray:
     """Return a mask put together from parts, ``(queries, keys)``, True = may attend.
 
     `window`, the farthest distance that is seen, `global_tokens`, which see all and are
@@ -69,12 +77,12 @@ class Masks(CourseWidget):
     query = traitlets.Int(5, min=0, max=TOKENS - 1).tag(sync=True)
     key = traitlets.Int(2, min=0, max=TOKENS - 1).tag(sync=True)
 
-    def mask(self):
+    def mask(self) -> np.ndarray:
         """Return the mask that the widget shows, a square; True = may attend."""
         parts = {name: getattr(self, name) for name in self._parts}
         return pattern(self._size, **parts)
 
-    def still(self):
+    def still(self) -> str:
         """Return a picture of the mask."""
         mask = self.mask()
         names = [str(place) for place in range(self._size)]

@@ -1,20 +1,25 @@
 """Positions: what five schemes say about two places, against their distance."""
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import traitlets
+from numpy.typing import ArrayLike
 
 from attncourse.widgets._base import CourseWidget, module_text, style_text
 from attncourse.widgets._drawing import line_chart, picture
 from attncourse.widgets.saturation import normal_numbers
+
+if TYPE_CHECKING:
+    from attncourse.layers.relative import T5RelativeBias
 
 SCHEMES = ["sinusoidal", "learned", "T5 bias", "ALiBi", "rotary"]
 REACH = 64  # distances from −64 to 64
 ALIBI_HEADS = 8
 
 
-def rotary_score(width, base, content, distance):
+def rotary_score(width: int, base: float, content: Any, distance: int) -> float:
     """Return the score of a query and a key of length 1, turned by their positions.
 
     `distance` is the key's position minus the query's. `content` 0 makes query and key
@@ -81,7 +86,13 @@ class Positions(CourseWidget):
     _table = traitlets.List().tag(sync=True)
     _t5 = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, *, learned=None, t5_bias=None, **traits):
+    def __init__(
+        self,
+        *,
+        learned: ArrayLike | None = None,
+        t5_bias: "T5RelativeBias | None" = None,
+        **traits: object,
+    ) -> None:
         super().__init__(**traits)
         if learned is None:
             learned = np.random.default_rng(0).normal(scale=0.02, size=(REACH, 16))
@@ -106,7 +117,7 @@ class Positions(CourseWidget):
             "trained": t5_bias is not None,
         }
 
-    def value(self, position, distance, scheme=None):
+    def value(self, position: int, distance: int, scheme: str | None = None) -> float:
         """Return what the scheme says about a query and a key, computed in Python.
 
         `distance` is the position of the key minus `position`, that of the query; the
@@ -141,7 +152,7 @@ class Positions(CourseWidget):
         bucket += len(rows) // 2 if both and distance > 0 else 0
         return rows[bucket][min(self.head, len(rows[0]) - 1)]
 
-    def still(self):
+    def still(self) -> str:
         """Return a picture of all five schemes."""
         parts = []
         for place, scheme in enumerate(SCHEMES):

@@ -1,9 +1,12 @@
 """Small recurrent models in the page: copying through one vector, reading a passage."""
 
+from collections.abc import Sequence
+
 import traitlets
 
 from attncourse import recorded
 from attncourse.data.passages import eniac_passage
+from attncourse.data.stories import Passage
 from attncourse.widgets._base import style_text
 from attncourse.widgets._drawing import line_chart, picture, weights_picture
 from attncourse.widgets._models import ModelWidget, engine_text
@@ -28,12 +31,12 @@ class Copying(ModelWidget):
     signs = traitlets.Unicode("ABCDEFGHIJ").tag(sync=True)
     curves = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, **traits):
+    def __init__(self, **traits: object) -> None:
         records = {kind: recorded.load(f"copier_{kind}") for kind in KINDS}
         curves = {kind: r["measures"]["right"] for kind, r in records.items()}
         super().__init__(curves=curves, **traits)
 
-    def still(self):
+    def still(self) -> str:
         """Return the share of symbols that are right, against the length."""
         series = {f"{kind} attention": self.curves[kind] for kind in KINDS}
         labels = {"x_label": "length", "y_label": "share of symbols right"}
@@ -68,7 +71,9 @@ class Reading(ModelWidget):
     head = traitlets.Unicode("0").tag(sync=True)
     words = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, passages=None, **traits):
+    def __init__(
+        self, passages: Sequence[Passage] | None = None, **traits: object
+    ) -> None:
         records = {name: recorded.load(name) for name in self._models}
         words = {name: r["vocabularies"]["text"] for name, r in records.items()}
         examples = [
@@ -79,7 +84,7 @@ class Reading(ModelWidget):
         first = dict(zip(("passage", "question"), examples[0], strict=True))
         super().__init__(words=words, examples=examples, **first | traits)
 
-    def still(self):
+    def still(self) -> str:
         """Return what the words of the passage read in the question, as a heat map."""
         import torch
 

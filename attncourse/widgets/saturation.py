@@ -1,5 +1,7 @@
 """Saturation: wider queries and keys, larger scores, a softmax that stops learning."""
 
+from typing import Any
+
 import numpy as np
 import traitlets
 
@@ -11,7 +13,7 @@ WIDTHS = [2**power for power in range(11)]  # 1 to 1024
 QUERIES, KEYS = 24, 16
 
 
-def normal_numbers(seed, indices):
+def normal_numbers(seed: int, indices: np.ndarray) -> np.ndarray:
     """Return standard normal numbers, the same here and in JavaScript.
 
     Number i follows from the seed and from i alone: a hash of 32 bits gives uniform
@@ -34,7 +36,7 @@ def _uniform(seed, indices):
     return ((t ^ (t >> np.uint32(14))).astype(np.float64) + 0.5) / 2**32
 
 
-def products(seed):
+def products(seed: int) -> dict[int, np.ndarray]:
     """Return the dot products of random queries with random keys, at each width.
 
     For each width from 1 to 1024 they are ``(24 queries, 16 keys)``.
@@ -45,7 +47,7 @@ def products(seed):
     return {width: sums[:, :, width - 1] for width in WIDTHS}
 
 
-def measures(scores):
+def measures(scores: Any) -> Any:
     """Return what the softmax of scores ``(queries, keys)`` is like.
 
     The variance of the scores around 0; the mean entropy of the weights, as a share of
@@ -82,7 +84,7 @@ class Saturation(CourseWidget):
     power = traitlets.Float(0.25, min=0.0, max=1.0).tag(sync=True)
     seed = traitlets.Int(0, min=0, max=9999).tag(sync=True)
 
-    def measures(self, power=None):
+    def measures(self, power: float | None = None) -> Any:
         """Return variance, entropy and slope at every width, computed in Python.
 
         `power` is that of d_k by which scores are divided; the widget's unless given.
@@ -91,7 +93,7 @@ class Saturation(CourseWidget):
         drawn = products(self.seed)
         return {width: measures(drawn[width] / width**power) for width in WIDTHS}
 
-    def still(self):
+    def still(self) -> str:
         """Return a picture of entropy and slope against the width."""
         curves = {"divided by √d_k": 0.5, "not divided": 0.0}
         parts = []

@@ -1,6 +1,7 @@
 """Sequence to sequence, step by step: what one decoder step is made of, and beams."""
 
 from functools import cache
+from typing import Any
 
 import traitlets
 
@@ -40,13 +41,13 @@ class StepByStep(CourseWidget):
     cases = traitlets.List().tag(sync=True)
     width = traitlets.Int(0).tag(sync=True)
 
-    def __init__(self, sentence=0, step=0, **traits):
+    def __init__(self, sentence: int = 0, step: int = 0, **traits: object) -> None:
         cases, width = known_cases()
         super().__init__(
             sentence=sentence, step=step, cases=cases, width=width, **traits
         )
 
-    def still(self):
+    def still(self) -> str:
         """Return the weights of all steps of the chosen head as a heat map."""
         import numpy as np
 
@@ -63,7 +64,7 @@ class StepByStep(CourseWidget):
 
 
 @cache  # computed once for all widgets
-def known_cases():
+def known_cases() -> tuple[list[dict[str, Any]], int]:
     """Return what the widget shows of each sentence, and the width of the states.
 
     Each is a dict: "source" and "reference", words; "memory", the first 20 numbers of
@@ -97,7 +98,9 @@ def _one_case(model, pair, source_words, target_words):
     }
 
 
-def greedy_steps(model, source, words, longest):
+def greedy_steps(
+    model: Any, source: Any, words: tuple[str, ...], longest: int
+) -> list[dict[str, Any]]:
     """Return what happens at each step of greedy search: a list of dict.
 
     `source` are ids ``(1, source)``, `words` the target words by id. "word"; "likely",
@@ -139,7 +142,13 @@ def greedy_steps(model, source, words, longest):
     return steps
 
 
-def beam_steps(model, source, words, size, longest):
+def beam_steps(
+    model: Any,
+    source: Any,
+    words: tuple[str, ...],
+    size: int,
+    longest: int,
+) -> list[list[list[Any]]]:
     """Return the `size` beginnings that beam search keeps at each step, best first.
 
     Of each: the row that it continues, its new word ("" if it has ended before), and

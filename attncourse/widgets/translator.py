@@ -1,7 +1,9 @@
 """The translator: a trained Transformer that runs in the page."""
 
 from collections import Counter
+from typing import Any
 
+import numpy as np
 import traitlets
 
 from attncourse import recorded
@@ -63,7 +65,9 @@ class Translator(ModelWidget):
     follow = traitlets.Dict().tag(sync=True)
     examples = traitlets.List(EXAMPLES).tag(sync=True)
 
-    def __init__(self, sentence=EXAMPLES[0], language="french", **traits):
+    def __init__(
+        self, sentence: str = EXAMPLES[0], language: str = "french", **traits: object
+    ) -> None:
         records = {name: recorded.load(f"translation_{name}") for name in LANGUAGES}
         words = {
             name: [*SPECIALS, *record["vocabularies"]["target"]]
@@ -81,7 +85,7 @@ class Translator(ModelWidget):
             **traits,
         )
 
-    def still(self):
+    def still(self) -> str:
         """Return where the clearest head looks while the sentence is translated."""
         rows, source, weights = translate_once(self.language, self.sentence)
         title = (
@@ -91,13 +95,13 @@ class Translator(ModelWidget):
         return weights_picture(weights, rows, source, title)
 
 
-def clearest(record):
+def clearest(record: dict[str, Any]) -> str:
     """Return the head of the cross-attention that follows the gold links best."""
     errors = record["measures"]["alignment_error"][0]
     return f"cross.0.{errors.index(min(errors))}"
 
 
-def followers(count=10):
+def followers(count: int = 10) -> dict[str, list[str]]:
     """Return, for each English word, the `count` words that come most often after it.
 
     The word "" stands for the beginning of a sentence.
@@ -109,7 +113,9 @@ def followers(count=10):
     return {one: [w for w, _ in c.most_common(count)] for one, c in found.items()}
 
 
-def translate_once(language, sentence):
+def translate_once(
+    language: str, sentence: str
+) -> tuple[list[str], list[str], np.ndarray]:
     """Translate with PyTorch; return words, source and the clearest head's weights.
 
     Words and source are lists of tokens, the weights ``(words, source)``.
