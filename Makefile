@@ -87,6 +87,7 @@ lint: setup ## check the style of the code and the form of the notebooks
 	$(PY) tools/notebooks.py check chapters/*.ipynb solutions/*.ipynb
 	$(PY) -c "from importlinter.cli import lint_imports_command as check; check()" \
 	  --no-logo --no-cache
+	$(PY) -m mypy --no-error-summary
 	$(PY) -m codespell_lib chapters solutions book attncourse grader tests tools README.md
 
 .PHONY: newest

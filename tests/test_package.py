@@ -137,6 +137,36 @@ def test_exported_names_say_what_they_take(name, thing):
         assert "Parameters\n-----" in inspect.getdoc(thing)
 
 
+# Modules, by how their names begin, that readers are not meant to call.
+INTERNAL = ("_", "checkpoint_names", "cli", "english", "exercises", "ids", "languages")
+INTERNAL += ("reporting", "stories", "writing")
+
+
+def public_functions(body, owner=""):
+    """Yield the name and the syntax of each function and method without underscore."""
+    for node in body:
+        public = not node.name.startswith("_") or node.name == "__init__"
+        if public and isinstance(node, ast.FunctionDef):
+            yield owner + node.name, node
+        elif public:
+            inside = [n for n in node.body if isinstance(n, ast.FunctionDef)]
+            yield from public_functions(inside, f"{node.name}.")
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_public_signatures_have_types(path):
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    if path.name != "__init__.py" and any(p.startswith(INTERNAL) for p in parts):
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    defined = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
+    for name, function in public_functions(defined):
+        arguments = [*function.args.args, *function.args.kwonlyargs]
+        bare = [a.arg for a in arguments if a.annotation is None]
+        assert set(bare) <= {"self", "cls", "ctx"}, f"{name} has bare {bare}"
+        assert function.returns is not None, f"{name} does not say what it returns"
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_modules_are_short_enough_to_read(path):
     probes = path.parent.name == "exercises"  # texts for students, mostly

@@ -27,7 +27,6 @@ def train(
     validate: Callable[[Any], float] | None = None,
     validate_every: int = 100,
     progress: Any = True,
-    description: str = "training",
 ) -> list[float]:
     """Train `model` with AdamW; return the loss of every step.
 
@@ -58,8 +57,6 @@ def train(
         Steps between two validations.
     progress : bool or tqdm.tqdm, default True
         Whether to show a progress bar; or the bar that is to be moved.
-    description : str, default "training"
-        The text beside the bar.
 
     Returns
     -------
@@ -85,7 +82,7 @@ def train(
     losses = torch.empty(steps, device=device)
     bar = progress
     if not hasattr(progress, "update"):
-        bar = tqdm(total=steps, desc=description, disable=not progress, leave=False)
+        bar = tqdm(total=steps, desc="training", disable=not progress, leave=False)
     for step in range(steps):
         loss = loss_of(model, *(tensor.to(device) for tensor in batch_of(step)))
         optimiser.zero_grad()

@@ -6,17 +6,5 @@ neither PyTorch nor Matplotlib.
 
 from attncourse._lazy import lazy_names
 
-_NAMES = {
-    "by_hand": ["AttentionByHand"],
-    "saturation": ["Saturation"],
-    "positions": ["Positions"],
-    "masks": ["Masks", "SparsePatterns"],
-    "translator": ["Translator"],
-    "alignment": ["Alignment"],
-    "heads": ["Heads", "InductionHead"],
-    "seq2seq": ["StepByStep"],
-    "gpt": ["ForwardPass", "LanguageModel"],
-    "recurrent": ["Copying", "Reading"],
-}
-
-__getattr__, __dir__, __all__ = lazy_names(__name__, _NAMES)
+__getattr__, __dir__, _module_of = lazy_names(__name__)
+__all__ = [*_module_of]

@@ -1,0 +1,14 @@
+from .alignment import Alignment as Alignment
+from .by_hand import AttentionByHand as AttentionByHand
+from .gpt import ForwardPass as ForwardPass
+from .gpt import LanguageModel as LanguageModel
+from .heads import Heads as Heads
+from .heads import InductionHead as InductionHead
+from .masks import Masks as Masks
+from .masks import SparsePatterns as SparsePatterns
+from .positions import Positions as Positions
+from .recurrent import Copying as Copying
+from .recurrent import Reading as Reading
+from .saturation import Saturation as Saturation
+from .seq2seq import StepByStep as StepByStep
+from .translator import Translator as Translator
