@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
 from typing import Any
 
 from attncourse._checks import one_of, positive_int
