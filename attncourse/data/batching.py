@@ -48,9 +48,7 @@ def pad_sequences(
 
 
 def length_batches(
-    lengths: Sequence[int],
-    batch_size: int,
-    seed: Seed | None = None,
+    lengths: Sequence[int], batch_size: int, seed: Seed | None = None
 ) -> list[list[int]]:
     """Group items of similar length, so that little padding is needed.
 

@@ -90,11 +90,7 @@ def reading_passages(
 
 
 def qa_examples(
-    n: int,
-    seed: Seed = 0,
-    *,
-    unanswerable: float = 0.2,
-    **options: Any,
+    n: int, seed: Seed = 0, *, unanswerable: float = 0.2, **options: Any
 ) -> list[QAExample]:
     """Draw `n` passages with one question each.
 

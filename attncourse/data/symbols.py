@@ -31,11 +31,7 @@ def _random_source(batch, min_len, max_len, num_symbols, generator):
 
 
 def copy_batch(
-    batch: int,
-    min_len: int,
-    max_len: int,
-    num_symbols: int,
-    seed: Seed = 0,
+    batch: int, min_len: int, max_len: int, num_symbols: int, seed: Seed = 0
 ) -> tuple[Tensor, Tensor]:
     """Draw sequences to be copied: the target is the source.
 
@@ -77,11 +73,7 @@ def copy_batch(
 
 
 def reverse_batch(
-    batch: int,
-    min_len: int,
-    max_len: int,
-    num_symbols: int,
-    seed: Seed = 0,
+    batch: int, min_len: int, max_len: int, num_symbols: int, seed: Seed = 0
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw sequences and the same sequences backwards.
 
@@ -113,11 +105,7 @@ def reverse_batch(
 
 
 def associative_recall_batch(
-    batch: int,
-    num_pairs: int,
-    num_keys: int,
-    num_values: int,
-    seed: Seed = 0,
+    batch: int, num_pairs: int, num_keys: int, num_values: int, seed: Seed = 0
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw key-value pairs followed by one of the keys; the answer is its value.
 
@@ -185,11 +173,7 @@ def associative_recall_batch(
 
 
 def repeated_sequence_batch(
-    batch: int,
-    min_half: int,
-    max_half: int,
-    num_symbols: int,
-    seed: Seed = 0,
+    batch: int, min_half: int, max_half: int, num_symbols: int, seed: Seed = 0
 ) -> tuple[Tensor, int]:
     """Draw random sequences that occur twice in a row, for induction heads.
 

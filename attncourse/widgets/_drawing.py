@@ -49,15 +49,7 @@ def text(x, y, words, *, anchor="start", colour=INK, size=12, weight=400, turn=0
     )
 
 
-def heat_map(
-    weights,
-    row_labels,
-    column_labels,
-    *,
-    cell=34,
-    write="{:.2f}",
-    full=FULL,
-):
+def heat_map(weights, row_labels, column_labels, *, cell=34, write="{:.2f}", full=FULL):
     """Return a heat map on the scale from 0 to 1 with its numbers.
 
     Rows are queries, columns are keys; a cell is `cell` pixels wide, `write` says how a

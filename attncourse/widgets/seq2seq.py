@@ -143,11 +143,7 @@ def greedy_steps(
 
 
 def beam_steps(
-    model: Any,
-    source: Any,
-    words: tuple[str, ...],
-    size: int,
-    longest: int,
+    model: Any, source: Any, words: tuple[str, ...], size: int, longest: int
 ) -> list[list[list[Any]]]:
     """Return the `size` beginnings that beam search keeps at each step, best first.
 
