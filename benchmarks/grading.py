@@ -76,10 +76,10 @@ def main() -> None:
 def answers() -> list[str]:
     """Return the cells of a notebook with right answers to the five tasks."""
     from attncourse_grader.exercises import exercise_of
-    from attncourse_grader.grade.compose import find_template
+    from attncourse_grader.grade.compose import Template
 
     exercise = exercise_of(NAME)
-    template = find_template(exercise, SOLUTIONS)
+    template = Template(exercise, SOLUTIONS)
     last = {n for t in exercise.tasks if t.name not in TASKS for n in t.answers}
     return [s.text for s in template.solution if not s.binds & last]
 
@@ -112,10 +112,10 @@ for _place, _probe in enumerate(_task.probes):
 def baseline(cells: list[str], folder: Path, count: int) -> float:
     """Return the CPU seconds of one nbval with a stock kernel, for the same probes."""
     from attncourse_grader.exercises import exercise_of, modules
-    from attncourse_grader.grade.compose import all_seeds, find_template
+    from attncourse_grader.grade.compose import Template, all_seeds
 
     exercise = exercise_of(NAME)
-    given = find_template(exercise, SOLUTIONS).given_to(cells)
+    given = Template(exercise, SOLUTIONS).given_to(cells)
     code = ["\n".join(s.text for s in given), *cells]
     for task in map(exercise.task, TASKS):
         seeds, names = all_seeds(task, "secret"), ", ".join(task.answers)

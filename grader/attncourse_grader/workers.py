@@ -33,7 +33,7 @@ def grade_one(
         grade = grading.grade_file(
             path, solutions=solutions, secret=secret, student=student, seconds=seconds
         )
-        template = compose.find_template(grade.exercise, solutions)
+        template = compose.Template(grade.exercise, solutions)
         reference = template.given + template.solution
         answers = fingerprints(grade.submission, reference)
         return {"record": record_of(grade), "answers": answers}
@@ -103,10 +103,10 @@ def solution_tried(solutions: str, name: str, secret: str) -> str:
     """Work out what a solution gives, for all who come after; say what is wrong."""
     from attncourse_grader.exercises import exercise_of
     from attncourse_grader.grade.comparing import expected_of
-    from attncourse_grader.grade.compose import find_template
+    from attncourse_grader.grade.compose import Template
 
     try:
-        expected_of(find_template(exercise_of(name), Path(solutions)), secret)
+        expected_of(Template(exercise_of(name), Path(solutions)), secret)
     except (Refused, SolutionBroken) as error:
         return one_line(error, 300).removesuffix(".")
     return ""

@@ -10,7 +10,7 @@ from attncourse.exercises.compare import Verdict
 from attncourse_grader.cli import main
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.by_hand import answers_by_hand
-from attncourse_grader.grade.compose import find_template
+from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.isolate import forking
@@ -29,7 +29,7 @@ def stand_in(path, *, solutions, secret="", student="", seconds=0):
         says = (f"The grader saw {text[:60]!r}.",) if kind else ()
         verdicts = [Verdict(p, not kind, kind, says) for p in task.probes]
         tasks.append(TaskGrade(found.exercise.label(task), task, verdicts))
-    by_hand = answers_by_hand(find_template(found.exercise, solutions), found)
+    by_hand = answers_by_hand(Template(found.exercise, solutions), found)
     return Grade(student, found.exercise, tasks, found.notes, by_hand, found)
 
 

@@ -10,12 +10,12 @@ from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import (
+    Template,
     all_seeds,
     answers_in,
     block_of,
     blocks_in,
     compose,
-    find_template,
 )
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of
@@ -117,7 +117,7 @@ def test_the_instructors_environment_is_out_of_reach(hand_in, monkeypatch):
 
 def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected():
     exercise = exercise_of(FIRST)
-    template = find_template(exercise, SOLUTIONS)
+    template = Template(exercise, SOLUTIONS)
     submission = read_submission(SOLUTIONS / f"{FIRST}.ipynb")
     seeds = {task.name: all_seeds(task, "secret") for task in exercise.tasks}
     expected = {

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
-from attncourse_grader.grade.compose import find_template
+from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of
 from attncourse_grader.isolate import forking
@@ -33,7 +33,7 @@ LONGEST = 300  # seconds for a notebook, where many others use the processors
 
 @pytest.fixture(scope="module")
 def template():
-    return find_template(EXERCISE, SOLUTIONS)
+    return Template(EXERCISE, SOLUTIONS)
 
 
 @pytest.fixture(autouse=True)

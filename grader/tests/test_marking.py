@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of
-from attncourse_grader.grade.compose import find_template
+from attncourse_grader.grade.compose import Template
 from attncourse_grader.hand_in.nbgrader_format import assignment_from
 from attncourse_grader.hand_in.submission import Refused, read_notebook
 from attncourse_grader.records.effective import effective_grades
@@ -236,4 +236,4 @@ def test_what_a_solution_says_and_cannot_mean_is_the_instructors(mark, own_solut
     made.cells[-1].metadata["attncourse"] = mark
     nbformat.write(made, path)
     with pytest.raises(Refused, match="the solution's cell"):
-        find_template(exercise_of(FIRST), own_solutions)
+        Template(exercise_of(FIRST), own_solutions)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 
 from attncourse_grader.hand_in.release import MODEL_ANSWER, stub_of
-from attncourse_grader.hand_in.source import needed
 from attncourse_grader.hand_in.submission import Refused, Submission, is_text
 
 LONGEST = 50_000  # characters of an answer that are kept
@@ -54,6 +53,5 @@ def _code_of(template, submission: Submission, name: str) -> str:
     task = template.exercise.task(name)
     if name in submission.broken:
         return submission.broken[name].text
-    own = template.own_part(task, submission.statements)
-    text = "\n\n".join(s.text for s in needed(task.answers, own))
+    text = template.own_code(task, submission.statements)
     return "" if "raise NotImplementedError" in text else text

@@ -29,7 +29,6 @@ from attncourse_grader.grade.compose import (
     block_of,
     compose,
     definitions,
-    find_template,
 )
 from attncourse_grader.grade.recorder import Recorder
 from attncourse_grader.hand_in.submission import SolutionBroken
@@ -74,7 +73,7 @@ def compare(
 
     Raises `SolutionBroken` if the solution does not run.
     """
-    template = find_template(exercise_of(notebook), Path(solutions))
+    template = Template(exercise_of(notebook), Path(solutions))
     expected = expected_of(template, secret)
     seeds = {n: all_seeds(template.exercise.task(n), secret) for n in checked}
     made = compose(template, answers, list(seeds.items()), expected)

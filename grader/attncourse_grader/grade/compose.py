@@ -31,9 +31,15 @@ PROVIDED = "attncourse.exercises.provided"
 
 
 class Template:
-    """The instructor's notebook of one exercise."""
+    """The instructor's notebook of one exercise, in the folder of the solutions.
 
-    def __init__(self, path: Path, exercise: Exercise):
+    Raises `Refused` if it is not there or cannot be read.
+    """
+
+    def __init__(self, exercise: Exercise, folder: Path):
+        path = folder / f"{exercise.notebook}.ipynb"
+        if not path.is_file():
+            raise Refused(f"the solution {path} is not there. Give --solutions.")
         self.path, self.exercise = path, exercise
         self.given: list[Statement] = []
         self.solution: list[Statement] = []
@@ -87,11 +93,15 @@ class Template:
         given = {s.text.strip() for s in self.given}
         return [s for s in statements if s.text.strip() not in given]
 
-    def own_part(self, task: Task, statements: list[Statement]) -> list[Statement]:
-        """Return a student's statements without those that answer other tasks alone."""
+    def own_code(self, task: Task, statements: list[Statement], given=()) -> str:
+        """Return the code of a student's answer, but that of other tasks' answers.
+
+        `given` are the instructor's statements that it may need.
+        """
         own, others = set(task.answers), self.exercise.answers_beside(task)
         found = self.not_given(statements)
-        return [s for s in found if s.binds & own or not s.binds & others]
+        found = [s for s in found if s.binds & own or not s.binds & others]
+        return "\n\n".join(s.text for s in needed(task.answers, [*given, *found]))
 
     def environment(self, more=()) -> dict:
         """Return what a process for this exercise imports, and what it must not."""
@@ -132,17 +142,6 @@ def _parsed(source: str, place: int, path: Path) -> list[Statement]:
     return [s for s in found if s.binds]
 
 
-def find_template(exercise: Exercise, folder: Path) -> Template:
-    """Return the instructor's notebook of an exercise."""
-    path = folder / f"{exercise.notebook}.ipynb"
-    if not path.is_file():
-        raise Refused(
-            f"the solution {path} is not there. Give the folder of the solutions "
-            "with --solutions."
-        )
-    return Template(path, exercise)
-
-
 def code_for(
     task: Task, submission: Submission | None, template: Template, *, kept=frozenset()
 ) -> str:
@@ -161,13 +160,6 @@ def code_for(
         ]
         found = needed(task.answers, own)
     return "\n\n".join(s.text for s in template.not_given(found))
-
-
-def source_of(task: Task, submission: Submission, template: Template) -> str:
-    """Return the answer to a task with all that it needs, but other tasks' answers."""
-    own = template.own_part(task, submission.statements)
-    found = needed(task.answers, [*template.given, *own])
-    return "\n\n".join(s.text for s in found)
 
 
 def answers_in(

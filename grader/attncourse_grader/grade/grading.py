@@ -20,7 +20,7 @@ from attncourse.exercises.probe import Exercise, Task
 from attncourse.exercises.recorded import known
 from attncourse.exercises.run import draw, from_plain
 from attncourse_grader.grade.by_hand import answers_by_hand
-from attncourse_grader.grade.compose import answers_in, find_template, source_of
+from attncourse_grader.grade.compose import Template, answers_in
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.source import changes_libraries
 from attncourse_grader.hand_in.submission import Submission, read_submission
@@ -119,7 +119,7 @@ def grade_file(
     """
     submission = read_submission(path)
     exercise = submission.exercise
-    template = find_template(exercise, solutions)
+    template = Template(exercise, solutions)
     unseen = {t.name: refusal(t, submission, template) for t in exercise.tasks}
     to_run = [task for task in exercise.tasks if not unseen[task.name]]
     timed = _Runs(template, submission, secret, seconds)
@@ -170,7 +170,8 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
         return refused(task, "missing", says + "that name.")
     names = submission.exercise.forbidden_in(task)
     try:
-        uses = forbidden_uses(source_of(task, submission, template), names)
+        source = template.own_code(task, submission.statements, template.given)
+        uses = forbidden_uses(source, names)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         uses = ["The answer cannot be read as Python."]
     return refused(task, "forbidden", uses[0]) if uses else []
