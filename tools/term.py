@@ -395,7 +395,10 @@ def main():
             (folder / "commands.txt").write_text("\n".join(term.log))
         counted = sum(map(len, term.platform.grades.values()))
         said = f"{kind.__name__}: {len(term.log)} commands, {counted} grades in the "
-        print(f"{said}gradebook, {len(found)} other than worked out by hand.", *found)
+        print(
+            f"{said}gradebook, {len(found)} differ from the independent computation.",
+            *found,
+        )
         wrong += found
     return bool(wrong)
 
