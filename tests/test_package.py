@@ -138,7 +138,7 @@ def test_exported_names_say_what_they_take(name, thing):
 
 
 # Modules, by how their names begin, that readers are not meant to call.
-INTERNAL = ("_", "checkpoint_names", "cli", "english", "exercises", "ids", "languages")
+INTERNAL = ("_", "checkpoint_names", "cli", "exercises", "ids", "languages")
 INTERNAL += ("reporting", "stories", "writing")
 
 

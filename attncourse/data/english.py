@@ -8,7 +8,7 @@ RELATIONS = _TEXTS["relations"]
 PARAPHRASES = tuple(map(tuple, _TEXTS["paraphrases"]))
 
 
-def annotated_sentences():
+def annotated_sentences() -> list[tuple[list[str], dict[str, list[tuple[int, ...]]]]]:
     """Return twenty sentences with their grammatical links.
 
     Returns
