@@ -114,7 +114,14 @@ def _gradescope(add) -> None:
     _secret(add)
     add("--out", type=Path, default="", help="folder for the zip file")
     add("--penalty", default="", help=LATE)
-    add("--minutes", type=int, default=10, help="Gradescope's limit (%(default)s)")
+    add(
+        "--minutes",
+        type=int,
+        default=10,
+        choices=range(2, 41),
+        metavar="2...40",
+        help="Gradescope's limit (%(default)s)",
+    )
     add(
         "--visibility",
         default="visible",

@@ -169,15 +169,8 @@ def forker() -> Forker:
 
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {
-        **kept,
-        "MPLBACKEND": "agg",
-        "OMP_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        "CUDA_VISIBLE_DEVICES": "",
-        "PYTHONUTF8": "1",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }
+    own = {"MKL_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return kept | own | sandbox.ENVIRONMENT
 
 
 @functools.cache

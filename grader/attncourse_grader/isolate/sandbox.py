@@ -31,6 +31,13 @@ SET_DEATH_SIGNAL, SET_DUMPABLE, DROP_FROM_BOUND = 1, 4, 24
 SET_SUBREAPER, NO_NEW_PRIVS = 36, 38
 DEVICES = ("null", "zero", "random", "urandom")
 SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache", "/etc/fonts")
+# What all processes that grade find in their environment.
+ENVIRONMENT = {
+    "MPLBACKEND": "agg",
+    "OMP_NUM_THREADS": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    "PYTHONUTF8": "1",
+}
 UNPRIVILEGED_UID = 0x30000000  # user numbers that belong to nobody
 
 with contextlib.suppress(ImportError):  # not on Windows

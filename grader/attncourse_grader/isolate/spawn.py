@@ -130,17 +130,9 @@ def _isolated(sock, write, place, request, then) -> None:
 def _forget(scratch: Path) -> None:
     """Leave nothing of the instructor's environment."""
     os.environ.clear()
-    os.environ |= {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
-        "MPLCONFIGDIR": str(scratch),
-        "MPLBACKEND": "agg",
-        "IPYTHONDIR": str(scratch),
-        "OMP_NUM_THREADS": "1",
-        "CUDA_VISIBLE_DEVICES": "",
-        "PYTHONUTF8": "1",
-    }
+    names = "HOME", "TMPDIR", "MPLCONFIGDIR", "IPYTHONDIR"
+    places = dict.fromkeys(names, str(scratch))
+    os.environ |= {"PATH": "/usr/bin:/bin", **places, **sandbox.ENVIRONMENT}
     tempfile.tempdir = str(scratch)
 
 
