@@ -140,6 +140,7 @@ def test_exported_names_say_what_they_take(name, thing):
 # Modules, by how their names begin, that readers are not meant to call.
 INTERNAL = ("_", "checkpoint_names", "cli", "exercises", "ids", "languages")
 INTERNAL += ("reporting", "stories", "writing")
+SHOWN = {"GPTBlock.forward"}  # chapter 10 prints it: as short as it can be
 
 
 def public_functions(body, owner=""):
@@ -161,6 +162,8 @@ def test_public_signatures_have_types(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     defined = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
     for name, function in public_functions(defined):
+        if name in SHOWN:
+            continue
         arguments = [*function.args.args, *function.args.kwonlyargs]
         bare = [a.arg for a in arguments if a.annotation is None]
         assert set(bare) <= {"self", "cls", "ctx"}, f"{name} has bare {bare}"

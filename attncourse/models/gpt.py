@@ -27,13 +27,7 @@ class GPTBlock(nn.Module):
         self.feedforward = SwiGLU(d_model, round(8 * d_model / 3))
         self.dropout = nn.Dropout(dropout)
 
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor,
-        past: tuple[Tensor, Tensor] | None = None,
-        need_weights: bool = False,
-    ) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor | None]:
+    def forward(self, x, mask, past=None, need_weights=False):
         """Return the output, all keys and values so far, and the weights.
 
         `x` holds the new tokens, ``(batch, tokens, d_model)``, and `past` the keys and
