@@ -79,24 +79,13 @@ def test_a_loop_over_queries_gives_the_same(rng):
         torch.testing.assert_close(output[i], (row[:, None] * value).sum(0))
 
 
-def test_rows_sum_to_one_and_hidden_keys_get_exactly_zero(rng):
-    mask = some_mask(rng)
-    _, weights = scaled_dot_product_attention(*example(rng), mask)
-    torch.testing.assert_close(weights.sum(-1), torch.ones(BATCH, HEADS, QUERIES))
-    assert (weights[~mask] == 0).all()
-
-
-def test_a_row_with_nothing_to_attend_to_is_zero_with_finite_gradients(rng):
-    tensors = [t.requires_grad_() for t in example(rng)]
+def test_rows_sum_to_one_hidden_keys_and_rows_that_see_nothing_are_zero(rng):
     mask = some_mask(rng)
     mask[0, 1, 2] = False
-    output, weights = scaled_dot_product_attention(*tensors, mask)
-    output.square().sum().backward()
+    output, weights = scaled_dot_product_attention(*example(rng), mask)
+    torch.testing.assert_close(weights.sum(-1), mask.any(-1).float())
+    assert (weights[~mask] == 0).all()
     assert (output[0, 1, 2] == 0).all()
-    assert (weights[0, 1, 2] == 0).all()
-    assert all(t.grad.isfinite().all() for t in tensors)
-    assert (tensors[0].grad[0, 1, 2] == 0).all()
-    assert (tensors[0].grad[0, 1, 1] != 0).any()
 
 
 def test_no_keys_at_all_give_zero(rng):

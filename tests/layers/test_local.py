@@ -71,18 +71,6 @@ def test_tiles_and_kept_weights_change_nothing(
     assert_same_gradients(got, expected, inputs)
 
 
-@pytest.mark.parametrize("attend", VERSIONS)
-@pytest.mark.parametrize(("tokens", "window"), [(5, 2), (61, 3), (37, 18), (7, 9)])
-@pytest.mark.parametrize("causal", [True, False])
-def test_gradcheck(rng, attend, tokens, window, causal):
-    inputs = [
-        t.requires_grad_() for t in draw(rng, (2,), tokens, d_v=3, dtype=torch.float64)
-    ]
-    assert torch.autograd.gradcheck(
-        lambda *t: attend(*t, window=window, causal=causal), inputs, fast_mode=True
-    )
-
-
 def test_large_scores_do_not_overflow(rng):
     query, key, value = draw(rng, (), 67)
     output = local_attention(200 * query, 200 * key, value, window=9)
