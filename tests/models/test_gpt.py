@@ -100,15 +100,6 @@ def test_each_block_begins_by_adding_nothing():
     torch.testing.assert_close(model(TOKENS), expected)
 
 
-test_bad_input = refuses(
-    (lambda: small()(TOKENS[:1].repeat(1, 2)[:, :18]), r"18 tokens.*context is 17"),
-    (lambda: small()(TOKENS + 50), "ids from 0 to 52"),
-    (lambda: small()(TOKENS.float()), TypeError, "integer ids"),
-    (lambda: generate(small(), TOKENS.tolist(), 5), r"13 tokens and 5 new.*17 tokens"),
-    (lambda: generate(small(), [[1], []], 5), "one is empty"),
-)
-
-
 # Drawing the next token ------------------------------------------------------------
 
 LOGITS = torch.tensor([[0.5, 0.2, 0.05, 0.25]]).log()
@@ -142,14 +133,6 @@ def test_the_penalty_lowers_what_has_been_seen_whatever_its_sign():
     torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.parametrize("how", [{"temperature": -1}, {"top_p": 0}, {"top_k": 0}])
-def test_options_out_of_range(how):
-    with pytest.raises(ValueError, match="must be"):
-        next_token_probabilities(LOGITS, **how)
-    with pytest.raises(ValueError, match="repetition_penalty must be 1 or more"):
-        next_token_probabilities(LOGITS, repetition_penalty=0.5, seen=TOKENS[:1])
-
-
 def test_the_text_depends_neither_on_the_cache_nor_on_the_batch():
     model = small()
     prompts = [TOKENS[0, :5].tolist(), TOKENS[1, :3].tolist()]
@@ -159,3 +142,20 @@ def test_the_text_depends_neither_on_the_cache_nor_on_the_batch():
         assert both == [generate(model, [p], 9, **how)[0] for p in prompts]
     drawn = [generate(model, prompts, 9, seed=s, top_p=0.9) for s in (3, 3, 4)]
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+def probabilities(**how):
+    return next_token_probabilities(LOGITS, **how)
+
+
+test_bad_input = refuses(
+    (lambda: small()(TOKENS[:1].repeat(1, 2)[:, :18]), r"18 tokens.*context is 17"),
+    (lambda: small()(TOKENS + 50), "ids from 0 to 52"),
+    (lambda: small()(TOKENS.float()), TypeError, "integer ids"),
+    (lambda: generate(small(), TOKENS.tolist(), 5), r"13 tokens and 5 new.*17 tokens"),
+    (lambda: generate(small(), [[1], []], 5), "one is empty"),
+    (lambda: probabilities(temperature=-1), "temperature must be"),
+    (lambda: probabilities(top_p=0), "top_p must be"),
+    (lambda: probabilities(top_k=0), "top_k must be"),
+    (lambda: probabilities(repetition_penalty=0.5, seen=TOKENS[:1]), "1 or more"),
+)
