@@ -38,37 +38,15 @@ from attncourse.models import transformer as lm
 from attncourse.models import translation as nmt
 
 CASES, COVERED = {}, set()
-# they take no tensors, or are called by everything else here; FlexAttention needs a GPU
-NOT_HERE = {
-    "PretrainedTransformer",
-    "band_rule",
-    "check_attention_inputs",
-    "check_bias",
-    "check_boolean",
-    "check_device",
-    "check_even_width",
-    "check_floating",
-    "check_ids",
-    "check_mask",
-    "check_same_tokens",
-    "check_source",
-    "choose",
-    "flex_local_attention",
-    "in_full",
-    "in_our_names",
-    "interpolated_frequencies",
-    "join_heads",
-    "load_checkpoint",  # onto the CPU; a model is moved by whoever uses it
-    "load_pretrained",
-    "ntk_frequencies",
-    "run_layers",
-    "refuse_second_derivative",
-    "sinusoidal_encoding",
-    "split_heads",
-    "suits_flex",
-    "t5_edges",
-    "with_causal",
-}
+# They take no tensors, are called by everything else here, or load onto the CPU;
+# FlexAttention needs a GPU.
+NOT_HERE = """
+PretrainedTransformer band_rule check_attention_inputs check_bias check_boolean
+check_device check_even_width check_floating check_ids check_mask check_same_tokens
+check_source choose flex_local_attention in_full in_our_names interpolated_frequencies
+join_heads load_checkpoint load_pretrained ntk_frequencies refuse_second_derivative
+run_layers sinusoidal_encoding split_heads suits_flex t5_edges with_causal
+"""
 
 
 def case(*covered):

@@ -275,7 +275,7 @@ def _stand_ins(mode):
         padded, lengths = pad_packed(data, *args)
         return _put(padded, on_gpu(data)), lengths
 
-    nothing, tensor = lambda *args, **kwargs: None, torch.Tensor
+    tensor = torch.Tensor
     properties = {
         "device": lambda x: GPU if on_gpu(x) else REAL.device.__get__(x),
         "is_cuda": on_gpu,
@@ -284,35 +284,22 @@ def _stand_ins(mode):
     methods = {
         "to": _to,
         "cpu": lambda x, **options: _move(x, CPU),
-        "cuda": lambda x, *where, **options: _move(x, GPU),
         "numpy": _numpy,
-        "new_tensor": lambda x, data, *, dtype=None, device=None, **options: _move(
-            torch.tensor(data, dtype=dtype or x.dtype, **options), device or x.device
-        ),
-        "get_device": lambda x: 0 if on_gpu(x) else -1,
         "__deepcopy__": lambda x, memo: _put(deepcopy(x, memo), on_gpu(x)),
     }
     of_cuda = {
-        "_lazy_init": nothing,
+        "_lazy_init": lambda: None,
         "is_available": lambda: True,
-        "device_count": lambda: 1,
-        "current_device": lambda: 0,
-        "synchronize": nothing,
-        "empty_cache": nothing,
-        "manual_seed": mode.seed,
         "manual_seed_all": mode.seed,
-        "get_rng_state": lambda device=None: mode.random.get_state(),
-        "set_rng_state": lambda state, device=None: mode.random.set_state(state),
         "get_device_capability": lambda device=None: (8, 0),
     }
     yield from ((tensor, name, property(get)) for name, get in properties.items())
     yield from ((tensor, name, method) for name, method in methods.items())
     yield from ((torch.cuda, name, value) for name, value in of_cuda.items())
-    for name in ("tensor", "as_tensor", "asarray"):
+    for name in ("tensor", "as_tensor"):
         yield torch, name, _from_data(getattr(torch, name))
     for name in ("is_autocast_enabled", "get_autocast_dtype"):
         yield torch, name, of_device(getattr(torch, name))
-    yield torch, "compile", lambda function, **options: function
     yield torch._VF, "gru", recurrent(torch._VF.gru)
     yield torch._VF, "lstm", recurrent(torch._VF.lstm)
     yield torch._VF, "_pack_padded_sequence", pack_padded_sequence

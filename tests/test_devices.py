@@ -70,7 +70,8 @@ def test_every_layer_and_model_is_in_the_table():
             for name, value in vars(module).items():
                 own = getattr(value, "__module__", None) == module.__name__
                 if own and callable(value) and not name.startswith("_"):
-                    assert name in COVERED | NOT_HERE, f"{name} has no case"
+                    listed = name in COVERED or name in NOT_HERE.split()
+                    assert listed, f"{name} has no case"
 
 
 @pytest.fixture
@@ -135,60 +136,40 @@ def test_on_a_gpu_runs_follow_one_another_and_may_have_dropout(gpu):
     assert {p.device.type for m in models for p in m.parameters()} == {"cuda"}
 
 
-def mixed(loss_of):
-    def loss(model, *batch):
+def translation_loss(model, source, target):
+    return seq2seq.sequence_loss(model(source, target).float(), target)
+
+
+def reading_loss(model, question, context, place):
+    return qa.span_loss(*model(question, context), place, place)
+
+
+def salience_loss(model, texts):
+    return summary.salience_loss(model(texts), texts[..., 0] > 2)
+
+
+def runs_in_mixed_precision():
+    """Yield a model, its loss and a batch."""
+    recurring = built("cpu", recurrent.RecurrentSeq2Seq, 7, 7, 6, attention="dot")
+    for model in (*translators("cpu"), recurring):
+        yield model, translation_loss, sentences("cpu")
+    yield language_model(), next_token_loss, words_of(0)
+    reading = tokens("cpu", 2, 5), tokens("cpu", 2, 11), torch.tensor([2, -1])
+    yield built("cpu", qa.QATransformer, 7, 12, 3), reading_loss, reading
+    judge = built("cpu", summary.SelfAttentionSummarizer, 7, 12, 3)
+    yield judge, salience_loss, (tokens("cpu", 2, 5, 6),)
+
+
+@pytest.mark.parametrize("index", range(7))
+def test_models_train_in_mixed_precision(gpu, index):
+    model, loss_of, batch = list(runs_in_mixed_precision())[index]
+
+    def mixed(model, *batch):
         with torch.autocast("cuda", dtype=torch.bfloat16):
             return loss_of(model, *batch)
 
-    return loss
-
-
-def mixed_models():
-    source, target = sentences("cpu")
-    for model in translators("cpu"):
-        yield model, source, target
-    yield (
-        built("cpu", recurrent.RecurrentSeq2Seq, 7, 7, 6, attention="dot"),
-        source,
-        target,
-    )
-
-
-@pytest.mark.parametrize("index", range(4))
-def test_models_that_translate_train_in_mixed_precision(gpu, index):
-    model, source, target = list(mixed_models())[index]
-    losses = learn(
-        model,
-        mixed(
-            lambda model, source, target: seq2seq.sequence_loss(
-                model(source, target).float(), target
-            )
-        ),
-        lambda step: (source, target),
-    )
+    losses = learn(model, mixed, lambda step: batch)
     assert losses[-1] < losses[0]
-
-
-def test_the_other_models_train_in_mixed_precision(gpu):
-    question, context = tokens("cpu", 2, 5), tokens("cpu", 2, 11)
-    place = torch.tensor([2, -1])
-    texts = tokens("cpu", 2, 5, 6)
-    runs = [
-        (language_model(), next_token_loss, words_of),
-        (
-            built("cpu", qa.QATransformer, 7, 12, 3),
-            lambda model, q, c, p: qa.span_loss(*model(q, c), p, p),
-            lambda step: (question, context, place),
-        ),
-        (
-            built("cpu", summary.SelfAttentionSummarizer, 7, 12, 3),
-            lambda model, texts: summary.salience_loss(model(texts), texts[..., 0] > 2),
-            lambda step: (texts,),
-        ),
-    ]
-    for model, loss_of, batch_of in runs:
-        losses = learn(model, mixed(loss_of), batch_of)
-        assert np.isfinite(losses).all()
 
 
 @pytest.mark.parametrize("weighted", [True, False])
