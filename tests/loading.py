@@ -1,6 +1,7 @@
-"""Files of the repository that are on nobody's path, as modules."""
+"""Files of the repository that are on nobody's path, as modules; Git in a folder."""
 
 import importlib.util
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -13,3 +14,11 @@ def load(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def git(*arguments, cwd):
+    """Run Git in a folder and return what it prints."""
+    settings = ["-c", "user.name=A", "-c", "user.email=a@b.invalid"]
+    command = ["git", *settings, *arguments]
+    done = subprocess.run(command, cwd=cwd, check=True, capture_output=True)
+    return done.stdout.decode().strip()

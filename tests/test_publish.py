@@ -2,21 +2,12 @@
 
 import os
 import shutil
-import subprocess
 
 import pytest
 
-from tests.loading import load
+from tests.loading import git, load
 
 publish = load("tools/publish.py")
-
-
-def git(*arguments, cwd):
-    settings = ["-c", "user.name=A", "-c", "user.email=a@b.invalid"]
-    done = subprocess.run(
-        ["git", *settings, *arguments], cwd=cwd, check=True, capture_output=True
-    )
-    return done.stdout.decode().strip()
 
 
 @pytest.fixture(autouse=True)

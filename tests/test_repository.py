@@ -10,7 +10,7 @@ import sys
 import pytest
 import yaml
 
-from tests.loading import ROOT, load
+from tests.loading import ROOT, git, load
 
 naming = load("book/_ext/course_repository.py")
 WORKFLOW = {
@@ -19,11 +19,7 @@ WORKFLOW = {
     "GITHUB_REF_NAME": "main",
 }
 OWN = "https://github.com/ada/course"
-
-
-def git(*arguments, cwd):
-    settings = ["-c", "user.name=A", "-c", "user.email=a@b.invalid"]
-    subprocess.run(["git", *settings, *arguments], cwd=cwd, check=True)
+CLONE = "git clone"
 
 
 def clean_environment(**extra):
@@ -85,45 +81,42 @@ def test_a_remote_that_is_not_in_the_web_names_nothing(remote):
     assert naming.address_of(remote) == ""
 
 
-def test_the_environment_of_a_workflow_comes_first(tmp_path):
-    git("init", "-q", cwd=tmp_path)
-    git("remote", "add", "origin", "git@github.com:eve/other.git", cwd=tmp_path)
+def clone(folder, **remotes):
+    """Make a folder a repository with these remotes."""
+    git("init", "-q", "-b", "main", cwd=folder)
+    for name, address in remotes.items():
+        git("remote", "add", name, address, cwd=folder)
+
+
+def test_the_environment_comes_before_the_remote_and_that_before_the_settings(tmp_path):
+    text = "repository: {url: 'https://gitlab.com/x/y', branch: term}"
+    (tmp_path / "_config.yml").write_text(text)
+    given = ("https://gitlab.com/x/y", "term", "gitlab")
+    assert naming.repository(tmp_path, {}) == given
+    clone(tmp_path)
+    assert naming.repository(tmp_path, {}) == given
+    clone(tmp_path, origin="git@github.com:eve/other.git")
+    other = ("https://github.com/eve/other", "main", "github")
+    assert naming.repository(tmp_path, {}) == other
     found = naming.repository(tmp_path, WORKFLOW)
     assert found == (OWN, "main", "github")
     assert found.pages == "https://ada.github.io/course/"
 
 
-def test_the_remote_comes_second_and_the_settings_third(tmp_path):
-    text = "repository: {url: 'https://gitlab.com/x/y', branch: term}"
-    (tmp_path / "_config.yml").write_text(text)
-    given = ("https://gitlab.com/x/y", "term", "gitlab")
-    assert naming.repository(tmp_path, {}) == given
-    git("init", "-q", "-b", "main", cwd=tmp_path)
-    assert naming.repository(tmp_path, {}) == given
-    git("remote", "add", "origin", "git@github.com:ada/course.git", cwd=tmp_path)
-    assert naming.repository(tmp_path, {}) == (OWN, "main", "github")
-
-
-def test_a_folder_without_a_remote_names_nothing(tmp_path):
-    found = naming.repository(tmp_path, {})
+def test_a_folder_without_a_remote_names_nothing_nor_the_repository_around_it(tmp_path):
+    clone(tmp_path, origin="git@github.com:eve/other.git")
+    (tmp_path / "course").mkdir()
+    found = naming.repository(tmp_path / "course", {})
     assert not found.address and not found.in_colab and not found.pages
     assert naming.follow("git+" + naming.UPSTREAM, found) == "git+" + naming.UPSTREAM
 
 
-def test_the_repository_around_the_folder_is_not_taken(tmp_path):
-    git("init", "-q", cwd=tmp_path)
-    git("remote", "add", "origin", "git@github.com:eve/other.git", cwd=tmp_path)
-    (tmp_path / "course").mkdir()
-    assert not naming.repository(tmp_path / "course", {}).address
-
-
 def test_a_remote_of_any_name_counts_where_it_is_the_only_one(tmp_path):
-    git("init", "-q", "-b", "main", cwd=tmp_path)
-    git("remote", "add", "fork", "git@github.com:ada/course.git", cwd=tmp_path)
+    clone(tmp_path, fork="git@github.com:ada/course.git")
     assert naming.repository(tmp_path, {}).address == OWN
-    git("remote", "add", "upstream", "git@github.com:x/y.git", cwd=tmp_path)
+    clone(tmp_path, upstream="git@github.com:x/y.git")
     assert naming.repository(tmp_path, {}).address == ""
-    git("remote", "add", "origin", "git@github.com:z/origin.git", cwd=tmp_path)
+    clone(tmp_path, origin="git@github.com:z/origin.git")
     assert naming.repository(tmp_path, {}).address == "https://github.com/z/origin"
 
 
@@ -175,25 +168,19 @@ def test_the_install_line_names_the_fork_and_its_branch(branch, suffix):
     assert as_json == written
 
 
-@pytest.mark.parametrize("between", ["\n", " && "])
-def test_the_folder_of_a_clone_has_the_name_of_the_fork(between):
-    found = naming.Repository(OWN, "main", "github")
-    text = f"git clone {naming.UPSTREAM}{between}cd attncourse\nmake book"
-    wanted = f"git clone {OWN}{between}cd course\nmake book"
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        (f"{CLONE} {naming.UPSTREAM}\ncd attncourse", f"{CLONE} {OWN}\ncd course"),
+        (f"{CLONE} {naming.UPSTREAM} && cd attncourse", f"{CLONE} {OWN} && cd course"),
+        (f"See {naming.UPSTREAM}.", f"See {OWN}."),
+        (f"See {naming.UPSTREAM}-extras.", f"See {naming.UPSTREAM}-extras."),
+        (f"git remote add upstream {naming.UPSTREAM}", None),
+    ],
+)
+def test_the_course_is_renamed_and_the_original_and_longer_names_stay(text, wanted):
+    found, wanted = naming.Repository(OWN, "main", "github"), wanted or text
     assert naming.follow(text, found) == naming.follow(wanted, found) == wanted
-
-
-def test_a_name_that_begins_like_the_course_s_is_left_alone():
-    found = naming.Repository(OWN, "main", "github")
-    other = f"{naming.UPSTREAM}-extras"
-    assert naming.follow(f"See {other}.", found) == f"See {other}."
-    assert naming.follow(f"See {naming.UPSTREAM}.", found) == f"See {OWN}."
-
-
-def test_what_is_meant_as_the_original_stays():
-    found = naming.Repository(OWN, "main", "github")
-    text = f"git remote add upstream {naming.UPSTREAM}"
-    assert naming.follow(text, found) == text
 
 
 # The pages -------------------------------------------------------------------------
@@ -257,8 +244,7 @@ def test_buttons_text_and_downloads_follow_a_workflow_s_fork(small_book, tmp_pat
     assert not [a for a in found if "/edit/" in a]  # nobody edits a notebook's JSON
     assert [a for a in found if a.startswith(f"{OWN}/issues/new?")]
     assert f'"attncourse[chapters] @ git+{OWN}"' in copy
-    for page in (index, chapter, copy):
-        assert naming.UPSTREAM not in page
+    assert naming.UPSTREAM not in index + chapter + copy
     assert f"git+{OWN}" in index
     assert 'href="../_sources/chapters/one.ipynb"' in chapter
 
@@ -266,32 +252,23 @@ def test_buttons_text_and_downloads_follow_a_workflow_s_fork(small_book, tmp_pat
 def test_a_gitlab_remote_has_its_source_buttons_and_none_for_colab(
     small_book, tmp_path
 ):
-    folder = tmp_path / "book"
+    folder, own = tmp_path / "book", "https://gitlab.com/g/sub/course"
     shutil.copytree(small_book, folder)
-    git("init", "-q", "-b", "main", cwd=folder)
-    git("remote", "add", "origin", "git@gitlab.com:g/sub/course.git", cwd=folder)
+    clone(folder, origin="git@gitlab.com:g/sub/course.git")
     index, chapter, copy = build(folder, tmp_path, {})
-    own = "https://gitlab.com/g/sub/course"
     found = links(chapter)
     assert own in found
     assert [a for a in links(index) if a.startswith(f"{own}/-/edit/main/")]
     assert [a for a in found if a.startswith(f"{own}/-/issues/new?")]
-    for page in (index, chapter):
-        assert "colab.research" not in page and "mybinder" not in page
+    assert "colab.research" not in index + chapter
+    assert "mybinder" not in index + chapter
     assert f"git+{own}" in copy
 
 
 def test_without_a_repository_there_are_no_such_buttons(small_book, tmp_path):
     index, chapter, copy = build(small_book, tmp_path, {})
-    for page in (index, chapter):
-        for name in (
-            "colab.research",
-            "mybinder",
-            "/edit/",
-            "/issues/new",
-            "btn-source",
-        ):
-            assert name not in page
+    buttons = ("colab.research", "mybinder", "/edit/", "/issues/new", "btn-source")
+    assert not [name for name in buttons if name in index + chapter]
     assert naming.UPSTREAM not in "".join(links(chapter))
     assert "git+" in copy
     assert 'href="../_sources/chapters/one.ipynb"' in chapter

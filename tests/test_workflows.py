@@ -14,7 +14,6 @@ import yaml
 
 from tests.loading import ROOT, load
 
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 SCHEMA = "vendor.github-workflows"
 ACTIONS = re.compile(r"(actions/[a-z-]+|pypa/gh-action-pypi-publish)@[0-9a-f]{40}")
 RIGHTS = {
@@ -29,6 +28,10 @@ def read(path):
     return yaml.safe_load(path.read_text(encoding="utf8"))
 
 
+PATHS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+WORKFLOWS = {path.stem: read(path) for path in PATHS}
+
+
 def steps_of(workflow):
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
 
@@ -40,17 +43,15 @@ def verbs():
 
 def test_they_fit_the_schema_of_workflows():
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", SCHEMA]
-    done = subprocess.run([*command, *WORKFLOWS], capture_output=True, text=True)
+    done = subprocess.run([*command, *PATHS], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_every_step_is_a_verb_of_make_or_the_script_of_ci(path):
-    for step in steps_of(read(path)):
-        if "uses" in step:
-            assert ACTIONS.fullmatch(
-                step["uses"]
-            )  # by commit; PyPI's alone is not GitHub's
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_every_step_is_a_verb_of_make_or_the_script_of_ci(name):
+    for step in steps_of(WORKFLOWS[name]):
+        if "uses" in step:  # by commit; PyPI's alone is not GitHub's
+            assert ACTIONS.fullmatch(step["uses"])
             continue
         if "gh issue" in step["run"]:
             continue
@@ -61,48 +62,40 @@ def test_every_step_is_a_verb_of_make_or_the_script_of_ci(path):
 
 
 def test_what_the_steps_run_is_there():
-    ran = {
-        step["run"]
-        for path in WORKFLOWS
-        for step in steps_of(read(path))
-        if "run" in step
-    }
+    steps = [step for workflow in WORKFLOWS.values() for step in steps_of(workflow)]
+    ran = {step["run"] for step in steps if "run" in step}
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf8")
     for command in filter(lambda command: command.startswith("make"), ran):
-        done = subprocess.run(
-            ["make", "-n", *shlex.split(command)[1:]],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
+        dry = ["make", "-n", *shlex.split(command)[1:]]
+        done = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         for tool in re.findall(r"tools/[\w.]+", done.stdout):
             assert (ROOT / tool).is_file()
 
 
 def test_a_job_that_may_write_runs_little_and_may_do_nothing_else():
-    for path in WORKFLOWS:
-        workflow = read(path)
+    for stem, workflow in WORKFLOWS.items():
         assert workflow["permissions"] in ({}, {"contents": "read"})
         for name, job in workflow["jobs"].items():
             assert job["timeout-minutes"] <= 120
             may = job.get("permissions", workflow["permissions"])
-            assert may == RIGHTS.get((path.stem, name), {"contents": "read"})
+            assert may == RIGHTS.get((stem, name), {"contents": "read"})
             if may != {"contents": "read"}:
                 assert ".ci/run" not in [step.get("run") for step in job["steps"]]
 
 
 def test_no_workflow_runs_code_of_a_pull_request_with_rights():
-    for path in WORKFLOWS:
-        assert "pull_request_target" not in path.read_text(encoding="utf8")
-    on = read(ROOT / ".github" / "workflows" / "checks.yml")[True]  # yaml reads "on"
-    assert "pull_request" in on
+    # yaml reads "on" as True
+    assert not [
+        name for name, w in WORKFLOWS.items() if "pull_request_target" in w[True]
+    ]
+    assert "pull_request" in WORKFLOWS["checks"][True]
 
 
 def test_results_are_cached_by_notebooks_package_and_environment():
     for name in ("publish", "checks"):
-        steps = steps_of(read(ROOT / ".github" / "workflows" / f"{name}.yml"))
+        steps = steps_of(WORKFLOWS[name])
         (cache,) = [s for s in steps if s.get("uses", "").startswith("actions/cache@")]
         assert cache["with"]["path"] == ".cache/notebooks"
         for part in ("chapters/*.ipynb", "attncourse/**", "requirements.txt"):
@@ -131,15 +124,14 @@ def test_results_of_another_package_or_environment_are_never_taken(
 
 
 def test_the_site_is_tested_before_it_is_published():
-    workflow = read(ROOT / ".github" / "workflows" / "publish.yml")
-    jobs = workflow["jobs"]
+    jobs = WORKFLOWS["publish"]["jobs"]
     assert all(jobs[name]["needs"] == "build" for name in ("branch", "pages"))
     steps = jobs["build"]["steps"]
     order = [step.get("run") or step["uses"].split("@")[0] for step in steps]
     wanted = [".ci/run", "actions/upload-artifact", "actions/upload-pages-artifact"]
     assert [name for name in order if name in wanted] == wanted
     build = load("tools/build.py")
-    for step in steps_of(workflow):
+    for step in steps_of(WORKFLOWS["publish"]):
         if "-artifact@" in step.get("uses", ""):
             assert ROOT / step["with"]["path"] == build.BUILD / "html"
 
@@ -216,37 +208,33 @@ def test_a_list_that_is_none_is_a_sentence(run_set, tmp_path):
 # The environment of Binder and the container for grading -----------------------------
 
 
-def extras():
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf8")
-    part = text[text.index("[project.optional-dependencies]") :]
-    part = part[: part.index("\n[", 1)]
-    return set(re.findall(r"^(\w+) = \[", part, re.M))
+def project(path):
+    return tomllib.loads((ROOT / path).read_text(encoding="utf8"))["project"]
+
+
+PACKAGE = project("pyproject.toml")
+EXTRAS = PACKAGE["optional-dependencies"]
 
 
 def test_binder_installs_the_package_with_extras_that_there_are():
     script = (ROOT / ".binder" / "postBuild").read_text(encoding="utf8")
     assert os.access(ROOT / ".binder" / "postBuild", os.X_OK)
     named = re.search(r'"\.\[([a-z,]+)\]"', script)[1].split(",")
-    assert set(named) <= extras()
+    assert set(named) <= set(EXTRAS)
     environment = read(ROOT / ".binder" / "environment.yml")
     assert "pytorch-cpu" in environment["dependencies"]
 
 
 def test_the_grader_asks_for_what_the_solutions_import():
-    package, grader = (
-        tomllib.loads((ROOT / path).read_text(encoding="utf8"))["project"]
-        for path in ("pyproject.toml", "grader/pyproject.toml")
-    )
-    asked, extras = grader["dependencies"], package["optional-dependencies"]
+    asked = project("grader/pyproject.toml")["dependencies"]
     assert "attncourse[chapters]" in asked
-    there = {re.split(r"[<>=\[]", x)[0] for x in asked + extras["chapters"]}
+    there = {re.split(r"[<>=\[]", x)[0] for x in asked + EXTRAS["chapters"]}
     wanted = set()
     for path in (ROOT / "solutions").glob("*.ipynb"):
-        cells = json.loads(path.read_text(encoding="utf8"))["cells"]
-        code = "\n".join(
-            "".join(c["source"]) for c in cells if c["cell_type"] == "code"
+        lines = re.findall(
+            r'^ +"(?:import|from) ([a-z_]+)', path.read_text("utf8"), re.M
         )
-        wanted |= set(re.findall(r"^(?:import|from) ([a-z_]+)", code, re.M))
+        wanted |= set(lines)
     own = set(sys.stdlib_module_names) | {"attncourse"}
     assert wanted - own <= there | {"numpy"}
     assert wanted - own
@@ -255,15 +243,11 @@ def test_the_grader_asks_for_what_the_solutions_import():
 def test_the_container_copies_what_there_is_and_nothing_secret():
     text = (ROOT / "tools" / "grading.Containerfile").read_text(encoding="utf8")
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf8").splitlines()
-    copied = [
-        name
-        for line in re.findall(r"^COPY (.+)$", text, re.M)
-        for name in line.split()[:-1]
-    ]
+    lines = re.findall(r"^COPY (.+) \S+$", text, re.M)
+    copied = " ".join(lines).split()
     assert ignored[1] == "*"
     assert sorted(copied) == sorted(x[1:] for x in ignored if x.startswith("!"))
     assert all((ROOT / name).exists() for name in copied)
-    assert set(re.search(r'"/src\[([a-z,]+)\]"', text)[1].split(",")) <= extras()
-    scripts = (ROOT / "pyproject.toml").read_text(encoding="utf8")
+    assert set(re.search(r'"/src\[([a-z,]+)\]"', text)[1].split(",")) <= set(EXTRAS)
     command = json.loads(re.search(r"^ENTRYPOINT (.+)$", text, re.M)[1])[0]
-    assert f'{command} = "' in scripts[scripts.index("[project.scripts]") :]
+    assert command in PACKAGE["scripts"]
