@@ -4,7 +4,7 @@
 
 Five exercises are handed in, some late, some again, some damaged; students leave, get
 more time and other points; two tasks are marked by hand; a deadline moves, a run is
-undone, a solution is broken and mended. After each step what the
+undone, a solution is broken and repaired. After each step what the
 platform lets one download is graded, exported and uploaded. In the end the platform's
 own gradebook is compared with grades that are worked out here from what happened,
 without the grader.
