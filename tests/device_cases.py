@@ -37,27 +37,25 @@ from attncourse.models import (
 from attncourse.models import transformer as lm
 from attncourse.models import translation as nmt
 
-CASES, COVERED = {}, set()
-# They take no tensors, are called by everything else here, or load onto the CPU;
-# FlexAttention needs a GPU.
+CASES = {}
+# No case names these: they take no tensors, are parts of what is called here, or load
+# onto the CPU; FlexAttention needs a GPU.
 NOT_HERE = """
 PretrainedTransformer band_rule check_attention_inputs check_bias check_boolean
 check_device check_even_width check_floating check_ids check_mask check_same_tokens
 check_source choose flex_local_attention in_full in_our_names interpolated_frequencies
 join_heads load_checkpoint load_pretrained ntk_frequencies refuse_second_derivative
 run_layers sinusoidal_encoding split_heads suits_flex t5_edges with_causal
+offset_score previous_token_score first_token_score duplicate_token_score
+induction_score attention_entropy alibi_slopes rotary_frequencies SwiGLU GPTBlock
+shift_right TransformerLayer DecoderLayer
 """
 
 
-def case(*covered):
+def case(function):
     """Add a function of a device to the table; it returns tensors on that device."""
-
-    def keep(function):
-        CASES[function.__name__] = function
-        COVERED.update(covered)
-        return function
-
-    return keep
+    CASES[function.__name__] = function
+    return function
 
 
 def draw(device, *shape, seed=0):
@@ -105,7 +103,7 @@ def causal(device, n=11):
     return masks.create_causal_mask(n, device=device)
 
 
-@case("masked_softmax", "create_causal_mask", "create_padding_mask")
+@case
 def softmax_with_masks(device):
     x = draw(device, 2, 3, 5, 5)
     words = torch.tensor([[1, 2, 3, 0, 0], [0, 0, 0, 0, 0]], device=device)
@@ -113,7 +111,7 @@ def softmax_with_masks(device):
     return with_gradients([core.masked_softmax(x, mask), mask], x)
 
 
-@case("scaled_dot_product_attention", "fused_attention", "blockwise_attention")
+@case
 def full_attention(device):
     q, k, v = triple(device, 2, 3, 11, 5)
     bias, mask = draw(device, 3, 11, 11, seed=4), causal(device)
@@ -128,7 +126,7 @@ def full_attention(device):
     )
 
 
-@case("local_attention", "local_attention_in_blocks")
+@case
 def attention_to_neighbours(device):
     q, k, v = triple(device, 2, 3, 17, 5)
     options = [{"window": 4, "causal": True}, {"window": 3}, {"window": 40}]
@@ -138,7 +136,7 @@ def attention_to_neighbours(device):
     )
 
 
-@case("block_sparse_attention", "window_blocks", "strided_blocks", "global_blocks")
+@case
 def attention_in_blocks(device):
     q, k, v = triple(device, 2, 17, 5)
     blocks = sparse.window_blocks(6, 1) | sparse.strided_blocks(6, 2)
@@ -149,20 +147,19 @@ def attention_in_blocks(device):
     return with_gradients(output, q, k, v)
 
 
-@case("expand_blocks")
+@case
 def expanded_blocks(device):
     return sparse.expand_blocks(sparse.window_blocks(3, 0).to(device), 4, 11, 11)
 
 
-@case("linear_attention", "elu_features")
+@case
 def attention_without_softmax(device):
     q, k, v = triple(device, 2, 3, 70, 5)
     outputs = [linear.linear_attention(q, k, v, causal=c) for c in (False, True)]
     return with_gradients([*outputs, linear.elu_features(q)], q, k, v)
 
 
-@case("SelfAttention", "MultiHeadAttention", "CausalSelfAttention", "apply_rotary")
-@case("LatentAttention", "yarn_frequencies", "rotary_frequencies")
+@case
 def attention_with_heads(device):
     x = draw(device, 2, 11, 12)
     one = built(device, multihead.SelfAttention, 12)
@@ -183,7 +180,7 @@ def attention_with_heads(device):
     return with_gradients(outputs, x, one, many, past, short)
 
 
-@case("SinusoidalPositionalEncoding", "LearnedPositionalEncoding")
+@case
 def absolute_positions(device):
     x = draw(device, 2, 5, 6)
     fixed = built(device, positions.SinusoidalPositionalEncoding, 6, 9)
@@ -191,8 +188,7 @@ def absolute_positions(device):
     return with_gradients([fixed(x, start=3), learned(x, start=3)], x, learned)
 
 
-@case("relative_positions", "alibi_slopes", "alibi_bias", "t5_buckets")
-@case("T5RelativeBias", "ShawAttention")
+@case
 def relative_positions(device):
     q, k, v = triple(device, 2, 3, 11, 4)
     distance = relative.relative_positions(11, 11, device=device)
@@ -207,7 +203,7 @@ def relative_positions(device):
     return with_gradients(outputs, q, k, v, t5, learned)
 
 
-@case("AdditiveAttention", "MultiplicativeAttention")
+@case
 def attention_of_two_networks(device):
     encoder, decoder = draw(device, 2, 7, 5), draw(device, 2, 3, 5, seed=1)
     mask = masks.create_padding_mask(tokens(device, 2, 7))
@@ -219,14 +215,13 @@ def attention_of_two_networks(device):
     return with_gradients(outputs, encoder, decoder, *layers)
 
 
-@case("head_scores", "offset_score", "previous_token_score", "first_token_score")
-@case("duplicate_token_score", "induction_score", "attention_entropy")
+@case
 def scores_of_heads(device):
     weights = core.masked_softmax(draw(device, 2, 3, 11, 11), causal(device))
     return head_scores.head_scores(weights, tokens(device, 2, 11))
 
 
-@case("TransformerLayer", "Transformer")
+@case
 def language_models(device):
     words, outputs = tokens(device, 2, 11), []
     active = torch.tensor([[True, False, True]] * 2, device=device)
@@ -254,8 +249,7 @@ def translators(device):
         )
 
 
-@case("AttentionSeq2Seq", "TranslationTransformer", "DecoderLayer", "sequence_loss")
-@case("greedy_search", "beam_search", "shift_right")
+@case
 def translation(device):
     source, target = sentences(device)
     outputs = []
@@ -268,7 +262,7 @@ def translation(device):
     return outputs
 
 
-@case("RecurrentSeq2Seq")
+@case
 def translation_without_and_with_attention(device):
     source, target = sentences(device)
     outputs = []
@@ -280,7 +274,7 @@ def translation_without_and_with_attention(device):
     return outputs
 
 
-@case("QATransformer", "best_spans", "span_loss")
+@case
 def question_answering(device):
     question, context = tokens(device, 2, 5), tokens(device, 2, 11)
     outputs = []
@@ -296,7 +290,7 @@ def question_answering(device):
     return outputs
 
 
-@case("SelfAttentionSummarizer", "salience_loss")
+@case
 def summaries(device):
     texts = tokens(device, 2, 5, 6, low=0)
     texts[1, 3:] = 0
@@ -310,7 +304,7 @@ def summaries(device):
     ]
 
 
-@case("GPT", "GPTBlock", "SwiGLU", "generate", "next_token_probabilities")
+@case
 def language_model_of_today(device):
     model = built(device, gpt.GPT, 7, 12, 3, 2, context=9, num_kv_heads=1)
     words = tokens(device, 2, 5)
@@ -321,7 +315,7 @@ def language_model_of_today(device):
     return [*with_gradients([logits], model), chances, written]
 
 
-@case("VisionTransformer", "to_patches", "FeedForward")
+@case
 def images(device):
     model = built(device, vision.VisionTransformer, 4, 3, 5, 12, 3, 1)
     pixels = draw(device, 2, 6, 6)

@@ -1,7 +1,8 @@
-"""Files of the repository that are on nobody's path, as modules; Git in a folder."""
+"""Files of the repository as modules; Git, and Python, in a process of their own."""
 
 import importlib.util
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,3 +23,12 @@ def git(*arguments, cwd):
     command = ["git", *settings, *arguments]
     done = subprocess.run(command, cwd=cwd, check=True, capture_output=True)
     return done.stdout.decode().strip()
+
+
+def python(code, **options):
+    """Run code in a fresh interpreter and return what it prints."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, **options
+    )
+    return done.stdout.strip()

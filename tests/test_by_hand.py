@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -8,33 +6,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attncourse import multi_head_attention, self_attention, softmax
+from tests.layers.attending import masked as in_torch
 from tests.refusing import refuses
 
 TOKENS, D_MODEL, D_K, D_V = 5, 7, 3, 11
 ONES = np.ones((5, 5))
-
-
-def loop_attention(query, key, value, mask=None):
-    """Attention with no array operation at all."""
-    out, weights = [], []
-    for i, q in enumerate(query):
-        allowed = [j for j in range(len(key)) if mask is None or mask[i][j]]
-        scores = {
-            j: sum(a * b for a, b in zip(q, key[j], strict=True)) for j in allowed
-        }
-        scores = {j: s / math.sqrt(len(q)) for j, s in scores.items()}
-        total = sum(math.exp(s) for s in scores.values())
-        row = [
-            math.exp(scores[j]) / total if j in scores else 0 for j in range(len(key))
-        ]
-        weights.append(row)
-        out.append(
-            [
-                sum(w * v[c] for w, v in zip(row, value, strict=True))
-                for c in range(len(value[0]))
-            ]
-        )
-    return np.array(out), np.array(weights)
 
 
 def example(seed=0):
@@ -73,21 +49,18 @@ def test_softmax_of_large_and_infinite_scores_integers_and_float32(scores, weigh
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("masked", [False, True])
-def test_self_attention_equals_a_loop(seed, masked):
-    X, W_Q, W_K, W_V = example(seed)
+def test_self_attention_equals_that_of_torch(seed, masked):
+    X, *maps = example(seed)
     mask = np.random.default_rng(seed).random((TOKENS, TOKENS)) < 0.6
     mask[0] = False
     mask = mask if masked else None
-    output, weights = self_attention(X, W_Q, W_K, W_V, mask)
-    expected = loop_attention(
-        *((X @ W).tolist() for W in (W_Q, W_K, W_V)),
-        None if mask is None else np.where(mask.any(-1, keepdims=True), mask, True),
-    )
-    if masked:
-        expected[0][0], expected[1][0] = 0, 0
-    assert output.shape == (TOKENS, D_V)
-    np.testing.assert_allclose(output, expected[0], atol=1e-12)
-    np.testing.assert_allclose(weights, expected[1], atol=1e-12)
+    output, weights = self_attention(X, *maps, mask)
+    query, key, value = (torch.as_tensor(X @ W) for W in maps)
+    allowed = torch.as_tensor(ONES > 0 if mask is None else mask)
+    expected = in_torch(query, key, value, allowed)
+    np.testing.assert_allclose(output, expected, atol=1e-12)
+    expected = in_torch(query, key, torch.eye(TOKENS).double(), allowed)
+    np.testing.assert_allclose(weights, expected, atol=1e-12)
 
 
 def test_self_attention_takes_batches():

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.loading import ROOT, git, python
+
+
+def tracked(*parts):
+    """Return the files that Git knows, without those that are about to be deleted."""
+    names = git("ls-files", "-z", *parts, cwd=ROOT).split("\0")
+    return {name for name in names if name and (ROOT / name).is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -18,17 +24,9 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dist")
     copy = tmp_path_factory.mktemp("copy")  # building leaves files beside the sources
     parts = ("attncourse", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in")
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", *parts],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():  # not one that is about to be deleted
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((ROOT / name).read_bytes())
+    for name in tracked(*parts):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes((ROOT / name).read_bytes())
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder]
     done = subprocess.run([*command, copy], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
@@ -47,14 +45,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
         "attncourse",
         wheel.name.replace("-py3-none-any.whl", ".dist-info"),
     }
-    tracked = subprocess.run(
-        ["git", "ls-files", "-z", "attncourse"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    ).stdout.split("\0")
-    missing = {name for name in tracked if name and (ROOT / name).is_file()}
-    assert missing - set(names) == set()
+    assert tracked("attncourse") - set(names) == set()
 
 
 def test_it_asks_for_numpy_alone_and_states_its_licence(wheel):
@@ -83,13 +74,7 @@ def test_it_works_where_it_is_installed(wheel, tmp_path):
         "import attncourse, numpy as np; print(attncourse.__file__);"
         "print(attncourse.softmax(np.zeros((1, 4)), -1).tolist())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    where, shown = done.stdout.splitlines()
+    printed = python(code, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    where, shown = printed.splitlines()
     assert Path(where).is_relative_to(tmp_path)
     assert shown == "[[0.25, 0.25, 0.25, 0.25]]"

@@ -3,8 +3,6 @@
 import ast
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import attncourse
 import attncourse.data as attncourse_data
 import attncourse.viz as attncourse_viz
+from tests.loading import python
 
 PACKAGE = Path(attncourse.__file__).parent
 DOCUMENTED_NAMES = """
@@ -23,56 +22,46 @@ TranslationTransformer QATransformer SelfAttentionSummarizer
 """
 
 
-def python(code):
-    """Run code in a fresh interpreter and return what it prints."""
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return result.stdout.strip()
-
-
 @pytest.mark.parametrize("name", DOCUMENTED_NAMES.split())
 def test_names_that_readers_know_are_importable(name):
     assert name in attncourse.__all__
     assert getattr(attncourse, name).__doc__
 
 
-def test_all_public_names_exist_and_are_listed():
+def test_all_public_names_exist():
     for name in attncourse.__all__:
         assert getattr(attncourse, name) is not None
-    assert set(attncourse.__all__) <= set(dir(attncourse))
 
 
-def test_an_unknown_name_is_an_attribute_error():
+@pytest.mark.parametrize("package", [attncourse, attncourse_data, attncourse_viz])
+def test_an_unknown_name_is_an_attribute_error(package):
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        _ = attncourse.nonsense
+        _ = package.nonsense
+    assert set(package.__all__) <= set(dir(package))
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    loaded = python("import sys, attncourse; print(*sys.modules)").split()
-    assert not {"torch", "matplotlib", "numpy"} & set(loaded)
-
-
-def test_importing_the_package_reads_few_modules():
-    # A count, not a time: it is the same on a busy machine.
-    added = python(
+def test_importing_the_package_loads_few_modules_and_nothing_heavy():
+    loaded = python(
         "import sys; before = set(sys.modules); import attncourse;"
-        "print(len(set(sys.modules) - before))"
-    )
-    assert int(added) <= 10
+        "print(*set(sys.modules) - before)"
+    ).split()
+    assert not {"torch", "matplotlib", "numpy"} & set(loaded)
+    assert len(loaded) <= 10  # a count, not a time: the same on a busy machine
 
 
-def test_the_numpy_part_works_without_torch():
-    code = (
-        "import sys; sys.modules['torch'] = None; sys.modules['matplotlib'] = None\n"
-        "import attncourse, numpy as np\n"
-        "x = np.eye(3)\n"
-        "print(attncourse.self_attention(x, x, x, x)[1].sum())"
-    )
-    assert float(python(code)) == pytest.approx(3)
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [
+        ("x = np.eye(3); print(attncourse.self_attention(x, x, x, x)[1].sum())", "3.0"),
+        ("pair = data.translation_pairs(1)[0]; print(len(pair.antecedents))", "0"),
+        ("print(len(data.qa_examples(2)), len(data.news_articles(2)))", "2 2"),
+        ("print(len(data.Vocabulary.build([['a', 'b']])), data.read_squad)", "6 <func"),
+    ],
+)
+def test_numpy_and_data_work_without_torch(code, printed):
+    missing = "import sys; sys.modules['torch'] = sys.modules['matplotlib'] = None"
+    names = "import attncourse, numpy as np; from attncourse import data"
+    assert python("\n".join([missing, names, code])).startswith(printed)
 
 
 def modules():

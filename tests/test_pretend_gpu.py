@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.pretend_gpu import _Dispatch, _stand_ins, pretend_gpu
+from tests.pretend_gpu import pretend_gpu
 
 
 @pytest.fixture(autouse=True)
@@ -22,9 +22,7 @@ def numbers(*shape):
 
 MIXED = {
     "a sum": lambda cpu, gpu: gpu + cpu,
-    "a product": lambda cpu, gpu: cpu @ gpu.T,
     "a mask": lambda cpu, gpu: gpu.masked_fill(cpu > 1, 0.0),
-    "a choice": lambda cpu, gpu: torch.where(cpu > 1, gpu, 0.0),
     "a list": lambda cpu, gpu: torch.cat([cpu, gpu]),
     "scalars in a list": lambda cpu, gpu: torch.stack([cpu[0, 0], gpu[0, 0]]),
     "CPU scalar changed": lambda cpu, gpu: cpu.sum().add_(gpu.sum()),
@@ -32,8 +30,6 @@ MIXED = {
     "GPU table by CPU ids": lambda cpu, gpu: nn.functional.embedding(
         torch.tensor([0]), gpu
     ),
-    "gather": lambda cpu, gpu: gpu.gather(1, torch.zeros(2, 1, dtype=torch.int64)),
-    "comparison": lambda cpu, gpu: torch.equal(cpu, gpu),
     "layer on the CPU": lambda cpu, gpu: nn.Linear(3, 2)(gpu),
     "layer on the GPU": lambda cpu, gpu: nn.Linear(3, 2).to("cuda")(cpu),
     "recurrent layer": lambda cpu, gpu: nn.GRU(3, 2).to("cuda")(cpu),
@@ -157,14 +153,3 @@ def test_recurrent_layers_have_the_limits_of_cudnn(make):
         layer(x.expand(2, -1, -1), state)
     with pytest.raises(RuntimeError, match="training mode"):
         layer.eval()(x)[0].sum().backward()
-
-
-def test_nothing_is_left_behind():
-    def replaced():
-        stand_ins = list(_stand_ins(_Dispatch()))
-        return [getattr(owner, name) for owner, name, _ in stand_ins]
-
-    before = replaced()
-    with pretend_gpu():
-        assert replaced() != before
-    assert replaced() == before

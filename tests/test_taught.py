@@ -35,17 +35,11 @@ def test_every_item_has_a_row():
 
 
 @pytest.mark.parametrize("item", sorted(ITEMS))
-def test_every_row_points_to_a_section_that_exists(item):
+def test_every_row_points_to_a_section_with_code(item):
     links = LINK.findall(ROWS[item])
     assert links, f"{item} points nowhere"
     for page, anchor in links:
         path = (PAGE.parent / page).resolve()
         assert path.exists(), f"{item} points to {page}, which does not exist"
         assert anchor in headings(path), f"{page} has no section #{anchor}"
-
-
-@pytest.mark.parametrize("item", sorted(ITEMS))
-def test_what_is_taught_is_taught_with_code(item):
-    for page, _ in LINK.findall(ROWS[item]):
-        path = (PAGE.parent / page).resolve()
         assert path.suffix == ".ipynb" or path.name == "take_aways.md"

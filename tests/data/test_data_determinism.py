@@ -1,13 +1,12 @@
 """The same seed gives the same data in every process and on every machine."""
 
 import hashlib
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from attncourse.data import _random
+from tests.loading import python
 
 # Made once; a change of the grammar or of the word lists changes them on purpose.
 EXPECTED = {
@@ -45,48 +44,10 @@ print("symbols", digest([t.tolist() for t in symbols]))
 """
 
 
-def run(hash_seed):
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", CODE],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONHASHSEED": hash_seed, "PATH": "/usr/bin:/bin"},
-    )
-    return dict(line.split() for line in result.stdout.splitlines())
-
-
 @pytest.mark.parametrize("hash_seed", "12")
 def test_each_process_draws_the_data_that_was_always_drawn(hash_seed):
-    assert run(hash_seed) == EXPECTED
-
-
-def test_the_generators_work_without_torch():
-    code = """
-import sys
-sys.modules["torch"] = None
-from attncourse.data import (
-    Vocabulary, news_articles, qa_examples, read_squad, translation_pairs
-)
-pair = translation_pairs(1)[0]
-sizes = len(qa_examples(2)), len(news_articles(2))
-print(len(Vocabulary.build([pair.source])) > 4, *sizes)
-"""
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert result.stdout == "True 2 2\n"
-
-
-def test_unknown_names_of_the_package_are_refused():
-    import attncourse.data
-
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        attncourse.data.nothing
-    assert "translation_pairs" in dir(attncourse.data)
+    printed = python(CODE, env={"PYTHONHASHSEED": hash_seed, "PATH": "/usr/bin:/bin"})
+    assert dict(line.split() for line in printed.splitlines()) == EXPECTED
 
 
 def test_the_raw_stream_is_that_of_pcg64():

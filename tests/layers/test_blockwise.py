@@ -68,16 +68,13 @@ def test_scores_that_rise_from_block_to_block_neither_overflow_nor_vanish():
         torch.testing.assert_close(output, torch.full((1, 1), 39.0))
 
 
-test_a_block_size_that_is_no_positive_whole_number_is_refused = refuses(
-    (0, "block_size must be at least 1, but got 0"),
-    (-8, "block_size must be at least 1, but got -8"),
-    (1.5, TypeError, "block_size must be a whole number, but got 1.5"),
-    ("8", TypeError, "block_size must be a whole number, but got '8'"),
-    run=lambda size: blockwise_attention(*draw(generator(), (), 5, 7), block_size=size),
-)
-
-test_masks_that_do_not_fit_are_refused = refuses(
-    (torch.ones(5, 7), TypeError, "mask must be a boolean tensor"),
-    (torch.ones(7, 5, dtype=torch.bool), "mask must be broadcastable"),
-    run=lambda mask: blockwise_attention(*draw(generator(), (2,), 5, 7), mask),
+MASK = torch.ones(5, 7, dtype=torch.bool)
+test_what_does_not_fit_is_refused = refuses(
+    ({"block_size": 0}, "block_size must be at least 1, but got 0"),
+    ({"block_size": -8}, "block_size must be at least 1, but got -8"),
+    ({"block_size": 1.5}, TypeError, "must be a whole number, but got 1.5"),
+    ({"block_size": "8"}, TypeError, "must be a whole number, but got '8'"),
+    ({"mask": MASK.float()}, TypeError, "mask must be a boolean tensor"),
+    ({"mask": MASK.T}, "mask must be broadcastable"),
+    run=lambda options: blockwise_attention(*draw(generator(), (2,), 5, 7), **options),
 )

@@ -69,20 +69,17 @@ def test_output_and_weights_equal_those_of_torch(rng, dtype, tolerance, need_wei
         assert weights is None
 
 
-def test_weights_sum_to_one_in_training_with_dropout_too(rng):
-    ours = layer(dropout=0.5).train()
-    _, weights = ours(*example(rng))
-    torch.testing.assert_close(weights.sum(-1), torch.ones(BATCH, HEADS, QUERIES))
-
-
-def test_dropout_acts_in_training_and_not_in_evaluation(rng):
+def test_dropout_acts_on_the_output_and_in_training_only(rng):
     inputs = example(rng)
     ours = layer(dropout=0.5)
     quiet = ours(*inputs)[0]
     torch.testing.assert_close(quiet, layer()(*inputs)[0])
     for need_weights in (True, False):
-        noisy = ours.train()(*inputs, need_weights=need_weights)[0]
+        noisy, weights = ours.train()(*inputs, need_weights=need_weights)
         assert (noisy - quiet).abs().max() > 0.01
+        if need_weights:
+            sums = weights.sum(-1)
+            torch.testing.assert_close(sums, torch.ones(BATCH, HEADS, QUERIES))
 
 
 def test_a_query_with_nothing_to_attend_to_gets_the_output_bias(rng):
@@ -151,12 +148,10 @@ def test_it_runs_under_automatic_mixed_precision(rng):
     )
 
 
-@pytest.mark.parametrize("batch", [0, 1])
-def test_an_empty_batch_gives_an_empty_result(rng, batch):
-    inputs = [t[:batch] for t in example(rng)]
-    output, weights = layer()(*inputs)
-    assert output.shape == (batch, QUERIES, D_MODEL)
-    assert weights.shape == (batch, HEADS, QUERIES, KEYS)
+def test_an_empty_batch_gives_an_empty_result(rng):
+    output, weights = layer()(*(t[:0] for t in example(rng)))
+    assert output.shape == (0, QUERIES, D_MODEL)
+    assert weights.shape == (0, HEADS, QUERIES, KEYS)
 
 
 test_a_layer_that_cannot_work_is_not_made = refuses(
@@ -164,6 +159,7 @@ test_a_layer_that_cannot_work_is_not_made = refuses(
     (lambda: MultiHeadAttention(10, 0), "num_heads must be at least 1"),
     (lambda: MultiHeadAttention(8, 2, dropout=1.5), "probability"),
     (lambda: MultiHeadAttention(8.0, 2), TypeError, "d_model must be a whole"),
+    (lambda: MultiHeadAttention(12, 6, num_kv_heads=4), "divisible by num_kv_heads"),
     (lambda: SelfAttention(0), "d_model must be at least 1"),
     (lambda: CausalSelfAttention(8, 2, 0), "max_len must be at least"),
 )
@@ -189,20 +185,15 @@ test_bad_input_is_named = refuses(
 )
 
 
-test_bad_input_to_a_causal_layer_is_named = refuses(
-    (torch.zeros(2, 8, 33), "x has 8 tokens, .* at most 7"),
-    (torch.zeros(8, 33), "x must have 3 axes"),
-    (torch.zeros(2, 5, 32), "33 entries"),
-    (torch.zeros(2, 5, 33).int(), TypeError, "floating point"),
-    run=lambda x: CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)(x),
-)
-
-
+PAST = CausalSelfAttention(D_MODEL, HEADS, max_len=KEYS)
 test_bad_input_to_self_attention_is_named = refuses(
-    (torch.zeros(5), "at least 2 axes"),
-    (torch.zeros(5, 3), "11 entries"),
-    (torch.zeros(5, 11).int(), TypeError, "floating point"),
-    run=lambda x: SelfAttention(D_HEAD)(x),
+    (lambda: PAST(torch.zeros(2, 8, 33)), "x has 8 tokens, .* at most 7"),
+    (lambda: PAST(torch.zeros(8, 33)), "x must have 3 axes"),
+    (lambda: PAST(torch.zeros(2, 5, 32)), "33 entries"),
+    (lambda: PAST(torch.zeros(2, 5, 33).int()), TypeError, "floating point"),
+    (lambda: SelfAttention(D_HEAD)(torch.zeros(5)), "at least 2 axes"),
+    (lambda: SelfAttention(D_HEAD)(torch.zeros(5, 3)), "11 entries"),
+    (lambda: SelfAttention(D_HEAD)(torch.zeros(5, 11).int()), TypeError, "floating"),
 )
 
 
@@ -230,8 +221,3 @@ def test_grouped_queries_keep_fewer_keys_and_values():
     layer = MultiHeadAttention(12, 6, num_kv_heads=2)
     key, value = layer.project(torch.zeros(3, 5, 12), torch.zeros(3, 5, 12))
     assert key.shape == value.shape == (3, 2, 5, 2)
-
-
-def test_groups_have_to_be_equal():
-    with pytest.raises(ValueError, match="num_heads must be divisible by num_kv_heads"):
-        MultiHeadAttention(12, 6, num_kv_heads=4)

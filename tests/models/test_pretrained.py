@@ -87,7 +87,8 @@ def configure(folder, **changes):
 @pytest.mark.parametrize("name", CASES)
 def test_the_outputs_are_those_of_transformers(name, tmp_path):
     theirs, ours = saved(CASES[name], tmp_path), load_checkpoint(tmp_path)
-    tokens = torch.randint(1, 47, (3, 59))
+    length = 500 if "scaling" in name else 59  # far positions of a stretched rope
+    tokens = torch.randint(1, 47, (3, length))
     with torch.no_grad():
         expected = theirs(tokens)[0]
         torch.testing.assert_close(ours(tokens), expected, atol=1e-4, rtol=0)
@@ -105,14 +106,6 @@ def test_padding_and_weights_are_those_of_transformers(name, tmp_path):
     torch.testing.assert_close(output[0, :9], expected[0][0, :9], atol=1e-4, rtol=0)
     for mine, other in zip(weights, expected.attentions, strict=True):
         torch.testing.assert_close(mine[0, :, :9], other[0, :, :9], atol=1e-5, rtol=0)
-
-
-def test_far_positions_of_a_stretched_rope_agree(tmp_path):
-    theirs, ours = saved(CASES["llama 3 scaling"], tmp_path), load_checkpoint(tmp_path)
-    tokens = torch.randint(1, 47, (1, 500))
-    with torch.no_grad():
-        expected = theirs(tokens).logits
-        torch.testing.assert_close(ours(tokens), expected, atol=1e-4, rtol=0)
 
 
 def test_an_ablated_head_gives_what_zeroed_columns_give(tmp_path):

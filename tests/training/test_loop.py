@@ -32,20 +32,16 @@ def zeros(step):
     return (torch.zeros(1),)
 
 
-def test_the_loss_falls_and_one_is_returned_for_each_step():
-    losses = run(make(), steps=150, learning_rate=1e-2)
+def test_the_loss_falls_at_each_step_and_the_model_is_left_in_evaluation_mode():
+    model = make()
+    losses = run(model, steps=150, learning_rate=1e-2)
     assert len(losses) == 150
+    assert not model.training
     assert sum(losses[-10:]) < 0.5 * sum(losses[:10])
 
 
 def test_the_same_seed_gives_the_same_losses():
     assert run(make()) == run(make())
-
-
-def test_the_model_is_left_in_evaluation_mode():
-    model = make()
-    run(model, steps=1)
-    assert not model.training
 
 
 def test_the_rate_rises_and_falls_to_zero():

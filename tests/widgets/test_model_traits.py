@@ -6,7 +6,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
-import traitlets
+from traitlets import TraitError
 
 from attncourse import (
     Transformer,
@@ -35,6 +35,7 @@ from attncourse.widgets import alignment as alignment_module
 from attncourse.widgets import seq2seq as seq2seq_module
 from attncourse.widgets._models import LANGUAGES, weights_file, weights_script
 from attncourse.widgets.translator import EXAMPLES
+from tests.refusing import refuses
 
 
 @pytest.fixture(scope="module")
@@ -79,13 +80,12 @@ def test_examples_are_translated_by_all_three(translator, models):
         assert all(line[-1] == "." for line in written)
 
 
-@pytest.mark.parametrize(
-    ("trait", "value"),
-    [("language", "latin"), ("off", ["cross.0.4"]), ("temperature", 0.0)],
+test_widgets_refuse_what_they_do_not_have = refuses(
+    (lambda: Translator(language="latin"), TraitError, "language"),
+    (lambda: Translator(off=["cross.0.4"]), TraitError, "off|cross"),
+    (lambda: Translator(temperature=0.0), TraitError, "temperature"),
+    (lambda: Alignment("latin"), TraitError, "latin"),
 )
-def test_the_translator_refuses_what_it_does_not_have(trait, value):
-    with pytest.raises(traitlets.TraitError):
-        Translator(**{trait: value})
 
 
 def test_weights_are_sent_when_the_page_asks(translator, monkeypatch):
@@ -196,11 +196,6 @@ def test_each_translator_has_words_that_look_elsewhere():
         assert shown["best"] == int(np.argmin(shown["errors"]))
 
 
-def test_an_unknown_translator_is_refused():
-    with pytest.raises(traitlets.TraitError):
-        Alignment("latin")
-
-
 # Sequence to sequence -----------------------------------------------------------------
 
 
@@ -287,18 +282,14 @@ def test_scores_are_those_of_the_measures(small_model):
     assert widget.baseline["entropy"] > max(widget.scores[0]["entropy"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({"positions": "learned"}, "not rotary"),
-        ({"positions": "rotary", "causal": False}, "not causal"),
-        ({"positions": "rotary", "norm_first": False}, "norms come last"),
-    ],
+test_heads_refuses_models_that_the_page_cannot_run = refuses(
+    ({"positions": "learned"}, "not rotary"),
+    ({"positions": "rotary", "causal": False}, "not causal"),
+    ({"positions": "rotary", "norm_first": False}, "norms come last"),
+    run=lambda options: Heads(
+        Transformer(27, 16, 4, 1, **options), torch.ones(4, 6, dtype=torch.int64)
+    ),
 )
-def test_heads_refuses_models_that_the_page_cannot_run(arguments, reason):
-    tokens = repeated_sequence_batch(4, 3, 3, 26, seed=3)[0]
-    with pytest.raises(ValueError, match=reason):
-        Heads(Transformer(27, 16, 4, 1, **arguments), tokens)
 
 
 # All of them --------------------------------------------------------------------------
