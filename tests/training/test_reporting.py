@@ -1,10 +1,18 @@
 """A report says what was measured, in a form that can be read back."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 import torch
 
-from attncourse.training.reporting import cases, evidence, read_evidence, wilson
+from attncourse.training.reporting import (
+    bootstrap,
+    cases,
+    evidence,
+    read_evidence,
+    wilson,
+)
 from tests.refusing import refuses
 
 
@@ -35,12 +43,19 @@ def test_the_interval_depends_on_what_the_values_differ_in(
     assert shown(capsys, {"a": values}, **options).measured == [("a", *row)]
 
 
-def test_over_cases_other_means_have_a_normal_interval(capsys):
-    values = [1.0, 2.0, 3.0, 4.0]
-    found = shown(capsys, {"a": values}, over="cases", form="{:.3f} nats")
-    reach = 1.959964 * np.std(values, ddof=1) / 2
-    interval = f"{2.5 - reach:.3f} to {2.5 + reach:.3f} nats"
-    assert found.measured[0][1:3] == ("2.500 nats", interval)
+def test_over_cases_other_means_have_a_bootstrap_interval(capsys):
+    losses = np.array([0.001] * 99 + [3.2])  # skewed: mean minus 1.96 errors is < 0
+    low, high = bootstrap(losses)
+    found = shown(capsys, {"a": losses}, over="cases", form="{:.3f} nats")
+    assert found.measured[0][2] == f"{low:.3f} to {high:.3f} nats"
+    assert losses.min() <= low < losses.mean() < high
+
+
+@pytest.mark.parametrize("n, student", [(12, 2.201), (40, 2.023), (1000, 1.962)])
+def test_on_normal_values_the_bootstrap_agrees_with_student(n, student):
+    values = np.array([NormalDist().inv_cdf((i + 0.5) / n) for i in range(n)])
+    reach = student * values.std(ddof=1) / np.sqrt(n)
+    assert bootstrap(values) == pytest.approx((-reach, reach), rel=0.06)
 
 
 def test_wilson_agrees_with_published_values():
