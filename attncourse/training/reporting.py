@@ -173,7 +173,8 @@ def bootstrap(values, resamples=10_000):
 
     The values may be skewed, as losses are: no bound lies outside their range. The
     percentiles lie further out than 2.5 and 97.5, by as much as Student's t exceeds
-    the normal quantile, because the plain ones are too narrow for few values.
+    the normal quantile, because the plain ones are too narrow for few values. If all
+    values are equal, so are the bounds.
 
     Parameters
     ----------
