@@ -41,12 +41,12 @@ CASES = {}
 # No case names these: they take no tensors, are parts of what is called here, or load
 # onto the CPU; FlexAttention needs a GPU.
 NOT_HERE = """
-PretrainedTransformer band_rule check_attention_inputs check_bias check_boolean
-check_device check_even_width check_floating check_ids check_mask check_same_tokens
-check_source choose flex_local_attention in_full in_our_names interpolated_frequencies
-join_heads load_checkpoint load_pretrained ntk_frequencies refuse_second_derivative
-run_layers sinusoidal_encoding split_heads suits_flex t5_edges with_causal
-offset_score previous_token_score first_token_score duplicate_token_score
+AddedPositions PretrainedTransformer band_rule check_attention_inputs check_bias
+check_boolean check_device check_even_width check_floating check_ids check_mask
+check_same_tokens check_source choose flex_local_attention in_full in_our_names
+interpolated_frequencies join_heads load_checkpoint load_pretrained ntk_frequencies
+refuse_second_derivative run_layers sinusoidal_encoding split_heads suits_flex t5_edges
+with_causal offset_score previous_token_score first_token_score duplicate_token_score
 induction_score attention_entropy alibi_slopes rotary_frequencies SwiGLU GPTBlock
 shift_right TransformerLayer DecoderLayer
 """
@@ -141,9 +141,7 @@ def attention_in_blocks(device):
     q, k, v = triple(device, 2, 17, 5)
     blocks = sparse.window_blocks(6, 1) | sparse.strided_blocks(6, 2)
     blocks = (blocks | sparse.global_blocks(6, 1)).to(device)
-    output = sparse.block_sparse_attention(
-        q, k, v, blocks, block_size=3, global_tokens=2, causal=True
-    )
+    output = sparse.block_sparse_attention(q, k, v, blocks, block_size=3, causal=True)
     return with_gradients(output, q, k, v)
 
 
@@ -194,7 +192,7 @@ def relative_positions(device):
     distance = relative.relative_positions(11, 11, device=device)
     t5 = built(device, relative.T5RelativeBias, 3, 8, 10)
     learned = built(device, shaw.ShawAttention, 4, 3)
-    bias = relative.alibi_bias(3, 11, 11, device=device) + t5(11, 11)
+    bias = relative.alibi_bias(3, 11, 11).to(device) + t5(11, 11)
     outputs = [
         core.scaled_dot_product_attention(q, k, v, causal(device), bias=bias),
         learned(q, k, v, causal(device)),

@@ -288,8 +288,6 @@ class CausalSelfAttention(nn.Module):
         Number of heads; has to divide `d_model`.
     max_len : int
         The longest sequence that is accepted, in tokens.
-    dropout : float, default 0.0
-        Probability with which a weight is dropped in training.
 
     References
     ----------
@@ -298,12 +296,10 @@ class CausalSelfAttention(nn.Module):
 
     causal: Tensor
 
-    def __init__(
-        self, d_model: int, num_heads: int, max_len: int, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, d_model: int, num_heads: int, max_len: int) -> None:
         super().__init__()
         self.max_len = _checks.positive_int("max_len", max_len)
-        self.attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.attention = MultiHeadAttention(d_model, num_heads)
         self.register_buffer("causal", create_causal_mask(max_len), persistent=False)
 
     def forward(

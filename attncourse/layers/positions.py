@@ -45,31 +45,15 @@ def sinusoidal_encoding(seq_len: int, d_model: int) -> Tensor:
     return encoding.float()
 
 
-class SinusoidalPositionalEncoding(nn.Module):
-    """Add sinusoidal position vectors to token vectors.
-
-    Parameters
-    ----------
-    d_model : int
-        Width of the token vectors; odd widths are allowed.
-    max_len : int, default 5000
-        The longest sequence that is accepted, in tokens.
-    dropout : float, default 0.0
-        Dropout on the sum, in training.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention is all you need", section 3.5.
-    """
+class AddedPositions(nn.Module):
+    """Adds the rows of a table `encoding` ``(max_len, d_model)`` to token vectors."""
 
     encoding: Tensor
 
-    def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.0) -> None:
+    def __init__(self, max_len: int, dropout: float) -> None:
         super().__init__()
-        max_len = _checks.positive_int("max_len", max_len)
+        self.max_len = _checks.positive_int("max_len", max_len)
         self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
-        encoding = sinusoidal_encoding(max_len, d_model)
-        self.register_buffer("encoding", encoding, persistent=False)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Return `x` plus the vectors of its positions.
@@ -91,11 +75,44 @@ class SinusoidalPositionalEncoding(nn.Module):
         TypeError, ValueError
             If `x` is not floating point, has another width or is longer than max_len.
         """
-        positions = _positions(x, start, self.encoding)
-        return self.dropout(x + self.encoding[positions].to(x.dtype))
+        check_floating("x", x, x)
+        check_device("x", x, self.encoding.device)
+        _checks.exact_rank("x", x, 3, layout="(batch, tokens, d_model)")
+        _checks.last_size("x", x, self.encoding.shape[1], meaning="d_model")
+        stop = _checks.positive_int("start", start, minimum=0) + x.shape[1]
+        if stop > self.max_len:
+            raise ValueError(
+                f"x has {x.shape[1]} tokens from position {start} on, but vectors "
+                f"exist for {self.max_len} positions at most. Cut the sequence, or "
+                "make the layer with a larger max_len."
+            )
+        return self.dropout(x + self.encoding[start:stop].to(x.dtype))
 
 
-class LearnedPositionalEncoding(nn.Module):
+class SinusoidalPositionalEncoding(AddedPositions):
+    """Add sinusoidal position vectors to token vectors.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the token vectors; odd widths are allowed.
+    max_len : int, default 5000
+        The longest sequence that is accepted, in tokens.
+    dropout : float, default 0.0
+        Dropout on the sum, in training.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention is all you need", section 3.5.
+    """
+
+    def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.0) -> None:
+        super().__init__(max_len, dropout)
+        encoding = sinusoidal_encoding(max_len, d_model)
+        self.register_buffer("encoding", encoding, persistent=False)
+
+
+class LearnedPositionalEncoding(AddedPositions):
     """Add a learned vector for each position to token vectors.
 
     Parameters
@@ -114,34 +131,7 @@ class LearnedPositionalEncoding(nn.Module):
     """
 
     def __init__(self, d_model: int, max_len: int, dropout: float = 0.0) -> None:
-        super().__init__()
+        super().__init__(max_len, dropout)
         d_model = _checks.positive_int("d_model", d_model)
-        max_len = _checks.positive_int("max_len", max_len)
-        self.dropout = nn.Dropout(_checks.probability("dropout", dropout))
         self.encoding = nn.Parameter(torch.empty(max_len, d_model))
         nn.init.normal_(self.encoding, std=0.02)
-
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        """Return `x` plus the vectors of its positions, from `start` on.
-
-        Arguments, result and errors are those of `SinusoidalPositionalEncoding`.
-        """
-        positions = _positions(x, start, self.encoding)
-        return self.dropout(x + self.encoding[positions].to(x.dtype))
-
-
-def _positions(x, start, encoding):
-    """Check a sequence, and return its positions in the table as a slice."""
-    max_len, d_model = encoding.shape
-    check_floating("x", x, x)
-    check_device("x", x, encoding.device)
-    _checks.exact_rank("x", x, 3, layout="(batch, tokens, d_model)")
-    _checks.last_size("x", x, d_model, meaning="d_model")
-    stop = _checks.positive_int("start", start, minimum=0) + x.shape[1]
-    if stop > max_len:
-        raise ValueError(
-            f"x has {x.shape[1]} tokens from position {start} on, but vectors exist "
-            f"for {max_len} positions at most. Cut the sequence, or make the "
-            "layer with a larger max_len."
-        )
-    return slice(start, stop)

@@ -91,14 +91,7 @@ def alibi_slopes(num_heads: int) -> Tensor:
     return torch.tensor((slopes + between)[:num_heads])
 
 
-def alibi_bias(
-    num_heads: int,
-    queries: int,
-    keys: int,
-    *,
-    query_offset: int = 0,
-    device: torch.device | str | None = None,
-) -> Tensor:
+def alibi_bias(num_heads: int, queries: int, keys: int) -> Tensor:
     r"""Return the bias of ALiBi: each head subtracts its slope times the distance.
 
     .. math::
@@ -112,16 +105,12 @@ def alibi_bias(
     ----------
     num_heads, queries, keys : int
         Numbers of heads and tokens.
-    query_offset : int, default 0
-        Position of the first query, counted in keys.
-    device : torch.device, optional
-        Where the result lies; the CPU unless given.
 
     Returns
     -------
     torch.Tensor
         float32, ``(heads, queries, keys)``, zero on the diagonal and negative off it.
-        Convert it with ``.to(dtype)`` for attention in another dtype.
+        On the CPU; ``.to(query)`` gives it the device and the dtype of a query.
 
     Raises
     ------
@@ -132,11 +121,8 @@ def alibi_bias(
     ----------
     Press, Smith and Lewis (2022), section 3.
     """
-    slopes = alibi_slopes(num_heads).to(device)
-    distance = relative_positions(
-        queries, keys, query_offset=query_offset, device=device
-    ).abs()
-    return -slopes[:, None, None] * distance
+    distance = relative_positions(queries, keys).abs()
+    return -alibi_slopes(num_heads)[:, None, None] * distance
 
 
 def t5_buckets(

@@ -99,9 +99,7 @@ class MultiplicativeAttention(nn.Module):
         Widths of the encoder states e and of the decoder states d. "dot" needs them
         to be equal.
     method : {"dot", "general", "concat"}, default "general"
-        The score.
-    attention_dim : int, optional
-        Width of the hidden layer of "concat"; `decoder_dim` unless given.
+        The score; the hidden layer of "concat" has the width `decoder_dim`.
 
     Raises
     ------
@@ -115,12 +113,7 @@ class MultiplicativeAttention(nn.Module):
     """
 
     def __init__(
-        self,
-        encoder_dim: int,
-        decoder_dim: int,
-        method: str = "general",
-        *,
-        attention_dim: int | None = None,
+        self, encoder_dim: int, decoder_dim: int, method: str = "general"
     ) -> None:
         super().__init__()
         self.encoder_dim = _checks.positive_int("encoder_dim", encoder_dim)
@@ -135,10 +128,8 @@ class MultiplicativeAttention(nn.Module):
         if method == "general":
             self.weight = nn.Linear(encoder_dim, decoder_dim, bias=False)
         elif method == "concat":
-            hidden = decoder_dim if attention_dim is None else attention_dim
-            hidden = _checks.positive_int("attention_dim", hidden)
-            self.hidden = nn.Linear(decoder_dim + encoder_dim, hidden, bias=False)
-            self.score = nn.Linear(hidden, 1, bias=False)
+            self.hidden = nn.Linear(decoder_dim + encoder_dim, decoder_dim, bias=False)
+            self.score = nn.Linear(decoder_dim, 1, bias=False)
 
     def forward(
         self,

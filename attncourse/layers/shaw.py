@@ -29,8 +29,6 @@ class ShawAttention(nn.Module):
         Width of queries and keys; of values too.
     max_distance : int
         The clipping distance c: all keys further away share one vector on each side.
-    values : bool, default True
-        Whether distances add to the values as well as to the keys.
 
     References
     ----------
@@ -38,26 +36,18 @@ class ShawAttention(nn.Module):
     representations", equations 3 to 5. The vectors are shared by all heads, as there.
     """
 
-    def __init__(self, d_head: int, max_distance: int, *, values: bool = True) -> None:
+    def __init__(self, d_head: int, max_distance: int) -> None:
         super().__init__()
         self.d_head = _checks.positive_int("d_head", d_head)
         self.max_distance = _checks.positive_int("max_distance", max_distance)
         size = (2 * max_distance + 1, d_head)
         self.key_table = nn.Parameter(torch.empty(size))
         nn.init.normal_(self.key_table, std=d_head**-0.5)
-        self.value_table = None
-        if values:
-            self.value_table = nn.Parameter(torch.empty(size))
-            nn.init.normal_(self.value_table, std=d_head**-0.5)
+        self.value_table = nn.Parameter(torch.empty(size))
+        nn.init.normal_(self.value_table, std=d_head**-0.5)
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        *,
-        query_offset: int = 0,
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return what each query read, and where it looked.
 
@@ -69,8 +59,6 @@ class ShawAttention(nn.Module):
             ``(..., keys, d_head)``.
         mask : torch.Tensor of bool, optional
             Broadcastable to ``(..., queries, keys)``; True = may attend.
-        query_offset : int, default 0
-            Position of the first query, counted in keys.
 
         Returns
         -------
@@ -88,7 +76,9 @@ class ShawAttention(nn.Module):
         for name, tensor in (("query", query), ("value", value)):
             check_floating(name, tensor, self.key_table)
             _checks.last_size(name, tensor, self.d_head, meaning="d_head")
-        index = self._rows_of(shape, query_offset, query.device)
+        distance = relative_positions(*shape[-2:], device=query.device)
+        clipped = distance.clamp(-self.max_distance, self.max_distance)
+        index = (clipped + self.max_distance).expand(shape)
         # One product with the table serves all keys: each picks its distance's row.
         by_distance = query @ self.key_table.T / math.sqrt(self.d_head)
         by_distance = by_distance.expand(*shape[:-1], -1)
@@ -96,16 +86,6 @@ class ShawAttention(nn.Module):
         output, weights = scaled_dot_product_attention(
             query, key, value, mask, bias=bias
         )
-        if self.value_table is not None:
-            # The weights of all keys at one distance are added before they meet b.
-            per_distance = torch.zeros_like(by_distance)
-            per_distance = per_distance.scatter_add(-1, index, weights)
-            output = output + per_distance @ self.value_table
-        return output, weights
-
-    def _rows_of(self, shape, query_offset, device):
-        distance = relative_positions(
-            shape[-2], shape[-1], query_offset=query_offset, device=device
-        )
-        clipped = distance.clamp(-self.max_distance, self.max_distance)
-        return (clipped + self.max_distance).expand(shape)
+        # The weights of all keys at one distance are added before they meet b.
+        per_distance = torch.zeros_like(by_distance).scatter_add(-1, index, weights)
+        return output + per_distance @ self.value_table, weights

@@ -23,7 +23,6 @@ def block_sparse_attention(
     block_mask: Tensor,
     *,
     block_size: int,
-    global_tokens: int = 0,
     causal: bool = False,
 ) -> Tensor:
     r"""Attend only within the blocks that `block_mask` allows.
@@ -43,8 +42,6 @@ def block_sparse_attention(
         from `window_blocks`, `strided_blocks` and `global_blocks`, joined by ``|``.
     block_size : int
         In tokens, at least 1. It need not divide the number of queries or keys.
-    global_tokens : int
-        The first so many tokens see every token and are seen by every token.
     causal : bool
         If True, no query sees a later key, whatever the blocks allow; needs as many
         queries as keys.
@@ -69,8 +66,6 @@ def block_sparse_attention(
     """
     *batch, queries, keys = check_attention_inputs(query, key, value)
     size = _checks.positive_int("block_size", block_size)
-    leading = _checks.positive_int("global_tokens", global_tokens, minimum=0)
-    leading = min(leading, keys)
     if causal:
         check_same_tokens(queries, keys)
     _check_block_mask(block_mask, queries, keys, size, query.device)
@@ -91,21 +86,13 @@ def block_sparse_attention(
         # Recomputed in backward, or each group would keep its copy of the keys.
         part = checkpoint(
             _attend_to_blocks,
-            *(q, k, v, (rows, columns), block_mask, keys, leading, causal),
+            *(q, k, v, (rows, columns), block_mask, keys, causal),
             use_reentrant=False,
             preserve_rng_state=False,
         )
         parts.append(part)
     output = torch.cat(parts, dim=1).index_select(1, torch.cat(order).argsort())
     output = output.flatten(1, 2)[:, :queries]
-    if leading:
-        top = query[:, :leading]
-        mask = None
-        if causal:
-            positions = torch.arange(keys, device=query.device)
-            mask = positions <= positions[: top.shape[1], None]
-        top = fused_attention(top, key, value, mask)
-        output = torch.cat([top, output[:, leading:]], dim=1)
     return output.reshape(*batch, queries, value.shape[-1])
 
 
@@ -143,8 +130,7 @@ def strided_blocks(num_blocks: int, stride: int) -> Tensor:
 def global_blocks(num_blocks: int, count: int) -> Tensor:
     """Return the block mask in which the first `count` blocks see all and are seen.
 
-    The rest is as for `window_blocks`. For single global tokens use ``global_tokens``
-    of `block_sparse_attention`.
+    The rest is as for `window_blocks`.
     """
     count = _checks.positive_int("count", count, minimum=0)
     first = torch.arange(_checks.positive_int("num_blocks", num_blocks)) < count
@@ -220,7 +206,7 @@ def _groups(block_mask):
             yield part, allowed_first[part, :width]
 
 
-def _attend_to_blocks(q, k, v, group, block_mask, keys, leading, causal):
+def _attend_to_blocks(q, k, v, group, block_mask, keys, causal):
     """Attend from the blocks of a group, as `_groups` yields them.
 
     A group is the numbers of query blocks, (rows,), and of the key blocks that each of
@@ -232,20 +218,15 @@ def _attend_to_blocks(q, k, v, group, block_mask, keys, leading, causal):
     within = torch.arange(size, device=q.device)
     i = rows[:, None] * size + within  # (rows, size): positions of the queries
     j = (columns[..., None] * size + within).flatten(1)  # (rows, width * size)
-    mask = allowed.repeat_interleave(size, dim=1) & (j < keys) & (j >= leading)
-    # the global keys, which were just hidden in the blocks so that none comes twice
-    first = torch.arange(leading, device=q.device).expand(len(rows), leading)
-    j = torch.cat([j, first], dim=1)
-    mask = torch.cat([mask, torch.ones_like(first, dtype=torch.bool)], dim=1)
-
-    def gather(x):
-        picked = x.index_select(1, columns.flatten()).unflatten(1, columns.shape)
-        shared = x.flatten(1, 2)[:, None, :leading].expand(-1, len(rows), -1, -1)
-        return torch.cat([picked.flatten(2, 3), shared], dim=2)
-
+    mask = allowed.repeat_interleave(size, dim=1) & (j < keys)
     mask = mask[:, None, :]  # (rows, 1 or, if causal, size, keys)
     if causal:
         mask = mask & (j[:, None, :] <= i[..., None])
+
+    def gather(x):
+        picked = x.index_select(1, columns.flatten()).unflatten(1, columns.shape)
+        return picked.flatten(2, 3)
+
     return fused_attention(
         q.index_select(1, rows), gather(k), gather(v), mask
     )  # (batch, rows, size, d_v)

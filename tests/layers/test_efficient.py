@@ -29,7 +29,6 @@ LOCAL = {
 CROSS = {
     "blockwise": partial(blockwise_attention, block_size=4),
     "block-sparse": in_all_blocks,
-    "block-sparse, global": partial(in_all_blocks, global_tokens=2),
     "linear": linear_attention,
 }
 ALL = LOCAL | CROSS

@@ -16,9 +16,9 @@ from tests.layers.attending import assert_same_gradients, draw, masked
 from tests.refusing import generator, refuses
 
 
-def token_mask(blocks, size, queries, keys, leading=0, causal=False):
+def token_mask(blocks, size, queries, keys, causal=False):
     i, j = torch.arange(queries)[:, None], torch.arange(keys)
-    mask = blocks[i // size, j // size] | (i < leading) | (j < leading)
+    mask = blocks[i // size, j // size]
     return mask & (j <= i) if causal else mask
 
 
@@ -28,13 +28,12 @@ def token_mask(blocks, size, queries, keys, leading=0, causal=False):
     keys=st.integers(1, 59),
     size=st.integers(1, 70),
     density=st.sampled_from([0.0, 0.2, 0.5, 1.0]),
-    leading_tokens=st.sampled_from([0, 0, 1, 3, 17, 80]),
     causal=st.booleans(),
     leading=st.lists(st.integers(1, 3), max_size=3),
     seed=st.integers(0, 2**31),
 )
 def test_equals_masked_full_attention(
-    queries, keys, size, density, leading_tokens, causal, leading, seed
+    queries, keys, size, density, causal, leading, seed
 ):
     rng = torch.Generator().manual_seed(seed)
     if causal:
@@ -42,23 +41,18 @@ def test_equals_masked_full_attention(
     inputs = draw(rng, leading, queries, keys)
     grid = math.ceil(queries / size), math.ceil(keys / size)
     blocks = torch.rand(grid, generator=rng) < density
-    got = block_sparse_attention(
-        *inputs, blocks, block_size=size, global_tokens=leading_tokens, causal=causal
-    )
-    mask = token_mask(blocks, size, queries, keys, leading_tokens, causal)
+    got = block_sparse_attention(*inputs, blocks, block_size=size, causal=causal)
+    mask = token_mask(blocks, size, queries, keys, causal)
     torch.testing.assert_close(got, masked(*inputs, mask), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("leading", [0, 2, 9])
 @pytest.mark.parametrize("causal", [True, False])
-def test_gradients_equal_those_of_masked_full_attention(rng, leading, causal):
+def test_gradients_equal_those_of_masked_full_attention(rng, causal):
     inputs = [t.requires_grad_() for t in draw(rng, (2, 3), 83, 83)]
     blocks = torch.rand(12, 12, generator=rng) < 0.3
     blocks[5] = False
-    got = block_sparse_attention(
-        *inputs, blocks, block_size=7, global_tokens=leading, causal=causal
-    )
-    expected = masked(*inputs, token_mask(blocks, 7, 83, 83, leading, causal))
+    got = block_sparse_attention(*inputs, blocks, block_size=7, causal=causal)
+    expected = masked(*inputs, token_mask(blocks, 7, 83, 83, causal))
     assert_same_gradients(got, expected, inputs)
 
 
@@ -112,7 +106,6 @@ OK = torch.ones(3, 4, dtype=torch.bool)
 test_arguments_that_do_not_fit_are_refused = refuses(
     ({"block_size": 0}, "block_size must be at least 1, but got 0"),
     ({"block_size": 2.0}, TypeError, "block_size must be a whole number"),
-    ({"global_tokens": -1}, "global_tokens must be at least 0"),
     ({"causal": True}, "11 queries and 13 keys"),
     ({"block_size": 5}, r"\(3, 3\) for 11 queries and 13 keys"),
     ({"block_mask": OK.float()}, TypeError, "torch.float32. Convert a 0/1"),
