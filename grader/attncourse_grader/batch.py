@@ -6,7 +6,6 @@ import contextlib
 import functools
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import Stopped, back_up, only_run
-from attncourse_grader.records.effective import effective_grades, hand_ins, withdrawn
+from attncourse_grader.records.effective import effective_grades, withdrawn
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, read_penalty
@@ -276,17 +275,15 @@ class _Run:
     def _note_several(self) -> None:
         """Say which file counts where a student handed in more than one."""
         counting = {(s.student, s.exercise): s for s in effective_grades(self.book)}
-        several = Counter(
-            (row["student"], row["exercise"])
-            for row in hand_ins(self.book)
-            if row["run"] == self.book.run and row["exercise"]
+        query = (
+            "SELECT student, exercise, COUNT(*) AS count FROM hand_ins "
+            "WHERE run = ? AND exercise IS NOT NULL GROUP BY 1, 2 HAVING count > 1"
         )
-        for place, count in several.items():
-            if count > 1:
-                handin = counting[place].handin
-                says = f"{', '.join(place)}: {count} files. {handin['source']} counts."
-                self.book.note_problem(one_line(says, 600))
-                self._say(says)
+        for *place, count in self.book.rows(query, self.book.run):
+            handin = counting[tuple(place)].handin
+            says = f"{', '.join(place)}: {count} files. {handin['source']} counts."
+            self.book.note_problem(one_line(says, 600))
+            self._say(says)
 
     def _results(self, jobs):
         if self.course.scheduler:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import os
 import re
 import subprocess
@@ -20,7 +19,7 @@ from attncourse_grader.isolate.sandbox import UNSAFE
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.exports import TABLES, fill, write_outputs
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.safe_text import number, one_line
+from attncourse_grader.safe_text import number
 
 
 def book_of_fork() -> str:
@@ -132,15 +131,8 @@ def run_undo(arguments) -> int:
         if arguments.which is not None:
             book.undo(arguments.which, undone=not arguments.back)
             _write(book, arguments)
-        query = (
-            "SELECT *, (SELECT COUNT(*) FROM results WHERE results.run = runs.run) AS "
-            "graded, (SELECT COUNT(*) FROM seen WHERE seen.run = runs.run) AS seen "
-            "FROM runs ORDER BY run"
-        )
-        for row in book.rows(query):
-            state = ", undone" * row["undone"] + ", cut off" * (row["ended"] is None)
-            said = f"{row['seen']} files, {row['graded']} graded{state}"
-            print(f"run {row['run']}  {_day(row['started'])}  {said}")
+        for row in book.rows("SELECT says FROM all_runs"):
+            print(row["says"])
     return 0
 
 
@@ -183,33 +175,10 @@ def run_history(arguments) -> int:
             if found.student == student:
                 points = f"{number(found.total or 0)} of {number(found.of)}."
                 print(" ", f"{found.exercise}:", points, *found.sentences())
-        rows = book.rows(
-            "SELECT seen.*, results.points, results.exercise, version, results.run AS "
-            "graded_in, started, undone FROM seen JOIN runs USING (run) LEFT JOIN "
-            "results USING (result) WHERE student = ? ORDER BY seen.run, source",
-            student,
-        )
-        for row in rows:
-            said = f"not graded: {row['refused']}" if row["refused"] else "not graded"
-            if row["points"] is not None:
-                said = f"{row['exercise']}, {number(row['points'])} points, graded in "
-                said += f"run {row['graded_in']}, exercise as of {row['version']}"
-            said += ", undone" * row["undone"]
-            when = f"run {row['run']}, {_day(row['started'])}"
-            print(f"  {when}  {one_line(row['source'], 300)}  {said}")
-        query = "SELECT * FROM adjustments WHERE student = ? ORDER BY made"
+        query = "SELECT says FROM history WHERE student = ?"
         for row in book.rows(query, student):
-            change = f"{row['exercise']} {row['points']:+g}. {row['reason']}"
-            print(f"  {_day(row['made'])}  by hand: {change}")
-        query = "SELECT * FROM marks WHERE student = ? ORDER BY made"
-        for row in book.rows(query, student):
-            mark = f"{row['exercise']}, {row['task']}: {number(row['points'])} points"
-            print(f"  {_day(row['made'])}  marked: {mark}. {row['comment']}")
+            print(f"  {row['says']}")
     return 0
-
-
-def _day(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
 
 
 def run_doctor(arguments) -> int:

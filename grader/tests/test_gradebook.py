@@ -199,6 +199,11 @@ def test_a_file_has_no_time_of_handing_in(tmp_path, notebook, grade, capsys):
     grade(*options)
     assert standing(tmp_path).total == 4
     assert "When 1 of 1 were handed in is not known" in capsys.readouterr().err
+    # Where nothing was handed in, no time is missing.
+    words = ["ada", "2", "+1", "--reason", "oral", "--grades", f"{tmp_path}/grades"]
+    assert main(["adjust", *words]) == 0
+    grade(*options)
+    assert "When 1 of 2 were handed in is not known" in capsys.readouterr().err
 
 
 def test_one_student_has_more_time_and_only_that_one(

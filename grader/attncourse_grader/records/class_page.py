@@ -8,7 +8,7 @@ from collections import defaultdict
 from itertools import combinations
 
 from attncourse_grader.grade.report import page
-from attncourse_grader.records.effective import exercises_in, refusals
+from attncourse_grader.records.effective import exercises_in
 from attncourse_grader.records.similarity import similar_pairs
 
 BINS = 10
@@ -134,6 +134,6 @@ def _alike(book, own) -> list[str]:
 def _left_out(book) -> list[str]:
     query = "SELECT says FROM problems WHERE run = (SELECT MAX(run) FROM runs)"
     said = [row["says"] for row in book.rows(query)]
-    for refused in refusals(book):
+    for refused in book.rows("SELECT * FROM refusals"):
         said.append(f"{refused['source']}: not graded. {refused['refused']}")
     return list(dict.fromkeys(said))

@@ -15,7 +15,10 @@ from pathlib import Path
 from attncourse_grader.hand_in.submission import Refused
 
 SCHEMA_VERSION = 5
-SCHEMA = Path(__file__).with_name("schema.sql").read_text("utf8")
+SCHEMA, VIEWS = (
+    Path(__file__).with_name(f"{name}.sql").read_text("utf8")
+    for name in ("schema", "views")
+)
 
 
 class Stopped(Exception):
@@ -38,6 +41,7 @@ class Database:
             self.db.row_factory = sqlite3.Row
             self.db.execute("PRAGMA foreign_keys = ON")
             self.db.execute("PRAGMA synchronous = FULL")
+            self.db.execute("PRAGMA temp_store = MEMORY")  # of the views
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA_VERSION):
             raise Refused(
@@ -51,6 +55,8 @@ class Database:
                     for statement in SCHEMA.split(";\n"):
                         self.db.execute(statement)
                     self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        with self._care():
+            self.db.executescript(VIEWS)
 
     def __enter__(self):
         return self

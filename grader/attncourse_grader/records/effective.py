@@ -1,17 +1,18 @@
 """What counts: of all that the gradebook knows, one line for each student and exercise.
 
-Of several files for one exercise, the one that the latest run saw counts; of those of
-one run, the one that was handed in last; where no time is known, the one that has most
-points. What a run that was undone has found does not count. All stays in the history.
+Which file counts is said in `views.sql`. What a run that was undone has found does not
+count. All stays in the history.
 """
 
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections import defaultdict
 from dataclasses import dataclass
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.records.late import MARKED, Lateness, in_words
+from attncourse_grader.records.late import MARKED, in_words, lateness, read_penalty
 from attncourse_grader.safe_text import number
 
 
@@ -52,7 +53,7 @@ class EffectiveGrade:
     # Changes by hand: points and reason.
     adjustments: tuple[tuple[float, str], ...] = ()
     # The file that counts: ``source``, ``content``, ``result`` and so on.
-    handin: dict | None = None
+    handin: sqlite3.Row | None = None
     marks: tuple[Mark, ...] = ()  # of answers that somebody reads
 
     @property
@@ -99,73 +100,39 @@ class EffectiveGrade:
         return (*(f"{m.task}: {m.sentence()}" for m in read), *self.sentences())
 
 
-SEEN = """
-SELECT seen.*, results.exercise, results.points, results.of, results.by_hand
-FROM seen JOIN runs USING (run) LEFT JOIN results USING (result)
-WHERE NOT runs.undone ORDER BY student, seen.content, seen.run
-"""
-GRADE = ("result", "exercise", "points", "of", "by_hand")
-
-
-def hand_ins(book) -> list[dict]:
-    """Return each file with its last grade, and the first and last run that saw it."""
-    found: dict[tuple, dict] = {}
-    for row in map(dict, book.rows(SEEN)):
-        row["first_run"] = row["run"]
-        if known := found.get((row["student"], row["content"])):
-            times = [t for t in (row["time"], known["time"]) if t is not None]
-            row |= {"time": min(times, default=None), "first_run": known["first_run"]}
-            row["marked_late"] &= known["marked_late"]
-            if row["result"] is None:
-                row |= {k: known[k] for k in GRADE}
-        found[row["student"], row["content"]] = row
-    return list(found.values())
-
-
 def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise."""
-    rules, places = Lateness(book), {}
-    for row in hand_ins(book):
-        if row["result"] is not None:
-            places.setdefault((row["student"], row["exercise"]), []).append(row)
-
-    def rank(row):
-        time = rules.handed_in(row)
-        return (row["run"], time or 0.0, row["place"], row["points"], row["source"])
-
-    changes: dict = {}
+    deadlines, text = book.setting("deadlines", {}), book.setting("penalty", "")
+    penalty, found = read_penalty(text) if text else None, []
+    changes, marks = defaultdict(list), defaultdict(list)
     for row in book.rows("SELECT * FROM adjustments ORDER BY adjustment"):
         place = row["student"], row["exercise"]
-        changes.setdefault(place, []).append((row["points"], row["reason"]))
-    marks: dict = {}
+        changes[place].append((row["points"], row["reason"]))
     for row in book.rows("SELECT * FROM marks ORDER BY made"):
-        marks.setdefault((row["student"], row["exercise"]), []).append(row)
-    order = {name: number for number, name in enumerate(book.students())}
-    found = []
-    for place in sorted(places | changes, key=lambda p: (order[p[0]], p[1])):
-        rows = places.get(place, [])
-        handin = max(rows, key=rank, default=None)
-        late = rules.of(handin) if handin else 0.0
-        of = handin["of"] if handin else points_of(book, place[1])
+        marks[row["student"], row["exercise"]].append(row)
+    for row in book.rows("SELECT * FROM standing"):
+        place = row["student"], row["exercise"]
+        late = lateness(row, deadlines.get(place[1])) if row["result"] else 0.0
+        of = points_of(place[1]) if row["of"] is None else row["of"]
         found.append(
             EffectiveGrade(
                 *place,
-                points=handin["points"] if handin else None,
+                points=row["points"],
                 of=of,
                 late=late,
-                penalty=rules.penalty.points(late or 0, of) if rules.penalty else 0.0,
-                adjustments=tuple(changes.get(place, ())),
-                handin=handin,
-                marks=marks_of(handin, marks.get(place, ())),
+                penalty=penalty.points(late or 0, of) if penalty else 0.0,
+                adjustments=tuple(changes[place]),
+                handin=row if row["result"] else None,
+                marks=marks_of(row["by_hand"] or "{}", marks[place]),
             )
         )
     return found
 
 
-def marks_of(handin: dict | None, known) -> tuple[Mark, ...]:
+def marks_of(by_hand: str, known) -> tuple[Mark, ...]:
     """Return the marks of what counts; an answer keeps its own as long as it is it."""
     found = []
-    for task, (of, answer) in json.loads(handin["by_hand"] if handin else "{}").items():
+    for task, (of, answer) in json.loads(by_hand).items():
         rows = {row["answer"]: row for row in known if row["task"] == task}
         row, points, proposal = rows.get(answer), None if answer else 0.0, None
         if row is None and rows and answer:
@@ -178,13 +145,10 @@ def marks_of(handin: dict | None, known) -> tuple[Mark, ...]:
     return tuple(found)
 
 
-def points_of(book, exercise: str) -> float:
+def points_of(exercise: str) -> float:
     """Return the points that an exercise has, 0 for one that the course has not."""
     from attncourse_grader.exercises import exercise_of
 
-    query = "SELECT of FROM results WHERE exercise = ? ORDER BY result DESC LIMIT 1"
-    if rows := book.rows(query, exercise):
-        return rows[0]["of"]
     return exercise_of(exercise).points if exercise in modules() else 0.0
 
 
@@ -217,15 +181,6 @@ def stored_record(book, effective: EffectiveGrade) -> dict | None:
         return json.loads(row["record"])
     except (ValueError, RecursionError):
         return None
-
-
-def refusals(book) -> list[dict]:
-    """Return the files that could not be graded and that nothing has replaced."""
-    rows = hand_ins(book)
-    last: dict[str, int] = {}
-    for row in rows:
-        last[row["student"]] = max(row["run"], last.get(row["student"], 0))
-    return [r for r in rows if r["refused"] and r["run"] == last[r["student"]]]
 
 
 def exercises_in(found: list[EffectiveGrade]) -> list[str]:

@@ -13,7 +13,6 @@ from attncourse_grader.records.effective import (
     exercises_in,
     grades_of_class,
     record_of_effective,
-    refusals,
     withdrawn,
 )
 from attncourse_grader.records.lms import (
@@ -113,7 +112,7 @@ def plain_table(book, graded) -> str:
     exercises, table = exercises_in(found), by_student(found)
     of = sum({effective.exercise: effective.of for effective in found}.values())
     remarks: dict[str, list[str]] = {}
-    for refused in refusals(book):
+    for refused in book.rows("SELECT * FROM refusals"):
         says = f"{refused['source']}: {refused['refused']}"
         remarks.setdefault(refused["student"], []).append(says)
     rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]

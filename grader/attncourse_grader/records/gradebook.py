@@ -42,11 +42,8 @@ class Gradebook(Database):
 
     def setting(self, name: str, default=None):
         """Return a setting, as the last run that counts has left it."""
-        found = self.rows(
-            "SELECT value FROM settings JOIN runs USING (run) WHERE name = ? AND NOT "
-            "undone ORDER BY run DESC LIMIT 1",
-            name,
-        )
+        query = "SELECT value FROM current_settings WHERE name = ?"
+        found = self.rows(query, name)
         return json.loads(found[0]["value"]) if found else default
 
     def set(self, name: str, value) -> None:

@@ -42,51 +42,18 @@ def read_penalty(text: str) -> Penalty:
     return Penalty(float(match[1]), match[2] == "%", match[3] or "")
 
 
-class Lateness:
-    """How late hand-ins are, by what is known about when they were handed in.
+def lateness(handin, due: float | None) -> float | None:
+    """Return how many seconds late a hand-in is, None if that is not known.
 
-    That is what tables have said, times in names that a platform has made, and marks of
-    lateness. Deadlines, extensions and the penalty are applied to it whenever grades
-    are worked out, so that a change of them gives the grades that would have been.
+    `due` is the deadline of the exercise; one of the student's own comes before it.
     """
-
-    def __init__(self, book):
-        self.deadlines = book.setting("deadlines", {})
-        penalty = book.setting("penalty", "")
-        self.penalty = read_penalty(penalty) if penalty else None
-        rows = book.rows("SELECT * FROM extensions WHERE until IS NOT NULL")
-        self.extended = {(r["student"], r["exercise"]): r["until"] for r in rows}
-        self.said: dict = {}
-        rows = "SELECT * FROM times JOIN runs USING (run) WHERE NOT undone ORDER BY run"
-        for row in book.rows(rows):
-            key = row["student"], row["exercise"]
-            self.said.setdefault(key, []).append(row)
-
-    def due(self, student: str, exercise: str) -> float | None:
-        """Return the deadline of one student."""
-        own = self.extended.get((student, exercise))
-        return self.deadlines.get(exercise) if own is None else own
-
-    def handed_in(self, handin: dict) -> float | None:
-        """Return when something was handed in, None where nothing tells.
-
-        A file may be seen again and again. The earliest time counts that was told since
-        it was seen first.
-        """
-        places = [(handin["student"], e) for e in ("", handin["exercise"])]
-        rows = [row for place in places for row in self.said.get(place, ())]
-        times = [r["handed_in"] for r in rows if r["run"] >= handin["first_run"]]
-        return min((t for t in (*times, handin["time"]) if t is not None), default=None)
-
-    def of(self, handin: dict) -> float | None:
-        """Return how many seconds late a hand-in is, None if that is not known."""
-        student, exercise = handin["student"], handin["exercise"]
-        due, time = self.due(student, exercise), self.handed_in(handin)
-        if time is not None:
-            return max(0.0, time - due) if due is not None else 0.0
-        if handin["marked_late"] and (student, exercise) not in self.extended:
-            return MARKED
-        return None if due is not None else 0.0
+    extended, time = handin["until"], handin["handed_in"]
+    due = due if extended is None else extended
+    if time is not None:
+        return max(0.0, time - due) if due is not None else 0.0
+    if handin["marked_late"] and extended is None:
+        return MARKED
+    return None if due is not None else 0.0
 
 
 def in_words(seconds: float) -> str:

@@ -1,0 +1,99 @@
+-- What counts of all that the gradebook holds. Runs that were undone do not.
+
+-- Settings as the last run has left them.
+CREATE TEMP VIEW current_settings AS
+SELECT name, value, MAX(run) AS run FROM settings JOIN runs USING (run)
+WHERE NOT undone GROUP BY name;
+
+-- Each content of each student as it was seen last, with its last grade and with the
+-- earliest time at which it was handed in: what a name or a table has said since.
+CREATE TEMP VIEW hand_ins AS
+WITH sightings AS (
+    SELECT
+        run, student, content, source, moodle, place, refused,
+        MIN(run) OVER same AS first_run,
+        MIN(time) OVER same AS time,
+        MIN(marked_late) OVER same AS marked_late,
+        FIRST_VALUE(result) OVER (
+            PARTITION BY student, content ORDER BY result IS NULL, run DESC
+        ) AS result,
+        ROW_NUMBER() OVER (PARTITION BY student, content ORDER BY run DESC) AS age
+    FROM seen JOIN runs USING (run) WHERE NOT undone
+    WINDOW same AS (PARTITION BY student, content)
+), files AS (
+    SELECT sightings.*, exercise, points, of, by_hand, (
+        SELECT MIN(handed_in) FROM times JOIN runs USING (run)
+        WHERE NOT undone AND times.student = sightings.student
+        AND times.exercise IN ('', results.exercise) AND times.run >= first_run
+    ) AS told
+    FROM sightings LEFT JOIN results USING (result) WHERE age = 1
+)
+SELECT *, COALESCE(MIN(time, told), time, told) AS handed_in FROM files;
+
+-- Where each student stands in each exercise. Of several files the one counts that the
+-- latest run saw, of those of one run the one that was handed in last; where no time is
+-- known, the one that has most points.
+CREATE TEMP VIEW standing AS
+WITH ranked AS (
+    SELECT *, ROW_NUMBER() OVER (
+        PARTITION BY student, exercise
+        ORDER BY run DESC, IFNULL(handed_in, 0) DESC, place DESC, points DESC,
+            source DESC
+    ) AS rank
+    FROM hand_ins WHERE result IS NOT NULL
+), places AS (
+    SELECT student, exercise FROM ranked UNION SELECT student, exercise FROM adjustments
+)
+SELECT
+    student, exercise, source, content, result, points, by_hand, handed_in, until,
+    IFNULL(marked_late, 0) AS marked_late,
+    IFNULL(ranked.of, (
+        SELECT of FROM results WHERE exercise = places.exercise
+        ORDER BY result DESC LIMIT 1
+    )) AS of
+FROM places
+LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exercise)
+LEFT JOIN extensions USING (student, exercise)
+ORDER BY student COLLATE NOCASE, student, exercise;
+
+-- Files that could not be graded and that nothing has replaced.
+CREATE TEMP VIEW refusals AS
+WITH last AS (SELECT *, MAX(run) OVER (PARTITION BY student) AS last FROM hand_ins)
+SELECT * FROM last WHERE refused <> '' AND run = last;
+
+-- All runs, in a sentence each.
+CREATE TEMP VIEW all_runs AS
+SELECT printf(
+    'run %d  %s  %d files, %d graded%s%s', run,
+    strftime('%Y-%m-%d %H:%M', started, 'unixepoch', 'localtime'),
+    (SELECT COUNT(*) FROM seen WHERE seen.run = runs.run),
+    (SELECT COUNT(*) FROM results WHERE results.run = runs.run),
+    iif(undone, ', undone', ''), iif(ended IS NULL, ', cut off', '')
+) AS says FROM runs ORDER BY run;
+
+-- All that happened to a student, in a sentence each.
+CREATE TEMP VIEW history AS
+WITH happened AS (
+    SELECT student, 1 AS kind, seen.run AS place, source, started AS made,
+        printf('run %d, ', seen.run) AS before,
+        source || '  ' || CASE
+            WHEN refused <> '' THEN 'not graded: ' || refused
+            WHEN points IS NULL THEN 'not graded'
+            ELSE printf(
+                '%s, %g points, graded in run %d, exercise as of %s', exercise,
+                points, results.run, version
+            )
+        END || iif(undone, ', undone', '') AS says
+    FROM seen JOIN runs USING (run) LEFT JOIN results USING (result)
+    UNION ALL
+    SELECT student, 2, adjustment, '', made, '',
+        printf('by hand: %s %+g. %s', exercise, points, reason)
+    FROM adjustments
+    UNION ALL
+    SELECT student, 3, made, '', made, '',
+        printf('marked: %s, %s: %g points. %s', exercise, task, points, comment)
+    FROM marks
+)
+SELECT student, printf(
+    '%s%s  %s', before, strftime('%Y-%m-%d %H:%M', made, 'unixepoch', 'localtime'), says
+) AS says FROM happened ORDER BY kind, place, source;
