@@ -23,8 +23,8 @@ NOT_DONE = "Not done yet."
 NOT_RUN = "This takes longer, so it is tried when everything before it holds."
 NUMERIC = ("tensor", "array", "number", "list")
 HIDDEN = (
-    "It holds for the inputs of the notebook's own check, but not for other inputs "
-    "that are drawn in the same way."
+    "It holds for the inputs of the notebook's own check, but not for the others with "
+    "which it is graded."
 )
 
 

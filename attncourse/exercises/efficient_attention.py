@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
-from attncourse.exercises.probe import Exercise, Probe, Task, nth
+from attncourse.exercises.probe import VISIBLE_SEEDS, Exercise, Probe, Task, nth
 from attncourse.exercises.run import backward
 from attncourse.training.memory import count_elements
 
@@ -42,6 +42,8 @@ MASK = (
 
 # 5.2 and 5.4: what every efficient attention has to pass
 WIDTH = 8  # of all vectors whose memory is counted
+# Tokens: not even in float16 the scores of one head fit in the 2 GiB of the grader.
+LONG = 36_000
 AXES = {"no leading axes": (0, 0, 0), "one leading axis": (0, 1)}
 AXES |= {"two leading axes": (1, slice(None), slice(1)), "three leading axes": ()}
 
@@ -53,32 +55,48 @@ def _vectors(g, *leading, tokens, d_k, d_v, scale=1):
     return {"query": scale * query, "key": key, "value": value}
 
 
+def _lengths_to_count(g):
+    """Draw a number of tokens and a seed; for hidden inputs a long sequence, too."""
+    tokens, seed = whole(g, 160, 179), whole(g, 0, 999)
+    long = 0 if g.initial_seed() in VISIBLE_SEEDS else LONG
+    return {"tokens": tokens, "seed": seed, "long": long}
+
+
 def _count(*ways):
     """Return a call that counts what an answer makes, each way.
 
-    It counts for so many tokens and for twice as many: the elements of all tensors, and
-    those of the largest. It also returns some rows of every output, by which it is seen
-    that attention was computed.
+    It counts for so many tokens and for twice as many: the elements that are computed,
+    and those of the largest tensor. It also returns some rows of every output, by which
+    it is seen that attention was computed. What is made for a long sequence has to fit
+    into the memory that the process may take.
     """
 
-    def call(answer, tokens, seed):
+    def call(answer, tokens, seed, long):
         generator = torch.Generator().manual_seed(seed)
-        drawn = numbers(generator, 3, 2, 2 * tokens, WIDTH)
-        counts, outputs = [], []
+        drawn = numbers(generator, 3, 2, max(long, 2 * tokens), WIDTH)
+        counts, rows = [], []
+
+        def run(n, inputs, way):
+            output = answer(*inputs, *way)
+            if type(output) is not torch.Tensor:  # another class may compute it later
+                raise TypeError(f"the output is a {type(output).__name__}, no tensor")
+            rows.append(output[:, seed % 9 :: n // 16])
+
         for n in (tokens, 2 * tokens):
             inputs = [x[:, :n].contiguous() for x in drawn]
             for way in ways:
-                run = partial(answer, *inputs, *way)
-                counts.append(count_elements(lambda run=run: outputs.append(run())))
-        rows = torch.cat([output[:, seed % 9 :: 23] for output in outputs], dim=1)
-        made, largest, _ = torch.tensor(counts).T
-        return {"made": made, "largest": largest, "the output": rows}
+                counts.append(count_elements(partial(run, n, inputs, way), inputs))
+        if long:
+            run(long, drawn, ways[seed % len(ways)])
+        _, largest, _, computed = torch.tensor(counts).T
+        found = {"computed": computed, "largest": largest}
+        return found | {"the output": torch.cat(rows, dim=1)}
 
     return call
 
 
 def _growth(values, inputs):
-    once, twice = values["made"].reshape(2, -1)
+    once, twice = values["computed"].reshape(2, -1)
     return (twice / once).max()
 
 
@@ -112,7 +130,7 @@ def _common(scores, axes, ways, counted, limit, limit_in_words, not_needed):
     elements that a tensor may have for each of so many tokens.
     """
     memory = {
-        "draw": lambda g: {"tokens": whole(g, 160, 179), "seed": whole(g, 0, 999)},
+        "draw": _lengths_to_count,
         "call": _count(*counted),
         "weight": 3,
         "compared": ("the output",),
@@ -134,7 +152,8 @@ def _common(scores, axes, ways, counted, limit, limit_in_words, not_needed):
         ),
         Probe(
             f"the largest tensor holds at most {limit_in_words}",
-            "The largest tensor is measured in units of the limit.",
+            "The largest tensor is measured in units of the limit. Buffers kept "
+            f"outside the function count, too. The grader also tries {LONG} tokens.",
             why=f"Nothing here needs a tensor with n² elements: {not_needed}. If it is "
             "a little over: neighbouring queries see almost the same keys, so let many "
             "of them share one copy.",
@@ -147,7 +166,8 @@ def _common(scores, axes, ways, counted, limit, limit_in_words, not_needed):
         Probe(
             "all tensors added up grow with n",
             "The number of tokens is doubled. Measured is the growth of all tensors "
-            "added up, freed ones included.",
+            "added up: also freed ones, results in place and scores in a fused kernel. "
+            f"The grader also tries {LONG} tokens.",
             why="No tensor is too large, but piece by piece elements are made whose "
             "number grows with n²: scores with keys that are not seen, masks, or "
             "copies. An output that grows in a loop is copied by each `torch.cat`.",
@@ -544,7 +564,7 @@ QUALITY = (
 
 
 UNCOUNTED = ("numpy", ".numpy", "threading", "multiprocessing", "concurrent")
-UNCOUNTED += ("torch.sparse*", ".to_sparse")
+UNCOUNTED += ("torch.sparse*", ".to_sparse", ".tolist")
 READ = {  # in the chapter, by the names of the tasks
     "mask": "local-sliding-window-attention",
     "local": "computing-only-the-band",

@@ -1,29 +1,36 @@
 """How much a computation keeps in memory, counted in elements, exactly."""
 
+import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+FUSED = r"aten::_scaled_dot_product_(?!.*backward)"
+
 
 class Elements(NamedTuple):
-    """Numbers that a function made: all together, in one tensor, and at one time."""
+    """Elements of what a function made: together, in one tensor, and at one time."""
 
     made: int
     largest: int
     peak: int
+    computed: int
 
 
-def count_elements(function: Callable[[], object]) -> Elements:
+def count_elements(
+    function: Callable[[], object], inputs: Iterable[torch.Tensor] | None = None
+) -> Elements:
     """Count the elements of the tensors that a function makes.
 
     A tensor counts where PyTorch allocates it. Views, such as transposed, expanded or
     sliced tensors, share the memory of another one and count as nothing; so do results
-    that are written in place or into ``out=``. The counts depend on the computation
-    alone, not on the machine's speed or load, so they can be compared exactly.
+    that are written in place or into ``out=``, but for `computed`. The counts depend on
+    the computation alone, not on the machine's speed or load, so they can be compared
+    exactly.
 
     What is *not* seen: buffers that a kernel allocates and frees inside, such as the
     tiles of PyTorch's fused attention, and everything that happens outside PyTorch.
@@ -33,6 +40,9 @@ def count_elements(function: Callable[[], object]) -> Elements:
     function : callable
         Takes no arguments; called once. Its inputs exist already and do not count.
         Include the backward pass by calling ``backward`` inside.
+    inputs : iterable of torch.Tensor, optional
+        If given, only these exist already. Other memory from outside, such as a buffer
+        that is kept between calls, then counts where it is first used.
 
     Returns
     -------
@@ -42,6 +52,9 @@ def count_elements(function: Callable[[], object]) -> Elements:
         Elements of the largest of them.
     peak : int
         The most elements that existed at one time.
+    computed : int
+        Elements of all results: of new tensors, of what is written in place, every
+        time, and of the scores inside PyTorch's fused attention.
 
     Raises
     ------
@@ -52,33 +65,41 @@ def count_elements(function: Callable[[], object]) -> Elements:
     --------
     >>> x = torch.ones(3, 5)
     >>> count_elements(lambda: ((x + 1) * 2).sum())
-    Elements(made=31, largest=15, peak=30)
+    Elements(made=31, largest=15, peak=30, computed=31)
     """
     if not callable(function):
         raise TypeError(
             "function must be a function without arguments, but got "
             f"{type(function).__name__}. Wrap the call: lambda: layer(x)."
         )
-    with _Counter() as counter:
+    with _Counter(inputs) as counter:
         function()
-    return Elements(counter.made, counter.largest, counter.peak)
+    return Elements(counter.made, counter.largest, counter.peak, counter.computed)
 
 
 class _Counter(TorchDispatchMode):
     """Watches each operation, and each new piece of memory until it is freed."""
 
-    def __init__(self):
+    def __init__(self, inputs):
         super().__init__()
-        self.made = self.largest = self.now = self.peak = 0
+        self.made = self.largest = self.now = self.peak = self.computed = 0
         self.known = {}
+        self.outside_counts = inputs is not None
+        for tensor in inputs or ():
+            self._know(tensor, new=False)
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         for tensor in _tensors((args, kwargs)):
-            self._know(tensor, new=False)
-        result = operation(*args, **kwargs)
+            self._know(tensor, new=self.outside_counts)
+        result, before = operation(*args, **kwargs), self.made
         for tensor in _tensors(result):
             self._know(tensor, new=True)
+        written = _overwritten(operation, args, kwargs)
+        self.computed += self.made - before + sum(x.numel() for x in written)
+        if re.match(FUSED, operation._schema.name):
+            query, key = args[:2]
+            self.computed += query.shape[:-1].numel() * key.shape[-2]
         return result
 
     def _know(self, tensor, new):
@@ -103,3 +124,12 @@ class _Counter(TorchDispatchMode):
 
 def _tensors(tree):
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _overwritten(operation, args, kwargs):
+    """Return the tensors that an operation has written to in place."""
+    expected = operation._schema.arguments
+    given = {a.name: x for a, x in zip(expected, args, strict=False)} | kwargs
+    return _tensors(
+        [given.get(a.name) for a in expected if a.alias_info and a.alias_info.is_write]
+    )

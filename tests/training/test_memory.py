@@ -46,7 +46,33 @@ def views_and_results_in_place(x):
     ],
 )
 def test_what_is_new_counts_and_what_is_freed_leaves_the_peak(function, counted):
-    assert count_elements(lambda: function(X)) == counted
+    assert count_elements(lambda: function(X))[:3] == counted
+
+
+@pytest.mark.parametrize(
+    ("function", "computed"),
+    [
+        (chain, 150),
+        (views_and_results_in_place, 30),
+        (lambda x: [OUT.mul_(2) for _ in range(10)], 150),
+        (lambda x: OUT[0].copy_(x[0]), 5),
+        (lambda x: OUT.expand(4, 3, 5), 0),
+        (
+            lambda x: F.scaled_dot_product_attention(*[x[None, None]] * 3),
+            18 + 9,
+        ),  # 3 sums
+    ],
+)
+def test_results_in_place_and_scores_of_fused_attention_are_computed(
+    function, computed
+):
+    assert count_elements(lambda: function(X)).computed == computed
+
+
+def test_of_memory_from_outside_only_inputs_do_not_count():
+    assert count_elements(lambda: X + OUT, [X, OUT]).made == 15
+    assert count_elements(lambda: X + OUT[1:2], [X]) == (30, 15, 30, 15)
+    assert count_elements(lambda: OUT.mul_(X), []).largest == 15
 
 
 def test_counting_twice_gives_the_same():
