@@ -9,6 +9,7 @@ import os
 import sys
 import textwrap
 import types
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from attncourse.exercises.compare import (
@@ -36,7 +37,7 @@ OTHER_INPUTS = (
 
 
 @contextmanager
-def attempt():
+def attempt() -> Iterator[None]:
     """Run a block that uses an answer; say so quietly where it is not done yet."""
     try:
         yield
@@ -75,7 +76,7 @@ class Checks:
     def __init__(self, exercise: Exercise):
         self.exercise = exercise
 
-    def check(self, name: str, *answers) -> None:
+    def check(self, name: str, *answers: Callable) -> None:
         """Check the answer to one task and print what was found.
 
         `answers` are the functions or classes that the task asks for, in its order.
