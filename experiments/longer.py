@@ -4,10 +4,12 @@
     python experiments/longer.py --seeds 0    one seed only
 
 The models are those of the chapter on positions: two layers of width 48, trained on
-texts of 32 tokens of the Markov language with recall. Three parts are recorded:
+texts of 32 tokens of the Markov language with recall. Four parts are recorded:
 
-- "rates": every scheme trained at several learning rates with one seed, tested at 1, 2,
-  4 and 8 times the length, so that none is judged at a rate that suits another;
+- "schemes": every scheme at one learning rate, tested at 1, 2, 4 and 8 times the
+  length, and at 8 times with the far tokens hidden ("window") or cut off ("restarted");
+- "rates": every scheme trained at several learning rates with one seed, so that none is
+  judged at a rate that suits another;
 - "stretched": models with rotary positions whose angles are rescaled for 8 times the
   length, and models with ALiBi; before and after fine-tuning on texts of that length;
 - "ramps": the upper bound `fast` of YaRN, before fine-tuning, on texts of their own.
@@ -117,15 +119,32 @@ def stretched_excess(seed, rotation, steps=0, *, test_seed=7):
     return excess(model, test_seed)
 
 
+def tested(scheme, seed):
+    """Train with one seed and measure, with far tokens hidden or cut off too."""
+    model = trained(scheme, seed)
+    tokens, kind = draw(96, max(LENGTHS), seed=7)
+    near = torch.ones(max(LENGTHS) - 1, max(LENGTHS) - 1, dtype=torch.bool)
+    near[:, :-31] = False
+    window = last_losses(model, tokens, kind, near)
+    restarted = last_losses(model, tokens[:, -TRAINED:], kind[:, -TRAINED:])
+    found = {"window": window, "restarted": restarted}
+    return excess(model) | {k: round(v.mean().item(), 4) for k, v in found.items()}
+
+
 @torch.no_grad()
+def last_losses(model, tokens, kind, mask=None):
+    """Return the last 31 losses of each text above the entropy, (texts, 31)."""
+    logits = model(tokens[:, :-1], mask).transpose(1, 2)
+    loss = F.cross_entropy(logits, tokens[:, 1:], reduction="none")
+    return (loss - markov_recall_losses(tokens, kind, **LANGUAGE)[:, 1:])[:, -31:]
+
+
 def excess(model, seed=7):
     """Return the losses above the entropy, for each length: all tokens, answers."""
     found = {"all": [], "answers": []}
     for length in LENGTHS:
         tokens, kind = draw(96, length, seed=seed)
-        logits = model(tokens[:, :-1]).transpose(1, 2)
-        loss = F.cross_entropy(logits, tokens[:, 1:], reduction="none")
-        loss = (loss - markov_recall_losses(tokens, kind, **LANGUAGE)[:, 1:])[:, -31:]
+        loss = last_losses(model, tokens, kind)
         found["all"].append(round(loss.mean().item(), 4))
         answers = loss[kind[:, -31:] == RECALL].mean().item()
         found["answers"].append(round(answers, 4))
@@ -145,6 +164,9 @@ def main():
             measure = partial(excess_at, scheme, rate)
             rows.row("rates", measure, scheme=scheme, rate=rate, seed=0)
     for seed in options.seeds:
+        for scheme in SCHEMES:
+            measure = partial(tested, scheme, seed)
+            rows.row("schemes", measure, scheme=scheme, seed=seed)
         for scheme, how in rotations().items():
             for steps in TUNING_STEPS:
                 measure = partial(stretched_excess, seed, how, steps)
