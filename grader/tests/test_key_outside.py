@@ -366,7 +366,7 @@ def attention_scores(query, key):
     task = grade(code)["scores"]
     assert task.points == 0
     assert task.verdicts[0].example == ()  # hidden inputs are not shown
-    assert "not for other inputs" in " ".join(task.verdicts[0].sentences)
+    assert "not for the others" in " ".join(task.verdicts[0].sentences)
 
 
 def test_a_forbidden_answer_costs_its_own_task_and_no_other(grade):

@@ -210,7 +210,7 @@ def by_keyboard(address, playwright):
             page.focus("#points")
             for key in ("3", ".", "5", "Tab", "o", "k", "Enter"):
                 page.keyboard.press(key)
-            page.wait_for_function("document.querySelector('#who').innerText > 'bob'")
+            playwright.expect(page.locator("#who")).to_contain_text("bob")
             assert page.inner_text("#said") == "Kept. Not marked yet."
             page.keyboard.press("PageUp")
             assert page.input_value("#comment") == "ok"
