@@ -309,7 +309,7 @@ def test_who_left_the_class_list_is_left_out_of_tables_and_kept(
         notebook(tmp_path / "in" / f"{name}.ipynb", extra=name)
     table = tmp_path / "class.csv"
     table.write_text("student\nada\ngrace\n")
-    grade("--students", str(table))
+    assert grade("--students", str(table)) == 0
     table.write_text("student\nada\n")
     grade("--students", str(table))
     assert "left out of tables: grace" in capsys.readouterr().err
