@@ -165,7 +165,7 @@ def test_positions_are_those_of_the_layers():
         expected = bias(1, 50, query_offset=20)[widget.head, 0].detach()
         seen = [widget.value(20, key - 20, "T5 bias") for key in range(50)]
         np.testing.assert_allclose(seen, expected, atol=1e-3)
-        expected = alibi_bias(8, 1, 50, query_offset=20)[widget.head, 0]
+        expected = alibi_bias(8, 21, 50)[widget.head, 20]
         seen = [widget.value(20, key - 20, "ALiBi") for key in range(50)]
         np.testing.assert_allclose(seen, expected, atol=1e-6)
 
