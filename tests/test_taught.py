@@ -8,7 +8,7 @@ import pytest
 from mdit_py_plugins.anchors.index import slugify
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "book" / "mended.md"
+PAGE = ROOT / "book" / "corrected.md"
 ITEMS = {
     f"{document}{number}"
     for document, last in {"A": 11, "B": 2, "C": 18, "X": 5, "D": 5, "E": 4}.items()
