@@ -51,11 +51,9 @@ from attncourse.models import transformer as lm
 from attncourse.models import translation as nmt
 from attncourse.training import (
     applications,
-    memory,
     metrics,
     probing,
     reporting,
-    timing,
     train,
     train_side_by_side,
 )
@@ -449,16 +447,6 @@ def test_measures_and_pictures_take_tensors_from_the_gpu(gpu, capsys):
         np.testing.assert_array_equal(image, weights[0].cpu().numpy())
     plot_mask(CAUSAL)
     plt.close("all")
-
-
-def test_counts_are_those_of_the_cpu():
-    def counts():
-        elements = memory.count_elements(lambda: (X @ X.mT).softmax(-1).sum())
-        return elements, timing.count_operations_between((X * 2).sum(), X)
-
-    on_cpu = counts()
-    with pretend_gpu():
-        assert counts() == on_cpu
 
 
 def test_widgets_take_models_and_tables_from_the_gpu(gpu):

@@ -99,15 +99,3 @@ def test_negation_is_part_of_the_last_word_of_the_verb(pairs):
 def test_only_roman_letters_with_macrons_are_used(pairs):
     letters = set("abcdefghijklmnopqrstuvwxyzāīūēō.,")
     assert {c for p in pairs for w in p.target for c in w} <= letters
-
-
-def test_counting_words_fit_what_is_counted():
-    from attncourse.data.languages.lexicon import NOUNS
-
-    counts = {n.name: n.japanese_counts for n in NOUNS}
-    assert counts["woman"] == ("futari", "sannin")
-    assert counts["mouse"] == ("nihiki", "sanbiki")
-    assert counts["horse"] == ("nitō", "santō")
-    assert counts["apple"] == ("futatsu", "mittsu")
-    assert counts["bird"] is None
-    assert counts["car"] is None
