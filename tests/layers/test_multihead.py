@@ -204,9 +204,3 @@ def test_grouped_queries_equal_full_heads_with_repeated_keys_and_values(rng):
         torch.testing.assert_close(ours, theirs)
         if need_weights:
             torch.testing.assert_close(own, their_own)
-
-
-def test_grouped_queries_keep_fewer_keys_and_values():
-    layer = MultiHeadAttention(12, 6, num_kv_heads=2)
-    key, value = layer.project(torch.zeros(3, 5, 12), torch.zeros(3, 5, 12))
-    assert key.shape == value.shape == (3, 2, 5, 2)
