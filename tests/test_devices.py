@@ -96,6 +96,7 @@ Q, K, V = (torch.randn(2, 3, 17, 4, generator=RNG, requires_grad=True) for _ in 
 X = torch.randn(2, 11, 12, generator=RNG, requires_grad=True)
 BIAS = torch.randn(3, 17, 17, generator=RNG)
 WORDS = torch.randint(1, 7, (2, 11), generator=RNG)
+PRESENT = masks.create_padding_mask(WORDS)
 PADDED = torch.tensor([[3, 4, 5, 6, 2], [5, 3, 2, 0, 0]])
 TEXTS = torch.randint(1, 7, (2, 5, 6), generator=RNG)
 PLACE = torch.tensor([2, -1])
@@ -105,25 +106,18 @@ BLOCKS |= sparse.global_blocks(6, 1)
 T5 = relative.T5RelativeBias(3, 8, 10)
 
 
-def near(**options):
-    return local.local_attention(Q, K, V, **options)
-
-
-def near_in_blocks(**options):
-    return local.local_attention_in_blocks(Q, K, V, **options)
-
-
 CASES = {
     "masks": lambda: core.masked_softmax(
-        BIAS[:2, None, :5, :5],
-        masks.create_padding_mask(PADDED)
-        & masks.create_causal_mask(5, device=PADDED.device),
+        BIAS[:2, None, :5, :5], masks.create_padding_mask(PADDED) & CAUSAL[:5, :5]
     ),
     "attention": lambda: core.scaled_dot_product_attention(Q, K, V, CAUSAL, bias=BIAS),
     "fused": lambda: core.fused_attention(Q, K, V, CAUSAL, bias=BIAS),
     "blockwise": lambda: blockwise.blockwise_attention(Q, K, V, CAUSAL, block_size=3),
-    "local": lambda: [near(window=4, causal=True), near(window=3), near(window=40)],
-    "local in blocks": lambda: [near_in_blocks(window=4), near_in_blocks(window=40)],
+    "local": lambda: [
+        attend(Q, K, V, window=window, causal=window == 4)
+        for attend in (local.local_attention, local.local_attention_in_blocks)
+        for window in (3, 4, 40)
+    ],
     "block-sparse": lambda: sparse.block_sparse_attention(
         Q, K, V, BLOCKS, block_size=3, causal=True
     ),
@@ -155,15 +149,11 @@ CASES = {
         built(multihead.MultiHeadAttention, 12, 6, num_kv_heads=2, rotary=True)(
             X, X, X, CAUSAL_X, need_weights=False
         ),
-        built(multihead.CausalSelfAttention, 12, 3, 13)(
-            X, masks.create_padding_mask(WORDS)
-        ),
+        built(multihead.CausalSelfAttention, 12, 3, 13)(X, PRESENT),
     ],
     "additive": lambda: built(scores.AdditiveAttention, 12, 12, 4)(X, X[:, :3]),
     "multiplicative": lambda: [
-        built(scores.MultiplicativeAttention, 12, 12, method)(
-            X, X[:, :3], masks.create_padding_mask(WORDS)
-        )
+        built(scores.MultiplicativeAttention, 12, 12, method)(X, X[:, :3], PRESENT)
         for method in scores.METHODS
     ],
     "feed-forward": lambda: built(feedforward.FeedForward, 12, 7)(X),
@@ -344,36 +334,31 @@ def test_training_moves_what_it_is_given(gpu):
     assert losses[0] == losses[1] == train(language_model(), progress=False, **how)
 
 
+def translation_loss(model, source, target):
+    return seq2seq.sequence_loss(model(source, target).float(), target)
+
+
 def reading_loss(model, question, context, place):
     return qa.span_loss(*model(question, context), place, place)
 
 
+def salience_loss(model, texts):
+    return summary.salience_loss(model(texts), texts[..., 0] > 2)
+
+
 def runs_in_mixed_precision():
-    """Return models, their losses and batches."""
+    """Yield models, their losses and batches."""
     recurring = built(recurrent.RecurrentSeq2Seq, 7, 7, 6, attention="dot")
-    return [
-        *(
-            (model, lambda m, s, t: seq2seq.sequence_loss(m(s, t).float(), t), data)
-            for model in (*translators(), recurring)
-            for data in [(PADDED, PADDED[:, :4])]
-        ),
-        (language_model(), next_token_loss, words_of(0)),
-        (
-            built(qa.QATransformer, 7, 12, 3),
-            reading_loss,
-            (WORDS[:, :5], WORDS, PLACE),
-        ),
-        (
-            built(summary.SelfAttentionSummarizer, 7, 12, 3),
-            lambda model, x: summary.salience_loss(model(x), x[..., 0] > 2),
-            (TEXTS,),
-        ),
-    ]
+    for model in (*translators(), recurring):
+        yield model, translation_loss, (PADDED, PADDED[:, :4])
+    yield language_model(), next_token_loss, words_of(0)
+    yield built(qa.QATransformer, 7, 12, 3), reading_loss, (WORDS[:, :5], WORDS, PLACE)
+    yield built(summary.SelfAttentionSummarizer, 7, 12, 3), salience_loss, (TEXTS,)
 
 
 @pytest.mark.parametrize("index", range(7))
 def test_models_train_in_mixed_precision(index):
-    model, loss_of, batch = runs_in_mixed_precision()[index]
+    model, loss_of, batch = list(runs_in_mixed_precision())[index]
 
     def mixed(model, *batch):
         with torch.autocast("cpu", dtype=torch.bfloat16):

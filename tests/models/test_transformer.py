@@ -142,6 +142,14 @@ def test_what_stands_in_the_padding_changes_nothing(rng):
     assert (without - ours(tokens))[0][real[0]].abs().max() > 1e-3
 
 
+@pytest.mark.parametrize("positions", ["rotary", None])
+def test_padding_on_the_left_is_the_same_as_no_padding(rng, positions):
+    ours, tokens = model(positions=positions), example_tokens(rng)
+    padded = torch.cat([torch.zeros(BATCH, 3, dtype=torch.int64), tokens], dim=1)
+    output = ours(padded, create_padding_mask(padded))[:, 3:]
+    torch.testing.assert_close(output, ours(tokens))
+
+
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("options", [{}, {"feedforward_dim": 0, "causal": False}])
 @pytest.mark.parametrize("off", [[], [5], range(LAYERS * HEADS)])
@@ -196,6 +204,7 @@ test_input_that_does_not_fit_is_named = refuses(
     (lambda: model()(OK[0]), "must have 2 axes"),
     (lambda: model()(OK.repeat(1, 2)), "larger max_len"),
     (lambda: model()(OK * VOCAB), "must hold ids from 0 to 12"),
+    (lambda: model()(-OK), "must hold ids from 0 to 12"),
     (lambda: model()(OK, mask=MASK.float()), TypeError, "boolean"),
     (lambda: model()(OK, mask=MASK), "broadcast"),
     (lambda: model()(OK, active_heads=[True]), TypeError, "boolean tensor"),

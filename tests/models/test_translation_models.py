@@ -172,6 +172,14 @@ def test_padding_of_the_target_does_not_count_in_the_loss(rng, kind):
     torch.testing.assert_close(sequence_loss(model(source, wide), wide), loss)
 
 
+def test_the_decoder_starts_from_what_the_encoder_read(rng):
+    model = make("recurrent")
+    source, _ = example(rng)
+    *_, (hidden, _cell), _ = model.encode(source)
+    assert hidden.shape == (2, BATCH, D_MODEL)
+    assert (hidden[:, 0] - hidden[:, 1]).abs().max() > 1e-3
+
+
 test_bad_input_is_named = refuses(
     (lambda s, t: (s + 20, t), "source must hold ids from 0 to 10"),
     (lambda s, t: (s, t + 20), "target must hold ids from 0 to 6"),
