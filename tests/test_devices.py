@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 import re
 from pathlib import Path
+from unittest.mock import patch
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -330,8 +331,10 @@ def test_training_moves_what_it_is_given(gpu):
     how = {"batch_of": words_of, "loss_of": next_token_loss, "steps": 6}
     how |= {"device": gpu, "validate": lambda model: 1.0}
     runs = [{"model": language_model(), **how} for _ in range(2)]
-    losses = train_side_by_side(runs, progress=False)
-    assert losses[0] == losses[1] == train(language_model(), progress=False, **how)
+    model, losses = language_model(), train_side_by_side(runs, progress=False)
+    with patch.object(model, "to", wraps=model.to) as moved:
+        assert losses[0] == losses[1] == train(model, progress=False, **how)
+    moved.assert_called_once_with(gpu)
 
 
 def translation_loss(model, source, target):

@@ -108,7 +108,7 @@ def flat(measures, at=""):
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_model_reproduces_each_of_its_stated_measures(name, measure):
+def test_a_shipped_model_reproduces_its_stated_measures(name, measure):
     assert (FOLDER / f"{name}.safetensors").stat().st_size <= 2 * MEGABYTE
     model, record = load_model(name)
     found = dict(flat(measure[name](name, model, record)))

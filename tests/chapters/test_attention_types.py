@@ -16,7 +16,7 @@ def chapter():
     """Return the names which the NumPy definitions of the chapter bind."""
     names = {"np": np}
     for cell in nbformat.read(CHAPTER, as_version=4).cells:
-        wanted = ("def softmax(", "def self_attention(", "def wrong_masking(")
+        wanted = ("def softmax(", "def self_attention(")
         if cell.cell_type == "code" and cell.source.startswith(wanted):
             definition = cell.source.split("\n\n\n")[0]
             exec(definition, names)
@@ -39,15 +39,6 @@ def test_self_attention_is_that_of_the_package(chapter, numbers, masked):
     np.testing.assert_allclose(output, expected[0])
     np.testing.assert_allclose(weights, expected[1])
     assert output.shape == (7, 5)  # d_v, not d_model
-
-
-def test_the_wrong_masking_is_right_until_a_row_is_empty(chapter):
-    scores = np.random.default_rng(1).normal(size=(3, 5))
-    mask = np.array([[1, 1, 0, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]])
-    weights = chapter["wrong_masking"](scores, mask)
-    hidden = np.where(mask[:2] == 1, scores[:2], -np.inf)
-    np.testing.assert_allclose(weights[:2], attncourse.softmax(hidden))
-    np.testing.assert_allclose(weights[2], 1 / 5)
 
 
 def test_the_counts_of_operations_are_those_that_pytorch_counts():
