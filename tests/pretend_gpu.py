@@ -21,7 +21,7 @@ GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 FACTORIES = {*_device_constructors(), torch.from_numpy}
 NO_SCALARS = {"cat", "stack", "embedding", "index_select", "gather", "scatter"}
 PACKING = {"_pack_padded_sequence", "_pad_packed_sequence"}
-MIXED = {"copy_", "__setitem__", "gru", "lstm", *PACKING}
+MIXED = {"copy_", "__setitem__", *PACKING}
 
 
 class Host(torch.Tensor):
@@ -35,6 +35,8 @@ def place_of(tensor):
 
 def _check(name, tensors):
     """Raise what PyTorch raises where the devices of arguments do not fit."""
+    if name in ("gru", "lstm"):  # the sizes of packed batches lie on the CPU
+        tensors = [x for x in tensors if x.is_floating_point()]
     host = [isinstance(x, Host) for x in tensors]
     if name == "_pack_padded_sequence" and not host[1]:
         raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor")

@@ -278,6 +278,7 @@ PLANTED = {
     "index": lambda: torch.zeros(7)[WORDS],
     "generator": lambda: torch.rand(2, device=X.device, generator=torch.Generator()),
     "NumPy": lambda: np.asarray(WORDS),
+    "state": lambda: built(nn.GRU, 12, 3)(X, torch.zeros(1, 11, 3)),
     "lengths": lambda: nn.utils.rnn.pack_padded_sequence(X, WORDS[0, :2]),
 }
 
