@@ -28,11 +28,6 @@ def test_names_that_readers_know_are_importable(name):
     assert getattr(attncourse, name).__doc__
 
 
-def test_all_public_names_exist():
-    for name in attncourse.__all__:
-        assert getattr(attncourse, name) is not None
-
-
 @pytest.mark.parametrize("package", [attncourse, attncourse_data, attncourse_viz])
 def test_an_unknown_name_is_an_attribute_error(package):
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

@@ -90,13 +90,10 @@ def test_planted_myst_is_found(planted):
 
 
 @pytest.mark.parametrize(
-    "planted", ["a fault in circulation", "switch one head off", "the key maps"]
+    "planted",
+    ["in circulation", "switch one head off", "key maps", "normalized", "modeling"],
 )
-def test_a_planted_term_is_found(planted):
-    assert len(found_in(planted, HOMEMADE)) == 1
-
-
-@pytest.mark.parametrize("planted", ["normalized", "color", "modeling"])
-def test_a_planted_american_spelling_is_found(planted):
-    assert len(found_in(planted, AMERICAN)) == 1
-    assert found_in(f"`{planted}` and [x](a/{planted})", AMERICAN) == []
+def test_a_planted_word_is_found_in_prose_alone(planted):
+    patterns = [*HOMEMADE, *AMERICAN]
+    assert len(found_in(f"It is {planted}.", patterns)) == 1
+    assert found_in(f"`{planted}` and [x](a/{planted.split()[0]})", patterns) == []

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncourse import masked_softmax, scaled_dot_product_attention
+from attncourse import scaled_dot_product_attention
 from attncourse.layers.core import fused_attention
 from tests.refusing import generator, refuses
 
@@ -148,11 +148,6 @@ def test_the_fused_path_gives_the_same_output_and_gradient(rng, with_mask, with_
         results.append([output, *(t.grad for t in tensors)])
     for ours, fused in zip(*results, strict=True):
         torch.testing.assert_close(ours, fused, atol=5e-6, rtol=1e-5)
-
-
-def test_masked_softmax_without_a_mask_is_the_softmax(rng):
-    scores = torch.randn(QUERIES, KEYS, generator=rng)
-    torch.testing.assert_close(masked_softmax(scores), scores.softmax(-1))
 
 
 test_bad_input_is_named = refuses(

@@ -5,12 +5,12 @@ from itertools import product
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attncourse.layers.blockwise import blockwise_attention
 from attncourse.layers.linear import linear_attention
 from attncourse.layers.local import local_attention, local_attention_in_blocks
 from attncourse.layers.sparse import block_sparse_attention, window_blocks
+from attncourse.training.memory import count_elements
 from tests.layers.attending import assert_same_gradients, draw
 from tests.refusing import generator, refuses
 
@@ -79,20 +79,6 @@ def test_half_precision_is_within_its_rounding(rng, name, dtype):
         assert difference.max() <= 32 * eps
 
 
-class LargestTensor(TorchDispatchMode):
-    """Notes the entries, in memory too, of the largest tensor that is made."""
-
-    largest = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, torch.Tensor):
-                memory = tensor.untyped_storage().nbytes() // tensor.element_size()
-                self.largest = max(self.largest, tensor.numel(), memory)
-        return result
-
-
 def sparse(blocks, *inputs):
     return block_sparse_attention(*inputs, blocks, block_size=32)
 
@@ -115,19 +101,17 @@ ALL_BLOCKS = torch.ones(128, 128, dtype=torch.bool)
 )
 def test_memory_does_not_grow_with_the_square(rng, attend, most):
     inputs = [torch.randn(4096, 16, generator=rng).requires_grad_() for _ in "qkv"]
-    with LargestTensor() as memory:
-        attend(*inputs).sum().backward()
-    assert memory.largest <= 4096 * most  # in full: 4096²
+    made = count_elements(lambda: attend(*inputs).sum().backward())
+    assert made.largest <= 4096 * most  # in full: 4096²
 
 
 @pytest.mark.parametrize("name", ["local", "local in blocks"])
 def test_a_window_beyond_the_sequence_makes_no_large_tensor(rng, name):
     inputs = draw(rng, (), 31)
-    with LargestTensor() as memory:
-        output = ALL[name](*inputs, window=10**9)
-    assert memory.largest < 2**15
+    attend = partial(ALL[name], *inputs, window=10**9)
+    assert count_elements(attend).largest < 2**15
     full = torch.nn.functional.scaled_dot_product_attention(*inputs)
-    torch.testing.assert_close(output, full)
+    torch.testing.assert_close(attend(), full)
 
 
 @pytest.mark.parametrize("name", ["local", "blockwise"])

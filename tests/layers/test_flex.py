@@ -6,9 +6,8 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from attncourse.layers import flex, local
 from attncourse.layers.local import local_attention, local_attention_in_blocks
-from tests.pretend_gpu import pretend_gpu
+from tests.pretend_gpu import CPU, GPU, pretend_gpu
 
-CPU = torch.device("cpu")
 LISTS = [
     f"{whole}{side}_{what}"
     for whole in ("", "full_")
@@ -58,12 +57,13 @@ def test_equals_the_other_ways(rng, eager, leading, window, causal):
     assert not flex._Failed.once
 
 
-def test_it_is_for_long_inputs_in_half_precision_on_a_gpu():
-    def suits(*shape, dtype=torch.bfloat16, device="cuda"):
+def test_it_is_for_long_inputs_in_half_precision_on_a_gpu(monkeypatch):
+    def suits(*shape, dtype=torch.bfloat16, device=GPU):
         x = torch.zeros(shape, dtype=dtype, device=device)
         return flex.suits_flex(x, x)
 
-    assert not suits(1, 4096, 64, device="cpu")
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (8, 0))
+    assert not suits(1, 4096, 64, device=CPU)
     with pretend_gpu():
         assert suits(1, 4096, 64)
         assert suits(4096, 128, dtype=torch.float16)

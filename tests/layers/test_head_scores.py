@@ -31,12 +31,6 @@ def random_tokens(rng, symbols=3):
     return torch.randint(symbols, (BATCH, TOKENS), generator=rng)
 
 
-def uniform(n):
-    """Return the causal weights of a head that looks everywhere alike."""
-    past = torch.ones(n, n, dtype=torch.float64).tril()
-    return (past / past.sum(dim=-1, keepdim=True))[None, None]
-
-
 def loop_score(weights, tokens, wanted):
     """Average over queries with a wanted key, one head and one sequence at a time."""
     scores = []
@@ -82,7 +76,9 @@ def test_first_token_score_leaves_out_the_first_query():
 
 def test_entropy_of_uniform_attention_is_the_mean_logarithm_of_the_keys():
     expected = sum(math.log(i + 1) for i in range(TOKENS)) / TOKENS
-    assert attention_entropy(uniform(TOKENS)).item() == pytest.approx(expected)
+    past = torch.ones(TOKENS, TOKENS, dtype=torch.float64).tril()
+    weights = (past / past.sum(dim=-1, keepdim=True))[None, None]
+    assert attention_entropy(weights).item() == pytest.approx(expected)
 
 
 def test_entropy_is_zero_for_one_key_and_for_a_head_that_is_switched_off():

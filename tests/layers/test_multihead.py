@@ -139,15 +139,6 @@ def test_self_attention_equals_the_numpy_version(rng):
         torch.testing.assert_close(ours.detach(), torch.as_tensor(numpy))
 
 
-def test_it_runs_under_automatic_mixed_precision(rng):
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        output, weights = layer()(*example(rng))
-    assert output.isfinite().all()
-    torch.testing.assert_close(
-        weights.float().sum(-1), torch.ones(BATCH, HEADS, QUERIES), atol=0.02, rtol=0
-    )
-
-
 def test_an_empty_batch_gives_an_empty_result(rng):
     output, weights = layer()(*(t[:0] for t in example(rng)))
     assert output.shape == (0, QUERIES, D_MODEL)
@@ -190,10 +181,8 @@ test_bad_input_to_self_attention_is_named = refuses(
     (lambda: PAST(torch.zeros(2, 8, 33)), "x has 8 tokens, .* at most 7"),
     (lambda: PAST(torch.zeros(8, 33)), "x must have 3 axes"),
     (lambda: PAST(torch.zeros(2, 5, 32)), "33 entries"),
-    (lambda: PAST(torch.zeros(2, 5, 33).int()), TypeError, "floating point"),
     (lambda: SelfAttention(D_HEAD)(torch.zeros(5)), "at least 2 axes"),
     (lambda: SelfAttention(D_HEAD)(torch.zeros(5, 3)), "11 entries"),
-    (lambda: SelfAttention(D_HEAD)(torch.zeros(5, 11).int()), TypeError, "floating"),
 )
 
 
@@ -215,9 +204,3 @@ def test_grouped_queries_equal_full_heads_with_repeated_keys_and_values(rng):
         torch.testing.assert_close(ours, theirs)
         if need_weights:
             torch.testing.assert_close(own, their_own)
-
-
-def test_grouped_queries_keep_fewer_keys_and_values():
-    layer = MultiHeadAttention(12, 6, num_kv_heads=2)
-    key, value = layer.project(torch.zeros(3, 5, 12), torch.zeros(3, 5, 12))
-    assert key.shape == value.shape == (3, 2, 5, 2)

@@ -174,18 +174,15 @@ test_wrong_constructor_arguments_are_named = refuses(
     run=lambda arguments: RecurrentSeq2Seq(**SIZES | arguments),
 )
 test_wrong_sources_are_named = refuses(
-    ([[1, 2]], TypeError, "source must be a tensor of integer ids.*list"),
     (torch.ones(3, 7), TypeError, "source must be .*float32.*long"),
     (torch.ones(7).long(), r"source must have 2 axes.*\(7,\)"),
     (torch.ones(3, 0).long(), "at least one id"),
     (torch.full((3, 7), 13), "ids from 0 to 12.*13 to 13"),
-    (torch.full((3, 7), -1), "ids from 0 to 12.*-1 to -1"),
     (torch.tensor([[0, 1]]), "padded on the right, but id 0"),
     run=lambda source: make("general")(source, make_target()),
 )
 test_wrong_targets_are_named = refuses(
     (torch.full((3, 5), 11), "target must hold ids from 0 to 10"),
-    (torch.ones(3, 5), TypeError, "target must be a tensor of integer ids"),
     (torch.ones(2, 5).long(), r"same batch.*\(3, 7\).*\(2, 5\)"),
     run=lambda target: make("general")(make_source(), target),
 )

@@ -156,10 +156,6 @@ test_runs_that_cannot_go_side_by_side_are_refused = refuses(
 )
 
 
-def test_no_runs_give_no_losses():
-    assert train_side_by_side([], progress=False) == []
-
-
 def test_one_at_a_time_may_draw():
     alone = [train(**run, progress=False) for run in dropping()]
     assert train_side_by_side(dropping(), at_once=1, progress=False) == alone

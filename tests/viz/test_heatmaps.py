@@ -38,16 +38,13 @@ def test_annotations_are_the_weights():
     assert [t.get_text() for t in ax.texts] == ["0.25", "0.75", "1.00", "0.00"]
 
 
-def test_a_given_axes_is_used():
-    _, axes = plt.subplots(1, 2)
+def test_a_given_axes_is_used_and_gets_a_scale_on_request():
+    figure, axes = plt.subplots(1, 2)
     assert plot_attention(weights()[0], ax=axes[1], title="here") is axes[1]
+    plot_attention(weights()[0], ax=axes[1], title="here", colorbar=True)
+    assert len(figure.axes) == 3
     assert axes[1].get_title() == "here"
     assert not axes[0].get_images()
-
-
-def test_a_scale_is_added_on_request():
-    ax = plot_attention(weights()[0], colorbar=True)
-    assert len(ax.figure.axes) == 2
 
 
 def test_each_head_gets_a_picture():

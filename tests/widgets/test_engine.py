@@ -80,6 +80,7 @@ def test_translations_equal_those_of_pytorch(page, translator):
     assert_equal(model, sentences, page.evaluate(TRANSLATE, given))
 
 
+@pytest.mark.parametrize("translator", ["french"], indirect=True)
 def test_heads_switched_off_write_nothing(page, translator):
     model, coded, sentences = translator
     off = ["encoder.0.1", "encoder.1.3", "decoder.0.0", "cross.0.2"]
@@ -102,6 +103,7 @@ def test_heads_switched_off_write_nothing(page, translator):
     assert [r["tokens"] for r in whole] != [r["tokens"] for r in results]
 
 
+@pytest.mark.parametrize("translator", ["french"], indirect=True)
 @pytest.mark.parametrize("temperature", [0.3, 3.0])
 def test_the_temperature_divides_all_scores(page, translator, temperature):
     model, coded, sentences = translator

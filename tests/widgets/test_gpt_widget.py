@@ -68,7 +68,3 @@ def test_tokens_logits_weights_and_vectors_equal_those_of_pytorch(tab, off):
                 row = np.reshape(step[layer], (model.num_heads, i + 1))[head]
                 theirs = weights[layer][0, head, i, : i + 1].numpy()
                 assert np.abs(row - theirs).max() < 1e-4
-
-
-def test_the_weights_are_small():
-    assert len(weights_file("gpt")) < 2e6
