@@ -10,55 +10,56 @@ takes about a minute on one core.
 import argparse
 import time
 
-import torch
-from translation import data_of, measures_of, runs, train_translator
+from translation import (
+    LONG,
+    LSTM,
+    MIDDLE,
+    TRANSFORMER,
+    data_of,
+    measures_of,
+    run_of,
+    train_translator,
+)
 
-from attncourse.recorded import load_model
+from attncourse.recorded import load
 from attncourse.recorded.writing import provenance, save_model
 
 SEED = 0
 PAIRS = 200  # the first of the test split: what the measures are made on
 CHECKPOINTS = {
-    "translation_french": "words/french",
-    "translation_german": "words/german",
-    "translation_japanese": "words/japanese",
-    "translation_lstm": "long/lstm",
-}
-STEPS = {"translation_lstm": 3200}  # those of the recorded runs unless given here
+    f"translation_{language}": run_of(TRANSFORMER, MIDDLE, 2400, language)
+    for language in ("french", "german", "japanese")
+} | {"translation_lstm": run_of(LSTM, LONG, 3200)}
 
 
 def make(name):
     """Train one model and write it."""
-    run = runs()[CHECKPOINTS[name]]
-    run = run | {"steps": STEPS.get(name, run["steps"])}
+    run = CHECKPOINTS[name]
     data, source, target = data_of(run)
     start = time.perf_counter()
     model, _ = train_translator(run, SEED, data, source, target)
-    seconds = time.perf_counter() - start
+    seconds = round(time.perf_counter() - start)
     task = {k: run[k] for k in ("language", "lengths", "steps", "learning_rate")}
+    task |= {"command": f"python experiments/checkpoints.py {name}"}
     sizes = {"src_vocab_size": len(source), "tgt_vocab_size": len(target)}
+    batch = run["batch_size"]
     save_model(
         name,
         model,
         arguments=sizes | run["arguments"],
         vocabularies={"source": source, "target": target},
         measures=lambda model: measures_of(model, data, source, target, limit=PAIRS),
-        made=provenance(
-            [SEED], seconds=round(seconds), pairs=PAIRS, batch=run["batch_size"]
-        )
-        | {"command": f"python experiments/checkpoints.py {name}"}
-        | task,
+        made=provenance([SEED], seconds=seconds, pairs=PAIRS, batch=batch, **task),
     )
+    print(name, load(name)["measures"]["test"], flush=True)
 
 
 def main():
     """Make the checkpoints that were named, or all."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", default=CHECKPOINTS, help="of checkpoints")
-    torch.set_num_threads(1)
     for name in parser.parse_args().names:
         make(name)
-        print(name, load_model(name)[1]["measures"]["test"], flush=True)
 
 
 if __name__ == "__main__":

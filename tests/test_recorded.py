@@ -59,9 +59,7 @@ def measure():
         sys.path.pop(0)
 
     def translator(name, model, words):
-        data, source, target = translation.data_of(
-            translation.runs()[checkpoints.CHECKPOINTS[name]]
-        )
+        data, source, target = translation.data_of(checkpoints.CHECKPOINTS[name])
         assert words == {"source": source, "target": target}
         limit = checkpoints.PAIRS
         return translation.measures_of(model, data, source, target, limit=limit)
