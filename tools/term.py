@@ -27,7 +27,14 @@ from attncourse_grader.cli import main as attncourse
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.marking import MarkingServer
-from tools.sample_class import PEOPLE, ROOT, answer_cells, hand_in, right_answers
+from tools.sample_class import (
+    PEOPLE,
+    ROOT,
+    answer_cells,
+    hand_in,
+    mail,
+    right_answers,
+)
 
 START, DAY = datetime.datetime(2026, 10, 5, 9, 0), datetime.timedelta(days=1)
 PENALTY = 0.10  # of the points of an exercise, for each day that has begun
@@ -155,10 +162,6 @@ class Canvas(Platform):
             for heading, n in known.items():
                 if text := row.get(heading, ""):
                     self.grades[n][whose[row["ID"]]] = float(text)
-
-
-def mail(name):
-    return f"{name.lower().replace(' ', '.')}@uni.example"
 
 
 def variants(exercise, draw):
