@@ -152,7 +152,7 @@ record: setup ## make the recorded results again that chapters show; some three 
 
 .PHONY: checkpoints
 checkpoints: setup ## train the models again that the course ships; about 40 minutes
-	$(PY) experiments/checkpoints.py
+	$(PY) experiments/translation.py --models
 	$(PY) experiments/applications.py --models
 	$(PY) experiments/gpt.py long --seeds 0 --ship --again
 

@@ -3,6 +3,7 @@
     python experiments/translation.py                  everything that is not yet there
     python experiments/translation.py --seeds 0        one seed only
     python experiments/translation.py --again          every run, also those there
+    python experiments/translation.py --models         the translators that are shipped
 
 Each run is written to attncourse/recorded/translation.json when it has ended, and runs
 that the file holds are not made again: a killed command goes on where it stopped. All
@@ -10,6 +11,7 @@ runs together take some 20 minutes.
 """
 
 import statistics
+import time
 
 import numpy as np
 import torch
@@ -18,6 +20,8 @@ from recording import Recorder, fit, parser_of, size_of
 from attncourse import AttentionSeq2Seq, RecurrentSeq2Seq, TranslationTransformer
 from attncourse.data import Vocabulary, splits
 from attncourse.models.seq2seq import sequence_loss
+from attncourse.recorded import load
+from attncourse.recorded.writing import provenance, save_model
 from attncourse.training.metrics import alignment_error_rate, bleu
 from attncourse.training.translation import (
     cross_attention_of,
@@ -68,6 +72,13 @@ def run_of(model, lengths, steps, language="french"):
     """Return what a run is recorded with."""
     run = {"lengths": lengths, "steps": steps, "language": language, "batch_size": 32}
     return model | run
+
+
+PAIRS = 200  # the first of the test split: what the measures of these are made on
+SHIPPED = {
+    f"translation_{language}": run_of(TRANSFORMER, MIDDLE, 2400, language)
+    for language in ("french", "german", "japanese")
+} | {"translation_lstm": run_of(LSTM, LONG, 3200)}
 
 
 def data_of(run):
@@ -162,9 +173,36 @@ def measured(run, seed):
     return run | found | measures_of(model, *data)
 
 
+def ship(name, run):
+    """Train a translator on seed 0 and write it, with its measures."""
+    data, source, target = data_of(run)
+    start = time.perf_counter()
+    model, _ = train_translator(run, 0, data, source, target)
+    seconds = round(time.perf_counter() - start)
+    task = {k: run[k] for k in ("language", "lengths", "steps", "learning_rate")}
+    task |= {"command": "python experiments/translation.py --models"}
+    sizes = {"src_vocab_size": len(source), "tgt_vocab_size": len(target)}
+    batch = run["batch_size"]
+    save_model(
+        name,
+        model,
+        arguments=sizes | run["arguments"],
+        vocabularies={"source": source, "target": target},
+        measures=lambda model: measures_of(model, data, source, target, limit=PAIRS),
+        made=provenance([0], seconds=seconds, pairs=PAIRS, batch=batch, **task),
+    )
+    print(name, load(name)["measures"]["test"], flush=True)
+
+
 def main():
     """Make the runs that are missing."""
-    options = parser_of(__doc__).parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("--models", action="store_true", help="write the translators")
+    options = parser.parse_args()
+    if options.models:
+        for name, run in SHIPPED.items():
+            ship(name, run)
+        return
     made = Recorder("translation", options)
     for seed in options.seeds:
         for name, how in PLAN.items():

@@ -51,7 +51,6 @@ def measure():
     sys.path.insert(0, str(ROOT / "experiments"))
     try:
         import applications
-        import checkpoints
         import copying
         import gpt
         import translation
@@ -59,9 +58,9 @@ def measure():
         sys.path.pop(0)
 
     def translator(name, model, words):
-        data, source, target = translation.data_of(checkpoints.CHECKPOINTS[name])
+        data, source, target = translation.data_of(translation.SHIPPED[name])
         assert words == {"source": source, "target": target}
-        limit = checkpoints.PAIRS
+        limit = translation.PAIRS
         return translation.measures_of(model, data, source, target, limit=limit)
 
     def reader(name, model, words):
@@ -75,7 +74,7 @@ def measure():
 
     readers = {f"reader_{seed}": reader for seed in applications.SHIPPED}
     return (
-        dict.fromkeys(checkpoints.CHECKPOINTS, translator)
+        dict.fromkeys(translation.SHIPPED, translator)
         | readers
         | dict.fromkeys([f"copier_{kind}" for kind in copying.TRIED["long"]], copier)
         | {"gpt": language_model}
