@@ -127,15 +127,10 @@ class Canvas(Platform):
         return f"{last}{first}_{late}{self.people[name]}_{file}_work.ipynb"
 
     def times(self, exercise):
-        handed_in = self.handed_in[exercise]
-        listed = [
-            {
-                "user_id": own,
-                "submitted_at": handed_in[name][0].astimezone().isoformat(),
-            }
-            for name, own in self.people.items()
-            if name in handed_in
-        ]
+        handed_in = self.handed_in[exercise].items()
+        when = {name: time.astimezone().isoformat() for name, (time, _) in handed_in}
+        here = [(own, when.get(name)) for name, own in self.people.items()]
+        listed = [{"user_id": own, "submitted_at": time} for own, time in here if time]
         path = self.folder / f"submissions-{exercise}.json"
         path.write_text(json.dumps(listed))
         return path
@@ -334,7 +329,7 @@ class Term:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--students", type=int, default=60)
+    parser.add_argument("--students", type=int, default=60, help="8 or more")
     options, wrong = parser.parse_args(), []
     for kind in (Moodle, Canvas):
         folder = options.folder.resolve() / kind.__name__.lower()
