@@ -142,9 +142,9 @@ record: setup ## make the recorded results again that chapters show; some three 
 	$(PY) experiments/applications.py --again
 	$(PY) experiments/copying.py --again
 	$(PY) experiments/digits.py --again
-	$(PY) experiments/gpt.py live
-	$(PY) experiments/gpt.py scaling
-	$(PY) experiments/gpt.py sinks
+	$(PY) experiments/gpt.py live --again
+	$(PY) experiments/gpt.py scaling --again
+	$(PY) experiments/gpt.py sinks --again
 	$(PY) experiments/transformer.py --again
 	$(PY) experiments/longer.py --again
 	$(PY) experiments/efficient.py --again
@@ -152,9 +152,9 @@ record: setup ## make the recorded results again that chapters show; some three 
 
 .PHONY: checkpoints
 checkpoints: setup ## train the models again that the course ships; about 40 minutes
-	$(PY) experiments/checkpoints.py
+	$(PY) experiments/translation.py --models
 	$(PY) experiments/applications.py --models
-	$(PY) experiments/gpt.py long --seeds 0 --ship
+	$(PY) experiments/gpt.py long --seeds 0 --ship --again
 
 .PHONY: bench
 bench: setup ## measure speed and memory against PyTorch's own; keeps the figures

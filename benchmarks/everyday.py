@@ -2,16 +2,15 @@
 
 Every figure is a ratio of two times taken one after the other in the same round of the
 same process; rounds are repeated, and the table gives their median and range.
-Run ``python benchmarks/everyday.py --help``.
+Everything runs on one thread. Run ``python benchmarks/everyday.py --help``.
 """
 
-import argparse
 import subprocess
 import sys
 import warnings
 
 import torch
-from measuring import add_record_option, ratio, record, side_by_side, text_of
+from measuring import options_of, ratio, record, side_by_side, spread, text_of
 from torch import nn
 from tqdm.auto import tqdm
 
@@ -73,51 +72,52 @@ def multi_head(rounds):
     def own(**options):
         return gradients_of(ours, x, lambda: ours(x, x, x, **options)[0])
 
-    runs = side_by_side(
-        {
-            "ours": own(need_weights=False),
-            "theirs": peer(need_weights=False),
-            "projections": gradients_of(maps, x, projections),
-            "kernel too": gradients_of(maps, x, projections_and_kernel),
-            "written out": gradients_of(written_out, x, lambda: written_out(x)[0]),
-            "ours, weights": own(need_weights=True),
-            "theirs, weights": peer(need_weights=True, average_attn_weights=False),
-        },
-        rounds=rounds,
-    )
-    shape = f"({BATCH}, {TOKENS}, {WIDTH}), {HEADS} heads, forward and backward"
+    written = gradients_of(written_out, x, lambda: written_out(x)[0])
+    setting = f"({BATCH}, {TOKENS}, {WIDTH}), {HEADS} heads, forward and backward"
+    peers = {
+        "nn.MultiheadAttention": (peer(need_weights=False), 0.95),
+        "its four projections alone": (gradients_of(maps, x, projections), 1.2),
+        "projections and PyTorch's kernel": (
+            gradients_of(maps, x, projections_and_kernel),
+            1.0,
+        ),
+        "the formula written out": (written, 1.0),
+    }
+    what, call = "multi-head attention without weights", own(need_weights=False)
+    rows = compare(what, call, peers, setting, rounds)
+    theirs_with_weights = peer(need_weights=True, average_attn_weights=False)
+    peers = {
+        "nn.MultiheadAttention, all heads": (theirs_with_weights, 1.0),
+        "the formula written out": (written, 1.0),
+    }
+    what, call = "multi-head attention with weights", own(need_weights=True)
+    return rows + compare(what, call, peers, setting, rounds)
+
+
+def compare(what, ours, peers, setting, rounds, warm_up=True):
+    """Return one row of the table for each peer, {name: (call, ratio wanted)}."""
+    calls = {name: call for name, (call, _) in peers.items()}
+    runs = side_by_side({what: ours} | calls, rounds, warm_up=warm_up)
     return [
-        row("multi-head attention without weights", "nn.MultiheadAttention",
-            ratio(runs, "ours", "theirs"), 0.95, shape),
-        row("multi-head attention without weights", "its four projections alone",
-            ratio(runs, "ours", "projections"), 1.2, shape),
-        row("multi-head attention without weights", "projections and PyTorch's kernel",
-            ratio(runs, "ours", "kernel too"), 1.0, shape),
-        row("multi-head attention without weights", "the formula written out",
-            ratio(runs, "ours", "written out"), 1.0, shape),
-        row("multi-head attention with weights", "nn.MultiheadAttention, all heads",
-            ratio(runs, "ours, weights", "theirs, weights"), 1.0, shape),
-        row("multi-head attention with weights", "the formula written out",
-            ratio(runs, "ours, weights", "written out"), 1.0, shape),
-    ]  # fmt: skip
-
-
-def row(what, against, values, wanted, setting):
-    """Return one row of the table: a ratio of times, and what was asked of it."""
-    found = {"what": what, "against": against, "ratio": values, "setting": setting}
-    return {**found, "at_most": wanted}
-
-
-def large_translator():
-    """Return an encoder–decoder of the size of the paper, with random weights."""
-    torch.manual_seed(0)
-    return TranslationTransformer(1000, 1000, 512, 8, 6, 6, 2048).eval()
+        {
+            "what": what,
+            "against": name,
+            "ratio": ratio(runs, what, name),
+            "setting": setting,
+            "at_most": wanted,
+        }
+        for name, (_, wanted) in peers.items()
+    ]
 
 
 @torch.no_grad()
 def decoding(rounds, tokens=200):
-    """Time greedy decoding with the cache against running the decoder anew."""
-    model = large_translator()
+    """Time greedy decoding with the cache against running the decoder anew.
+
+    The model is an encoder–decoder of the size of the paper, with random weights.
+    """
+    torch.manual_seed(0)
+    model = TranslationTransformer(1000, 1000, 512, 8, 6, 6, 2048).eval()
     source = torch.randint(3, 1000, (4, 20), generator=torch.Generator().manual_seed(0))
 
     def with_cache():
@@ -132,12 +132,10 @@ def decoding(rounds, tokens=200):
             logits = model(source, target)
             target = torch.cat([target, logits[:, -1:, 3:].argmax(-1) + 3], dim=1)
 
-    candidates = {"cache": with_cache, "anew": anew}
-    runs = side_by_side(candidates, rounds=rounds, warm_up=False)
+    peers = {"running encoder and decoder for each token": (anew, 0.1)}
     setting = f"{tokens} tokens, width 512, 6 + 6 layers, 4 sentences"
-    name = "greedy decoding with the cache"
-    return [row(name, "running encoder and decoder for each token",
-                ratio(runs, "cache", "anew"), 0.1, setting)]  # fmt: skip
+    what = "greedy decoding with the cache"
+    return compare(what, with_cache, peers, setting, min(rounds, 2), warm_up=False)
 
 
 class Peer(nn.Module):
@@ -147,31 +145,25 @@ class Peer(nn.Module):
         super().__init__()
         self.source = nn.Embedding(words, d_model, 0)
         self.target = nn.Embedding(words, d_model, 0)
-        self.body = nn.Transformer(
-            d_model, nhead, layers, layers, feedforward, 0.0,
-            batch_first=True, norm_first=True,
-        )  # fmt: skip
+        sizes = d_model, nhead, layers, layers, feedforward
+        self.body = nn.Transformer(*sizes, 0.0, batch_first=True, norm_first=True)
         self.output = nn.Linear(d_model, words)
 
     def forward(self, source, target):
         causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1]).isinf()
         padding = source == 0
-        x = self.body(
-            self.source(source), self.target(target), tgt_mask=causal,
-            tgt_is_causal=True, src_key_padding_mask=padding,
-            memory_key_padding_mask=padding,
-        )  # fmt: skip
+        masks = {"src_key_padding_mask": padding, "memory_key_padding_mask": padding}
+        masks |= {"tgt_mask": causal, "tgt_is_causal": True}
+        x = self.body(self.source(source), self.target(target), **masks)
         return self.output(x)
 
 
 def training_step(rounds):
     """Time a training step of our translator against one of `nn.Transformer`."""
-    words, width, heads, layers, feedforward = 1000, 128, 4, 2, 256
+    words = 1000
     torch.manual_seed(0)
-    ours = TranslationTransformer(
-        words, words, width, heads, layers, layers, feedforward
-    )
-    theirs = Peer(words, width, heads, layers, feedforward)
+    ours = TranslationTransformer(words, words, 128, 4, 2, 2, 256)
+    theirs = Peer(words, 128, 4, 2, 256)
     generator = torch.Generator().manual_seed(0)
     source = torch.randint(3, words, (64, 24), generator=generator)
     source[::2, 16:] = 0  # half of the sentences are shorter
@@ -182,19 +174,16 @@ def training_step(rounds):
 
         def call():
             optimiser.zero_grad(set_to_none=True)
-            logits = model(source, target)
-            nn.functional.cross_entropy(
-                logits.flatten(0, 1), target.flatten()
-            ).backward()
+            logits = model(source, target).flatten(0, 1)
+            nn.functional.cross_entropy(logits, target.flatten()).backward()
             optimiser.step()
 
         return call
 
-    runs = side_by_side({"ours": step(ours), "theirs": step(theirs)}, rounds=rounds)
+    peers = {"nn.Transformer of the same size": (step(theirs), 1.0)}
     setting = "64 sentences of 24 tokens, width 128, 4 heads, 2 + 2 layers"
-    name = "training step of TranslationTransformer"
-    return [row(name, "nn.Transformer of the same size",
-                ratio(runs, "ours", "theirs"), 1.0, setting)]  # fmt: skip
+    what = "training step of TranslationTransformer"
+    return compare(what, step(ours), peers, setting, rounds)
 
 
 def start_up(rounds):
@@ -210,46 +199,32 @@ def start_up(rounds):
             "package": run("-c", "import attncourse"),
             "command": run("-m", "attncourse.cli", "--help"),
         },
-        rounds=rounds,
+        rounds,
     )
-    added = {
-        name: sorted(1e3 * (r[name] - r["python"]) for r in runs)
-        for name in ("package", "command")
-    }
     return {
-        name: {"median": v[len(v) // 2], "range": [v[0], v[-1]]}
-        for name, v in added.items()
+        name: spread([1e3 * (run[name] - run["python"]) for run in runs])
+        for name in ("package", "command")
     }
 
 
 def main():
     """Measure, print the table, and keep the figures if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=1)
-    add_record_option(parser)
-    args = parser.parse_args()
-    torch.set_num_threads(args.threads)
+    options = options_of(__doc__)
+    torch.set_num_threads(1)
     warnings.filterwarnings("ignore", message="enable_nested_tensor")
-    parts = {
-        multi_head: args.rounds,
-        training_step: args.rounds,
-        decoding: min(args.rounds, 2),  # minutes each
-    }
-    rows = []
-    for measure, rounds in tqdm(parts.items(), desc="everyday", unit="part"):
-        rows += measure(rounds)
+    parts, rows = (multi_head, training_step, decoding), []
+    for measure in tqdm(parts, desc="everyday", unit="part"):
+        rows += measure(options.rounds)
     print("\nTime over the time of the other: median of the rounds (lowest to highest)")
     for found in rows:
         print(f"{found['what']} / {found['against']}")
         print(f"    {text_of(found['ratio'])}, wanted at most {found['at_most']}×")
-    added = start_up(args.rounds)
+    added = start_up(options.rounds)
     print("\nMilliseconds more than an empty Python")
     print(f"    import attncourse   {text_of(added['package'], ' ms')}")
     print(f"    attncourse --help   {text_of(added['command'], ' ms')}")
-    if args.record is not None:
-        results = {"times": rows, "start_up_ms": added}
-        record("benchmark_everyday", args.record, results)
+    results = {"times": rows, "start_up_ms": added}
+    record("benchmark_everyday", options.record, results)
 
 
 if __name__ == "__main__":

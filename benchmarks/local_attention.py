@@ -5,27 +5,34 @@ same process; rounds are repeated, and the table gives their median and range. I
 round each call is made CALLS times and the shortest counts, so that none pays for what
 the one before it left in the caches. While time is measured, freed memory stays with
 the process, as it does for smaller tensors.
-Peak memory is that of fresh processes with the usual settings.
+Peak memory, on Linux, is that of fresh processes with the usual settings.
 Run ``python benchmarks/local_attention.py --help``.
 """
 
-import argparse
-import os
-import subprocess
-import sys
+import multiprocessing
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from measuring import add_record_option, keep_freed_memory, seconds, spread
-from measuring import record as keep
+from measuring import (
+    keep_freed_memory,
+    options_of,
+    ratio,
+    record,
+    side_by_side,
+    spread,
+    text_of,
+)
 
 from attncourse.layers.core import scaled_dot_product_attention
 from attncourse.layers.local import local_attention, local_attention_in_blocks
 
-HEADS, D_HEAD, WINDOW = 8, 64, 64
-LENGTHS = [512, 1024, 2048, 4096, 8192, 16384]
-MEMORY_LENGTHS = [2048, 4096, 8192]
+HEADS, D_HEAD, WINDOWS = 8, 64, (64, 128)
+LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
+MEMORY_LENGTHS = (2048, 4096, 8192)
+NAIVE_UP_TO = 4096  # tokens: beyond it memory grows to gigabytes
 CALLS = 3  # of each contender in a round
 MATMUL = 1024  # size of the square product that measures the rate of the machine
 
@@ -66,12 +73,19 @@ def blocks(query, key, value, window):
 VARIANTS = {f.__name__: f for f in (full, masked, naive, band, blocks)}
 
 
-def make_inputs(tokens, requires_grad=False):
+def make_inputs(tokens, backward):
     """Return query, key and value, (1, HEADS, tokens, D_HEAD), float32."""
     generator = torch.Generator().manual_seed(0)
     shape = (1, HEADS, tokens, D_HEAD)
     inputs = [torch.randn(shape, generator=generator) for _ in range(3)]
-    return [t.requires_grad_(requires_grad) for t in inputs]
+    return [t.requires_grad_(backward) for t in inputs]
+
+
+def call(variant, inputs, window):
+    """Call a variant, and run it backward if the inputs ask for gradients."""
+    output = variant(*inputs, window)
+    if inputs[0].requires_grad:
+        torch.autograd.grad(output, inputs, torch.ones_like(output))
 
 
 def floating_point_operations(tokens, window, backward):
@@ -85,67 +99,34 @@ def floating_point_operations(tokens, window, backward):
     return (6 if backward else 2) * 2 * D_HEAD * pairs * HEADS
 
 
-def time_round(tokens, windows, backward):
-    """Return the seconds of each contender, measured one after the other."""
-    inputs = make_inputs(tokens, requires_grad=backward)
-    upstream = torch.ones_like(inputs[0])
-
-    def call(variant, window):
-        if not backward:
-            return lambda: variant(*inputs, window)
-        return lambda: torch.autograd.grad(variant(*inputs, window), inputs, upstream)
-
-    square = torch.ones(MATMUL, MATMUL)
-    calls = {"matmul": lambda: square @ square, "full": call(full, 0)}
-    for window in windows:
-        calls[f"band {window}"] = call(band, window)
-        calls[f"blocks {window}"] = call(blocks, window)
-    return {name: seconds(run, CALLS) for name, run in calls.items()}
-
-
-def measure_time(lengths, windows, rounds, backward):
-    """Return one record for each length and window."""
+def measure_time(tokens, backward, rounds):
+    """Return one record for each window."""
+    square, inputs = torch.ones(MATMUL, MATMUL), make_inputs(tokens, backward)
+    calls = {"matmul": lambda: square @ square, "full": partial(call, full, inputs, 0)}
+    for window, variant in product(WINDOWS, (band, blocks)):
+        name = f"{variant.__name__} {window}"
+        calls[name] = partial(call, variant, inputs, window)
+    runs = side_by_side(calls, rounds, least_calls=CALLS)
     records = []
-    for tokens in lengths:
-        time_round(min(tokens, 2048), windows, backward)  # warm up
-        runs = [time_round(tokens, windows, backward) for _ in range(rounds)]
-        for window in windows:
-            work = floating_point_operations(tokens, window, backward)
-            floors = [run["matmul"] * work / (2 * MATMUL**3) for run in runs]
-            record = {"tokens": tokens, "window": window, "backward": backward}
-            for name in ("band", "blocks"):
-                times = [run[f"{name} {window}"] for run in runs]
-                pairs = list(zip(runs, times, floors, strict=True))
-                record[name] = {
-                    "milliseconds": spread([1e3 * t for t in times]),
-                    "faster_than_full": spread(
-                        [run["full"] / t for run, t, _ in pairs]
-                    ),
-                    "times_the_floor": spread([t / floor for _, t, floor in pairs]),
-                }
-            record["full_milliseconds"] = spread([1e3 * run["full"] for run in runs])
-            records.append(record)
-            show_time(record)
+    for window in WINDOWS:
+        work = floating_point_operations(tokens, window, backward)
+        record = {"tokens": tokens, "window": window, "backward": backward}
+        for name in ("band", "blocks"):
+            own = f"{name} {window}"
+            floor = [run[own] / run["matmul"] * 2 * MATMUL**3 / work for run in runs]
+            faster = ratio(runs, "full", own)
+            record[name] = {
+                "faster_than_full": faster,
+                "times_the_floor": spread(floor),
+            }
+            print(
+                f"n = {tokens:5}  w = {window:3}  backward: {backward!s:5}  {name:6}  "
+                f"faster than full {text_of(faster)}, of the floor "
+                f"{text_of(record[name]['times_the_floor'])}",
+                flush=True,
+            )
+        records.append(record)
     return records
-
-
-def show_time(record):
-    """Print one line of the table of times."""
-
-    def text(values, unit):
-        low, high = values["range"]
-        return f"{values['median']:6.1f}{unit} ({low:5.1f} to {high:5.1f})"
-
-    kind = "forward + backward" if record["backward"] else "forward"
-    own = record["band"]
-    print(
-        f"{kind:18} n = {record['tokens']:5}  w = {record['window']:3}  "
-        f"{own['milliseconds']['median']:7.1f} ms  "
-        f"faster than full {text(own['faster_than_full'], '×')}  "
-        f"of the floor {text(own['times_the_floor'], '×')}  in blocks: faster "
-        f"{text(record['blocks']['faster_than_full'], '×')}",
-        flush=True,
-    )
 
 
 def resident(field):
@@ -156,84 +137,45 @@ def resident(field):
     raise RuntimeError(f"/proc/self/status has no field {field}.")
 
 
-def peak_of_this_process(name, tokens, window, backward):
+def peak(name, tokens, backward):
     """Return the bytes above the inputs that one call needs at its peak."""
-    variant = VARIANTS[name]
-
-    def call(inputs):
-        output = variant(*inputs, window)
-        if backward:
-            return torch.autograd.grad(output, inputs, torch.ones_like(output))
-        return output
-
-    call(make_inputs(256, backward))  # libraries and threads are loaded
+    measured = partial(call, VARIANTS[name], window=WINDOWS[0])
+    measured(make_inputs(256, backward))  # libraries and threads are loaded
     inputs = make_inputs(tokens, backward)
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
     before = resident("VmRSS")
-    result = call(inputs)
-    del result
+    measured(inputs)
     return resident("VmHWM") - before
 
 
-def measure_memory(lengths, window, threads, naive_up_to):
+def measure_memory():
     """Return the peak of each variant, each in a process of its own."""
-    if not Path("/proc/self/clear_refs").exists():
-        print("Peak memory is measured on Linux only.")
-        return []
     records = []
-    for tokens in lengths:
-        for name in VARIANTS:
-            for backward in (False, True):
-                if name == "naive" and tokens > naive_up_to:
-                    continue
-                job = [name, str(tokens), str(window), str(int(backward)), str(threads)]
-                run = subprocess.run(
-                    [sys.executable, __file__, "--peak", *job],
-                    check=True,
-                    capture_output=True,
-                    text=True,
-                )
-                record = {"tokens": tokens, "window": window, "backward": backward}
-                record |= {"variant": name, "bytes": int(run.stdout)}
-                records.append(record)
-                kind = "forward + backward" if backward else "forward"
-                size = record["bytes"] / 2**20
-                print(f"{kind:18} n = {tokens:5}  {name:7} {size:8.1f} MB", flush=True)
+    fresh = multiprocessing.get_context("spawn")
+    for tokens, name, backward in product(MEMORY_LENGTHS, VARIANTS, (False, True)):
+        if name == "naive" and tokens > NAIVE_UP_TO:
+            continue
+        with fresh.Pool(1) as process:
+            found = process.apply(peak, (name, tokens, backward))
+        record = {"tokens": tokens, "window": WINDOWS[0], "backward": backward}
+        records.append(record | {"variant": name, "bytes": found})
+        size = f"{found / 2**20:8.1f} MB"
+        print(f"n = {tokens:5}  backward: {backward!s:5}  {name:7} {size}", flush=True)
     return records
 
 
 def main():
     """Measure, print the tables, and keep the figures as JSON if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
-    parser.add_argument("--windows", type=int, nargs="+", default=[WINDOW, 2 * WINDOW])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--memory", type=int, nargs="*", default=MEMORY_LENGTHS)
-    parser.add_argument("--naive-up-to", type=int, default=4096, help="tokens")
-    add_record_option(parser)
-    parser.add_argument("--peak", nargs=5, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.peak:
-        name, tokens, window, backward, threads = args.peak
-        torch.set_num_threads(int(threads))
-        print(peak_of_this_process(name, int(tokens), int(window), backward == "1"))
-        return
-    torch.set_num_threads(args.threads)
-    kept = keep_freed_memory()
-    result = {"heads": HEADS, "d_head": D_HEAD, "time": []}
-    print("Time: median of the rounds (smallest to largest)")
-    for backward in (False, True):
-        result["time"] += measure_time(
-            args.lengths, args.windows, args.rounds, backward
-        )
-    print("\nPeak memory above the inputs, a fresh process each")
-    result["memory"] = measure_memory(
-        args.memory, args.windows[0], args.threads, args.naive_up_to
-    )
-    if args.record is not None:
-        freed = "kept" if kept else "returned"
-        keep("benchmark_local", args.record, result, freed_memory=freed)
+    options = options_of(__doc__)
+    result = {"heads": HEADS, "d_head": D_HEAD, "time": [], "memory": []}
+    if Path("/proc/self/clear_refs").exists():
+        print("Peak memory above the inputs, a fresh process each")
+        result["memory"] = measure_memory()
+    freed = "kept" if keep_freed_memory() else "returned"
+    print("\nTime: median of the rounds (smallest to largest)")
+    for backward, tokens in product((False, True), LENGTHS):
+        result["time"] += measure_time(tokens, backward, options.rounds)
+    record("benchmark_local", options.record, result, freed_memory=freed)
 
 
 if __name__ == "__main__":

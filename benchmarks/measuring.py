@@ -1,5 +1,6 @@
 """What the benchmarks share: turns, ratios within a round, and where results go."""
 
+import argparse
 import ctypes
 import os
 import statistics
@@ -10,10 +11,7 @@ import torch
 from attncourse.recorded.writing import provenance, save
 
 LEAST_SECONDS = 0.05  # shorter calls are repeated within a round
-
-
-# glibc's names for what `mallopt` sets (malloc.h)
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # glibc's names for what `mallopt` sets
 
 
 def keep_freed_memory():
@@ -44,13 +42,13 @@ def spread(values):
     return {"median": statistics.median(values), "range": [min(values), max(values)]}
 
 
-def side_by_side(candidates, *, rounds, warm_up=True):
+def side_by_side(candidates, rounds, *, least_calls=1, warm_up=True):
     """Return the seconds of each candidate in each round, taken one after the other."""
     if warm_up:
         for call in candidates.values():
             call()
     return [
-        {name: seconds(call) for name, call in candidates.items()}
+        {name: seconds(call, least_calls) for name, call in candidates.items()}
         for _ in range(rounds)
     ]
 
@@ -60,8 +58,10 @@ def ratio(runs, one, other):
     return spread([run[one] / run[other] for run in runs])
 
 
-def add_record_option(parser):
-    """Add ``--record`` to a parser; its value is None where nothing is to be kept."""
+def options_of(description):
+    """Parse ``--rounds`` and ``--record``, which is None where nothing is kept."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument(
         "--record",
         nargs="?",
@@ -69,13 +69,16 @@ def add_record_option(parser):
         metavar="MACHINE",
         help="keep the figures; with a name, beside those of the usual machine",
     )
+    return parser.parse_args()
 
 
 def record(name, machine, results, **settings):
     """Write results where the package keeps them, with how they were made.
 
-    Those of the usual machine, "", are kept under the name alone.
+    Those of the usual machine, "", are kept under the name alone; None keeps nothing.
     """
+    if machine is None:
+        return
     made = provenance(
         packages=("torch", "numpy"),
         cores=os.cpu_count(),

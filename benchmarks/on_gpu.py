@@ -6,12 +6,11 @@ where it suits; the table says whether it did. Without a GPU this says so and en
 Run ``python benchmarks/on_gpu.py --help``.
 """
 
-import argparse
 from functools import partial
 
 import torch
 import torch.nn.functional as F
-from measuring import add_record_option, ratio, record, side_by_side, text_of
+from measuring import options_of, ratio, record, side_by_side, text_of
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from tqdm.auto import tqdm
 
@@ -52,15 +51,6 @@ def step_of(function, inputs):
     return step
 
 
-def works(call):
-    """Say whether a call runs: not every GPU has every back end."""
-    try:
-        call()
-    except RuntimeError:
-        return False
-    return True
-
-
 def measure(tokens, rounds):
     """Return one row: how many times faster local attention is than each other way."""
     generator = torch.Generator().manual_seed(0)
@@ -71,8 +61,12 @@ def measure(tokens, rounds):
     ways = {"local": local, "in blocks": in_blocks, "fused": fused}
     ways |= {name: partial(fused, back_end=end) for name, end in BACK_ENDS.items()}
     steps = {name: step_of(way, inputs) for name, way in ways.items()}
-    steps = {k: step for k, step in steps.items() if k not in BACK_ENDS or works(step)}
-    runs = side_by_side(steps, rounds=rounds)
+    for name in BACK_ENDS:
+        try:
+            steps[name]()
+        except RuntimeError:  # not every GPU has every back end
+            del steps[name]
+    runs = side_by_side(steps, rounds)
     faster = {name: ratio(runs, name, "local") for name in steps if name != "local"}
     by_flex = suits_flex(inputs[0], inputs[2])  # after the first call: did it compile?
     return {"tokens": tokens, "by FlexAttention": by_flex, "faster_than": faster}
@@ -80,25 +74,20 @@ def measure(tokens, rounds):
 
 def main():
     """Measure, print the table, and keep the figures if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
-    parser.add_argument("--rounds", type=int, default=7)
-    add_record_option(parser)
-    args = parser.parse_args()
+    options = options_of(__doc__)
     if not torch.cuda.is_available():
         print("There is no GPU here: nothing was measured on one.")
         return
-    rows = [measure(n, args.rounds) for n in tqdm(args.lengths, desc="on the GPU")]
+    rows = [measure(n, options.rounds) for n in tqdm(LENGTHS, desc="on the GPU")]
     print(f"\nTime over that of local attention, window {WINDOW}, forward + backward")
     for row in rows:
         way = "FlexAttention" if row["by FlexAttention"] else "blocks"
         print(f"n = {row['tokens']:5}  by {way}")
         for name, found in row["faster_than"].items():
             print(f"n = {row['tokens']:5}  {name:16} {text_of(found)}")
-    if args.record is not None:
-        gpu = torch.cuda.get_device_name()
-        results = {"gpu": gpu, "window": WINDOW, "times": rows}
-        record("benchmark_gpu", args.record, results)
+    gpu = torch.cuda.get_device_name()
+    results = {"gpu": gpu, "window": WINDOW, "times": rows}
+    record("benchmark_gpu", options.record, results)
 
 
 if __name__ == "__main__":

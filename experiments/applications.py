@@ -2,7 +2,6 @@
 
     python experiments/applications.py                  everything that is not yet there
     python experiments/applications.py --seeds 0        one seed only
-    python experiments/applications.py --only reader    one group only
     python experiments/applications.py --again          every run, also those there
     python experiments/applications.py --models         the readers that are shipped
 
@@ -15,20 +14,18 @@ core.
 
 import time
 from copy import deepcopy
-from functools import cache, partial
+from functools import cache
 from itertools import product
 
-import torch
 from links import counterexamples, link_loss, linked_batches
-from recording import Recorder, add_only_option, parser_of
+from recording import Recorder, fit, parser_of, size_of
 
 from attncourse import QATransformer, SelfAttentionSummarizer, seed_everything
 from attncourse.data import ENIAC_NAMES, Vocabulary, news_articles, qa_examples
 from attncourse.models.qa import span_loss
 from attncourse.models.summary import salience_loss
-from attncourse.recorded import load, load_model
+from attncourse.recorded import load
 from attncourse.recorded.writing import provenance, save_model
-from attncourse.training import train
 from attncourse.training.applications import (
     PRONOUNS,
     misleading,
@@ -40,14 +37,8 @@ from attncourse.training.applications import (
 )
 
 NAME = "applications"
-STEPS = {
-    "rates": 300,
-    "reader": 850,
-    "shipped": 1800,
-    "page": 450,
-    "mending": 450,
-    "summary": 700,
-}
+STEPS = {"rates": 300, "reader": 850, "shipped": 1800}
+STEPS |= {"page": 450, "mending": 450, "summary": 700}
 RATES = (0.001, 0.002, 0.004, 0.008, 0.016)  # of readers
 SHIPPED = (0, 1)  # the seeds of the readers that the course ships
 FACTS = (2, 3, 4, 5, 6, 7, 8, 9, 10)
@@ -102,15 +93,8 @@ def train_reader(seed, rate, *, steps, random_start=False, more=(), **options):
         for part in (model.from_question, model.from_context, model.back_to_context):
             part.query_proj.reset_parameters()
             part.key_proj.reset_parameters()
-    train(
-        model,
-        reading_batches(examples, vocabulary, seed=seed),
-        reading_loss,
-        steps=steps,
-        learning_rate=rate,
-        device="cpu",
-        progress=False,
-    )
+    batch_of = reading_batches(examples, vocabulary, seed=seed)
+    fit(model, batch_of, reading_loss, steps=steps, learning_rate=rate)
     return model, vocabulary
 
 
@@ -132,45 +116,39 @@ def mend_run(seed, told, counter):
     model = deepcopy(reader)
     seed_everything(seed)
     batches = linked_batches if told else reading_batches
-    train(
-        model,
-        batches(examples, vocabulary, seed=seed),
-        told_loss if told else reading_loss,
-        steps=STEPS["mending"],
-        learning_rate=4e-3,
-        device="cpu",
-        progress=False,
-    )
+    batch_of = batches(examples, vocabulary, seed=seed)
+    loss_of = told_loss if told else reading_loss
+    fit(model, batch_of, loss_of, steps=STEPS["mending"], learning_rate=4e-3)
     return reading_measures(model, vocabulary)
 
 
 def reading_measures(model, vocabulary):
     """Return shares of exact answers: in all, by group, and by number of facts."""
+
+    def share(examples):
+        return _round(right_answers(model, examples, vocabulary).mean())
+
     test = qa_examples(1000, 77, extra=ENIAC_NAMES)
-    right = right_answers(model, test, vocabulary)
-    groups = {
-        "all": [True for e in test],
-        "no answer": [e.answer is None for e in test],
-        "needs a reference": [e.reference is not None for e in test],
-    }
     many = qa_examples(6000, 1234, extra=ENIAC_NAMES)
     asked = [e for e in many if e.kind == "who" and e.reference]
     asked = [e for e in asked if e.context[e.reference[0]] in PRONOUNS]
-    last_named = {
-        name: _round(right_answers(model, some, vocabulary).mean())
-        for name, some in (
-            ("means the last person named", [e for e in asked if not misleading(e)]),
-            ("means another one", [e for e in asked if misleading(e)]),
-        )
-    }
     by_facts = []
     for facts in FACTS:
         bounds = {"min_facts": facts, "max_facts": facts}
         some = qa_examples(400, 500 + facts, extra=ENIAC_NAMES, **bounds)
-        by_facts.append(_round(right_answers(model, some, vocabulary).mean()))
+        by_facts.append(share(some))
     return {
-        "exact": {name: _round(right[which].mean()) for name, which in groups.items()},
-        "who, pronoun": last_named,
+        "exact": {
+            "all": share(test),
+            "no answer": share([e for e in test if e.answer is None]),
+            "needs a reference": share([e for e in test if e.reference]),
+        },
+        "who, pronoun": {
+            "means the last person named": share(
+                [e for e in asked if not misleading(e)]
+            ),
+            "means another one": share([e for e in asked if misleading(e)]),
+        },
         "facts": list(FACTS),
         "exact by facts": by_facts,
     }
@@ -185,8 +163,8 @@ def try_rate(kind, rate):
     how = READERS[kind]
     model, vocabulary = train_reader(0, rate, steps=STEPS["rates"], **how)
     held_out = qa_examples(2000, 76, extra=ENIAC_NAMES)  # no test question
-    right = right_answers(model, held_out, vocabulary)
-    return {"learning_rate": rate, "validation": _round(right.mean())}
+    share = right_answers(model, held_out, vocabulary).mean()
+    return {"learning_rate": rate, "validation": _round(share)}
 
 
 def reader_run(kind, seed):
@@ -196,8 +174,8 @@ def reader_run(kind, seed):
     rate = max(tried, key=lambda run: run["validation"])["learning_rate"]
     steps, how = STEPS["reader"], READERS[kind]
     model, vocabulary = train_reader(seed, rate, steps=steps, **how)
-    size = {"parameters": sum(p.numel() for p in model.parameters())}
-    return {"learning_rate": rate} | reading_measures(model, vocabulary) | size
+    found = {"learning_rate": rate, "parameters": size_of(model)}
+    return found | reading_measures(model, vocabulary)
 
 
 def summary_run(seed, layers):
@@ -206,14 +184,12 @@ def summary_run(seed, layers):
     vocabulary = Vocabulary.build([s for a in articles for s in a.sentences])
     seed_everything(seed)
     model = SelfAttentionSummarizer(len(vocabulary), num_layers=layers)
-    train(
+    fit(
         model,
         news_batches(articles, vocabulary, seed=seed),
         lambda model, texts, salient: salience_loss(model(texts), salient),
         steps=STEPS["summary"],
         learning_rate=2e-3,
-        device="cpu",
-        progress=False,
     )
     texts, _ = news_tensors(test, vocabulary)
     return {"rouge": _round(summary_rouge(test, model.generate_summary(texts)))}
@@ -232,45 +208,44 @@ def ship(seed):
         arguments={"vocab_size": len(vocabulary), "d_model": 64},
         vocabularies={"text": vocabulary},
         measures=lambda model: reading_measures(model, vocabulary),
-        made=provenance([seed], cpu_seconds=seconds)
-        | {"command": "python experiments/applications.py --models"}
-        | {"steps": steps, "learning_rate": rate},
+        made=provenance(
+            [seed],
+            cpu_seconds=seconds,
+            command="python experiments/applications.py --models",
+            steps=steps,
+            learning_rate=rate,
+        ),
     )
+    print(f"reader_{seed}", load(f"reader_{seed}")["measures"]["exact"])
 
 
 def plan(seeds):
-    """Yield (name, seed, function that makes the run)."""
+    """Yield (name, seed, function that makes the run, its arguments)."""
     for kind, rate in product(("attention", "none"), RATES):
-        yield f"rates/{kind}, {rate}", 0, partial(try_rate, kind, rate)
+        yield f"rates/{kind}, {rate}", 0, try_rate, kind, rate
     for kind, seed in product(READERS, seeds):
-        yield f"reader/{kind}", seed, partial(reader_run, kind, seed)
+        yield f"reader/{kind}", seed, reader_run, kind, seed
     for seed in seeds:
         for name, recipe in RECIPES.items():
-            yield f"mending/{name}", seed, partial(mend_run, seed, *recipe)
+            yield f"mending/{name}", seed, mend_run, seed, *recipe
     for seed in seeds:
-        yield "summary/attention", seed, partial(summary_run, seed, 1)
-        yield "summary/alone", seed, partial(summary_run, seed, 0)
+        yield "summary/attention", seed, summary_run, seed, 1
+        yield "summary/alone", seed, summary_run, seed, 0
 
 
 def main():
     """Make the runs that are missing."""
     parser = parser_of(__doc__)
-    add_only_option(parser)
     parser.add_argument("--models", action="store_true", help="write the readers")
     options = parser.parse_args()
-    torch.set_num_threads(1)
     if options.models:
         for seed in SHIPPED:
             ship(seed)
-            print(
-                f"reader_{seed}", load_model(f"reader_{seed}")[1]["measures"]["exact"]
-            )
         return
     packages = ("torch", "numpy", "rouge-score")
-    runs = Recorder(NAME, options.again, fields={"steps": STEPS}, packages=packages)
-    for name, seed, make in plan(options.seeds):
-        if name.startswith(options.only):
-            runs.row("runs", make, name=name, seed=seed)
+    runs = Recorder(NAME, options, fields={"steps": STEPS}, packages=packages)
+    for name, seed, *make in plan(options.seeds):
+        runs.row("runs", *make, name=name, seed=seed)
 
 
 if __name__ == "__main__":

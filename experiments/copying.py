@@ -1,9 +1,7 @@
 """Choose the learning rates of chapter 1, and copy sequences of up to 60 symbols.
 
-    python experiments/copying.py                       everything that is not yet there
-    python experiments/copying.py --only long           one of the two tasks
-    python experiments/copying.py --only long/with      and one kind of model
-    python experiments/copying.py --again               every run, also those there
+    python experiments/copying.py              everything that is not yet there
+    python experiments/copying.py --again      every run, also those there
 
 Models are tried with several learning rates on seed 0; the one with the most symbols
 right in sequences drawn for validation is chosen. For long sequences only the model
@@ -12,18 +10,16 @@ wider model for short ones are trained on each seed; those for long sequences of
 become copier_KIND. All runs together take some 10 minutes on one core.
 """
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
-import torch
-from recording import Recorder, add_only_option, parser_of
+from recording import Recorder, fit, parser_of
 from torch import nn
 
 from attncourse import RecurrentSeq2Seq, seed_everything
 from attncourse.data.symbols import copy_batch
 from attncourse.recorded import load
 from attncourse.recorded.writing import provenance, save_model
-from attncourse.training import train
 
 NAME = "copying"
 KINDS = {
@@ -63,8 +59,7 @@ def trained(task, kind, seed, rate):
 
     seed_everything(seed)
     model = RecurrentSeq2Seq(11, 11, **KINDS[kind])
-    how = {"steps": steps, "learning_rate": rate, "device": "cpu", "progress": False}
-    train(model, batch_of, copying_loss, **how)
+    fit(model, batch_of, copying_loss, steps=steps, learning_rate=rate)
     return model
 
 
@@ -84,9 +79,8 @@ def try_rate(task, kind, rate):
 def by_length(model):
     """Return what is right at each length, as pairs, on sequences for the test."""
     lengths = range(2, TASKS["long"]["longest"] + 1)
-    return {
-        "right": [[n, share_right(model, n, n, seed=1, count=200)] for n in lengths]
-    }
+    right = [[n, share_right(model, n, n, seed=1, count=200)] for n in lengths]
+    return {"right": right}
 
 
 def best_rate(task, kind):
@@ -115,8 +109,7 @@ def long_run(kind, seed):
             arguments={"src_vocab_size": 11, "tgt_vocab_size": 11} | KINDS[kind],
             vocabularies={},
             measures=by_length,
-            made=provenance([seed], learning_rate=rate, **TASKS["long"])
-            | {"command": "python experiments/copying.py --only long"},
+            made=provenance([seed], learning_rate=rate, **TASKS["long"]),
             int8=True,
         )
     return {"learning_rate": rate, "lengths": list(LENGTHS), "right": right}
@@ -124,22 +117,18 @@ def long_run(kind, seed):
 
 def main():
     """Make the runs that are missing."""
-    parser = parser_of(__doc__)
-    add_only_option(parser)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    options = parser_of(__doc__).parse_args()
     packages = ("torch", "numpy")
-    runs = Recorder(NAME, options.again, fields={"tasks": TASKS}, packages=packages)
-    for task, kind in [(name, kind) for name in TASKS for kind in TRIED[name]]:
-        if options.only not in ("", task, f"{task}/{kind}"):
-            continue
-        for rate in TRIED[task][kind]:
-            key = {"task": task, "kind": kind, "seed": 0, "learning_rate": rate}
-            runs.row("rates", partial(try_rate, task, kind, rate), **key)
-        for seed in options.seeds if task == "long" else ():
-            runs.row("lengths", partial(long_run, kind, seed), kind=kind, seed=seed)
-        for seed in options.seeds if (task, kind) == ("short", "wide") else ():
-            runs.row("wide", partial(wide_run, seed), seed=seed)
+    runs = Recorder(NAME, options, fields={"tasks": TASKS}, packages=packages)
+    for task, kinds in TRIED.items():
+        for kind, rates in kinds.items():
+            for rate in rates:
+                key = {"task": task, "kind": kind, "seed": 0, "learning_rate": rate}
+                runs.row("rates", try_rate, task, kind, rate, **key)
+    for seed in options.seeds:
+        for kind in TRIED["long"]:
+            runs.row("lengths", long_run, kind, seed, kind=kind, seed=seed)
+        runs.row("wide", wide_run, seed, seed=seed)
 
 
 if __name__ == "__main__":

@@ -10,21 +10,18 @@ penalty of the regression) are chosen on 297 images for validation, with seed 0 
 attncourse/recorded/digits.json; all runs take some five minutes on one core.
 """
 
-from functools import partial
-
 import numpy as np
 import torch
 import torch.nn.functional as F
-from recording import Recorder, parser_of
+from recording import Recorder, fit, parser_of, size_of
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from attncourse import seed_everything
 from attncourse.models.vision import VisionTransformer
-from attncourse.training import train
 
-NAME, STEPS, BATCH = "digits", 400, 64
+STEPS, BATCH = 400, 64
 SIZES, RATES = (100, 300, 1000), (5e-4, 1e-3, 2e-3, 4e-3)
 PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 
@@ -64,9 +61,9 @@ def splits():
     return [(pixels[part], labels[part]) for part in parts]
 
 
-def fit(make, pixels, labels, seed, rate):
+def trained(name, pixels, labels, seed, rate):
     seed_everything(seed)
-    model, rng = make(), torch.Generator().manual_seed(seed)
+    model, rng = MODELS[name](), torch.Generator().manual_seed(seed)
 
     def batch(_):
         rows = torch.randint(len(labels), (BATCH,), generator=rng)
@@ -75,9 +72,8 @@ def fit(make, pixels, labels, seed, rate):
     def loss(model, pixels, labels):
         return F.cross_entropy(model(pixels), labels)
 
-    options = {"learning_rate": rate, "device": "cpu", "progress": False}
-    train(model, batch, loss, steps=STEPS, **options)
-    return model.eval()
+    fit(model, batch, loss, steps=STEPS, learning_rate=rate)
+    return model
 
 
 @torch.no_grad()
@@ -87,14 +83,14 @@ def accuracy(model, pixels, labels):
 
 def sweep_run(name, rate, train_part, check):
     """Return the accuracy in validation at one learning rate."""
-    model = fit(MODELS[name], *train_part, seed=0, rate=rate)
+    model = trained(name, *train_part, 0, rate)
     return {"validation": round(accuracy(model, *check), 4)}
 
 
 def run(name, images, seed, rate, train_part, test):
     """Return the accuracy of a network after some of the images."""
     pixels, labels = train_part
-    model = fit(MODELS[name], pixels[:images], labels[:images], seed, rate)
+    model = trained(name, pixels[:images], labels[:images], seed, rate)
     return {"rate": rate, "accuracy": round(accuracy(model, *test), 4)}
 
 
@@ -112,28 +108,25 @@ def regression(images, train_part, check, test):
 def main():
     """Tune at the largest size, then train at each size with each seed."""
     options = parser_of(__doc__).parse_args()
-    torch.set_num_threads(1)
     train_part, check, test = splits()
-    sizes = {
-        n: sum(w.numel() for w in make().parameters()) for n, make in MODELS.items()
-    }
+    sizes = {name: size_of(make()) for name, make in MODELS.items()}
     packages = ("torch", "numpy", "scikit-learn")
     made = {"packages": packages, "steps": STEPS, "batch": BATCH, "parameters": sizes}
-    rows = Recorder(NAME, options.again, **made)
+    rows = Recorder("digits", options, **made)
     for name in MODELS:
         tried = {}
         for rate in RATES:
-            measure = partial(sweep_run, name, rate, train_part, check)
-            found = rows.row("sweep", measure, name=name, rate=rate)
+            how = name, rate, train_part, check
+            found = rows.row("sweep", sweep_run, *how, name=name, rate=rate)
             tried[rate] = found["validation"]
         rate = max(tried, key=tried.get)
         for size in SIZES:
             for seed in options.seeds:
-                measure = partial(run, name, size, seed, rate, train_part, test)
-                rows.row("runs", measure, name=name, images=size, seed=seed)
+                how = name, size, seed, rate, train_part, test
+                rows.row("runs", run, *how, name=name, images=size, seed=seed)
     for size in SIZES:
-        measure = partial(regression, size, train_part, check, test)
-        rows.row("runs", measure, name="logistic regression", images=size)
+        how = size, train_part, check, test
+        rows.row("runs", regression, *how, name="logistic regression", images=size)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from recording import Recorder, parser_of
+from recording import Recorder, fit, parser_of, size_of
 from torch import nn
 
 from attncourse import (
@@ -27,14 +27,12 @@ from attncourse import (
     create_causal_mask,
     linear_attention,
     seed_everything,
-    train,
 )
 from attncourse.data.novels import load_novels, split_texts
 from attncourse.data.symbols import associative_recall_batch
 from attncourse.layers.core import fused_attention
 from attncourse.layers.latent import LatentAttention
 
-NAME = "efficient"
 WIDTH, HEADS, LAYERS, CONTEXT = 96, 6, 2, 64
 STEPS, BATCH, RATE = 600, 8, 3e-3
 KEYS, VALUES, PAIRS = 128, 16, (4, 8, 16, 32, 64, 128)
@@ -98,11 +96,6 @@ class Bytes(nn.Module):
         return self.norm(x) @ self.embedding.weight.T
 
 
-def size_of(model):
-    """Return the number of parameters."""
-    return sum(p.numel() for p in model.parameters())
-
-
 def model_of(name):
     """Return a model with as many parameters as the one with multi-head attention."""
     wanted = size_of(Bytes("multi-head", 4 * WIDTH))
@@ -134,15 +127,7 @@ def bits_per_byte(name, seed, text):
 
     seed_everything(seed)
     model = model_of(name)
-    train(
-        model,
-        batch_of,
-        loss_of,
-        steps=STEPS,
-        learning_rate=RATE,
-        device="cpu",
-        progress=False,
-    )
+    fit(model, batch_of, loss_of, steps=STEPS, learning_rate=RATE)
     windows = test_ids[: 400 * (CONTEXT + 1)].view(400, -1)
     with torch.no_grad():
         loss = sum(loss_of(model, part).item() for part in windows.split(50)) / 8
@@ -173,14 +158,12 @@ def recalled(attend, width, rate, seed):
     draw = partial(associative_recall_batch, num_keys=KEYS, num_values=VALUES)
     seed_everything(seed)
     model = Recall(attend, width)
-    train(
+    fit(
         model,
         lambda step: draw(64, PAIRS[step % 6], seed=1000 * seed + step)[:2],
         lambda model, row, answer: F.cross_entropy(model(row), answer),
         steps=600,
         learning_rate=rate,
-        device="cpu",
-        progress=False,
     )
     shares = []
     for pairs in PAIRS:
@@ -192,7 +175,6 @@ def recalled(attend, width, rate, seed):
 def main():
     """Measure what is not recorded yet, and save after each row."""
     options = parser_of(__doc__).parse_args()
-    torch.set_num_threads(1)
     parts = split_texts(load_novels())
     text = [
         torch.frombuffer(bytearray(part.encode()), dtype=torch.uint8).long()
@@ -200,15 +182,15 @@ def main():
     ]
     settings = {"steps": STEPS, "batch": BATCH, "learning_rate": RATE}
     settings |= {"context": CONTEXT, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
-    rows = Recorder(NAME, options.again, fields={"pairs": PAIRS}, **settings)
+    rows = Recorder("efficient", options, fields={"pairs": PAIRS}, **settings)
     for seed in options.seeds:
         for name, how in CONTESTANTS.items():
             for rate in RECALL_RATES:
-                measure = partial(recalled, *how, rate, seed)
-                rows.row("recall", measure, name=name, rate=rate, seed=seed)
+                key = {"name": name, "rate": rate, "seed": seed}
+                rows.row("recall", recalled, *how, rate, seed, **key)
         for name in ATTENTION:
-            measure = partial(bits_per_byte, name, seed, text)
-            rows.row("cache", measure, attention=name, seed=seed)
+            key = {"attention": name, "seed": seed}
+            rows.row("cache", bits_per_byte, name, seed, text, **key)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@
     python experiments/gpt.py sinks             the same with a sink in every head
     python experiments/gpt.py scaling           six sizes at equal data, and at equal
                                                 compute, seeds 0 to 2
-    python experiments/gpt.py long --seeds 0 --ship    the model that the course ships
+    python experiments/gpt.py long --seeds 0 --ship --again    the course's own model
 
-Everything runs on one thread, and seconds are CPU seconds without evaluation. Settings
-were chosen on the validation text; the test text is read once, at the end. The results
-are written to attncourse/recorded/gpt_*.json.
+Runs that are there already are kept, unless --again is given. Everything runs on one
+thread, and seconds are CPU seconds without evaluation. Settings were chosen on the
+validation text; the test text is read once, at the end. The results are written to
+attncourse/recorded/gpt_*.json.
 """
 
-import argparse
 import lzma
 import time
 from functools import partial
@@ -21,15 +21,15 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from counting import kneser_ney
+from recording import Recorder, fit, parser_of, size_of
 from torch import nn
 
 from attncourse.data.bpe import BPETokenizer
 from attncourse.data.novels import load_novels, split_texts
 from attncourse.layers.multihead import MultiHeadAttention
 from attncourse.models.gpt import GPT
-from attncourse.recorded import load
 from attncourse.recorded.writing import provenance, save, save_model
-from attncourse.training import decay_groups, train
+from attncourse.training import decay_groups
 from attncourse.training.language import bits_per_byte, next_token_loss, text_windows
 
 MERGES = 1792
@@ -47,11 +47,15 @@ def prepare():
     return text, tokenizer, torch.tensor(tokenizer.encode(text.train))
 
 
-def fit(arguments, text, tokenizer, ids, *, seed, steps, every, change=None):
-    """Train one model; return it and its curve: step, seconds, bits per byte."""
+def trained(arguments, prepared, *, seed, steps, every, change=None):
+    """Train one model; return it and its measures, among them its curve.
+
+    The curve has step, seconds and bits per byte.
+    """
+    text, tokenizer, ids = prepared
     torch.manual_seed(seed)
     model = GPT(len(tokenizer), **arguments)
-    if change is not None:
+    if change:
         change(model)
     curve, begin, aside = [], time.process_time(), 0.0
 
@@ -66,7 +70,7 @@ def fit(arguments, text, tokenizer, ids, *, seed, steps, every, change=None):
         aside += time.process_time() - now
         return -score
 
-    losses = train(
+    losses = fit(
         model,
         text_windows(ids, 4, arguments["context"], seed),
         next_token_loss,
@@ -74,24 +78,21 @@ def fit(arguments, text, tokenizer, ids, *, seed, steps, every, change=None):
         learning_rate=decay_groups(model, 3e-3, 0.01),
         validate=validate,
         validate_every=every,
-        device="cpu",
-        progress=False,
     )
-    return model, {
-        "seed": seed,
-        "steps": steps,
-        "curve": curve,
-        "train_loss": round(float(np.mean(losses[-100:])), 4),
-    }
+    run = {"steps": steps, "curve": curve}
+    run["train_loss"] = round(float(np.mean(losses[-100:])), 4)
+    return model, run | held_out(model, text, tokenizer)
 
 
-def live(options):
+def live(options, runs):
     """Train the chapter's model with every seed."""
-    text, tokenizer, ids = prepare()
+    prepared = prepare()
+
+    def measure(seed):
+        return trained(LIVE, prepared, seed=seed, steps=STEPS, every=150)[1]
+
     for seed in options.seeds:
-        model, run = fit(LIVE, text, tokenizer, ids, seed=seed, steps=STEPS, every=150)
-        run |= held_out(model, text, tokenizer)
-        keep("gpt_live", run, ("seed",))
+        runs.row("runs", measure, seed, seed=seed)
 
 
 class SinkAttention(MultiHeadAttention):
@@ -119,99 +120,82 @@ def with_sinks(model, learned):
         block.attention.sink = nn.Parameter(scores, requires_grad=learned)
 
 
-def sinks(options):
+def sinks(options, runs):
     """Train the chapter's model with sinks; measure how much attention they get."""
-    text, tokenizer, ids = prepare()
+    text, tokenizer, _ = prepared = prepare()
     held = torch.tensor(tokenizer.encode(text.validation))
     windows = text_windows(held, 64, LIVE["context"] - 1)(0)[0]
+
+    def measure(seed, learned):
+        change = partial(with_sinks, learned=learned)
+        how = {"steps": STEPS, "every": STEPS, "change": change}
+        model, run = trained(LIVE, prepared, seed=seed, **how)
+        with torch.no_grad():
+            _, weights = model(windows, need_weights=True)
+        weights = torch.stack(weights)  # (layers, windows, heads, queries, keys)
+        for name, column in (("sink", -1), ("first", 0)):
+            shares = weights[..., 1:, column].mean((1, 3))  # (layers, heads)
+            run[name] = [[round(x, 4) for x in row] for row in shares.tolist()]
+        return run
+
     for seed in options.seeds:
         for learned in (False, True):
-            change = partial(with_sinks, learned=learned)
-            model, run = fit(
-                LIVE, text, tokenizer, ids, seed=seed, steps=STEPS, every=STEPS,
-                change=change,
-            )  # fmt: skip
-            run |= held_out(model, text, tokenizer) | {"learned": learned}
-            with torch.no_grad():
-                _, weights = model(windows, need_weights=True)
-            weights = torch.stack(weights)  # (layers, windows, heads, queries, keys)
-            for name, column in (("sink", -1), ("first", 0)):
-                shares = weights[..., 1:, column].mean((1, 3))  # (layers, heads)
-                run[name] = [[round(x, 4) for x in row] for row in shares.tolist()]
-            keep("gpt_sinks", run, ("seed", "learned"))
+            runs.row("runs", measure, seed, learned, seed=seed, learned=learned)
 
 
-def long(options):
+def long(options, runs):
     """Train a model that is somewhat wider, reads further, and takes more steps."""
-    text, tokenizer, ids = prepare()
-    for seed in options.seeds:
-        steps = options.steps or 12_000
+    prepared, steps = prepare(), options.steps or 12_000
+
+    def measure(seed):
         arguments = LONG | {"dropout": 0.1}
-        model, run = fit(
-            arguments, text, tokenizer, ids, seed=seed, steps=steps, every=250
-        )
-        run |= held_out(model, text, tokenizer)
-        keep("gpt_long", run, ("seed", "steps"))
+        model, run = trained(arguments, prepared, seed=seed, steps=steps, every=250)
         if options.ship:
-            ship(model, LONG, tokenizer, run, seed)
+            ship(model, *prepared[:2], run, seed)
+        return run
+
+    for seed in options.seeds:
+        runs.row("runs", measure, seed, seed=seed, steps=steps)
 
 
-def scaling(options):
+def scaling(options, runs):
     """Train six sizes with every seed: on the same data, and for the same compute.
 
     Compute is parameters times tokens, so at equal compute a small model takes more
     steps. Both studies share the size in the middle.
     """
-    text, tokenizer, ids = prepare()
-    most = options.steps or 1080
-    models = (GPT(len(tokenizer), **{**LIVE, "d_model": d}) for d in SIZES)
-    sizes = [sum(p.numel() for p in model.parameters()) for model in models]
-    middle = sizes[SIZES.index(MIDDLE)]
+    prepared, most = prepare(), options.steps or 1080
+    sizes = {d: size_of(GPT(len(prepared[1]), **LIVE | {"d_model": d})) for d in SIZES}
+
+    def measure(seed, width, steps):
+        arguments = LIVE | {"d_model": width}
+        _, run = trained(arguments, prepared, seed=seed, steps=steps, every=steps)
+        run["seconds"] = run.pop("curve")[-1][1]
+        return run
+
     for seed in options.seeds:
-        for width, size in zip(SIZES, sizes, strict=True):
-            for steps in dict.fromkeys((most, round(most * middle / size))):
-                arguments = {**LIVE, "d_model": width}
-                model, run = fit(
-                    arguments, text, tokenizer, ids, seed=seed, steps=steps, every=steps
-                )
-                run |= held_out(model, text, tokenizer)
-                run["seconds"] = run.pop("curve")[-1][1]
-                keep("gpt_scaling", run, ("seed", "d_model", "steps"))
+        for width, size in sizes.items():
+            for steps in dict.fromkeys((most, round(most * sizes[MIDDLE] / size))):
+                key = {"seed": seed, "d_model": width, "steps": steps}
+                runs.row("runs", measure, *key.values(), **key)
 
 
 def held_out(model, text, tokenizer):
     """Return the size of a model and its scores on the text that is held out."""
     return {
         "d_model": model.embedding.embedding_dim,
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": size_of(model),
         "validation": round(bits_per_byte(model, tokenizer, text.validation), 4),
         "test": round(bits_per_byte(model, tokenizer, text.test), 4),
     }
 
 
-def keep(name, run, key):
-    """Put a run beside those that were recorded before, in place of its like."""
-    print(run, flush=True)
-    try:
-        runs = load(name)["runs"]
-    except FileNotFoundError:
-        runs = []
-    runs = [old for old in runs if any(old[k] != run[k] for k in key)]
-    runs = sorted([*runs, run], key=lambda one: [one[k] for k in key])
-    seeds = sorted({one["seed"] for one in runs})
-    made = provenance(seeds)  # the command that makes all of them
-    made["command"] = f"python experiments/gpt.py {name.removeprefix('gpt_')} --seeds "
-    made["command"] += " ".join(map(str, seeds))
-    save(name, {"made": made, "runs": runs})
-
-
-def ship(model, sizes, tokenizer, run, seed):
+def ship(model, text, tokenizer, run, seed):
     """Write the model that the course ships; its scores are those of 8-bit weights."""
-    text = split_texts(load_novels())
     save_model(
         "gpt",
         model,
-        arguments={"vocab_size": len(tokenizer), **sizes},
+        arguments={"vocab_size": len(tokenizer), **LONG},
         vocabularies={},
         merges=tokenizer.merges,
         measures=lambda model: held_out(model, text, tokenizer),
@@ -222,16 +206,13 @@ def ship(model, sizes, tokenizer, run, seed):
     )
 
 
-def baselines(options):
+def baselines(options, _):
     """Count and compress; "look" is the text that the curves are measured on."""
     import pyppmd
 
     text, tokenizer, ids = prepare()
-    held = {
-        "look": text.validation[:LOOK],
-        "validation": text.validation,
-        "test": text.test,
-    }
+    look = text.validation[:LOOK]
+    held = {"look": look, "validation": text.validation, "test": text.test}
     train_bytes = text.train.encode()
 
     def xz(data):
@@ -243,18 +224,15 @@ def baselines(options):
 
     def added(size):
         """Return what each text adds to the compressed training text."""
-        alone = size(train_bytes)
+        alone, parts = size(train_bytes), {k: v.encode() for k, v in held.items()}
         return {
-            name: round(
-                8 * (size(train_bytes + part.encode()) - alone) / len(part.encode()), 4
-            )
-            for name, part in held.items()
+            name: round(8 * (size(train_bytes + part) - alone) / len(part), 4)
+            for name, part in parts.items()
         }
 
     orders = [{"order": k, **added(partial(ppmd, order=k))} for k in (8, 12)]
     best = min(orders, key=lambda row: row["validation"])
     found = {"xz": added(xz), "PPMd": best}
-    save("gpt_baselines", {"made": provenance(), "methods": found})
     for kind, first, encode, vocab, longest in (
         ("tokens", ids.tolist(), tokenizer.encode, len(tokenizer), 6),
         ("bytes", list(train_bytes), lambda part: list(part.encode()), 256, 8),
@@ -269,22 +247,23 @@ def baselines(options):
             for name, piece in zip(held, np.split(score, ends), strict=True):
                 row[name] = round(float(-piece.sum()) / len(held[name].encode()), 4)
         found[f"Kneser-Ney, {kind}"] = {"orders": rows[2:]}
-        print(rows, flush=True)
-        made = provenance(packages=("numpy", "pyppmd"))
-        save("gpt_baselines", {"made": made, "methods": found})
+    made = provenance(packages=("numpy", "pyppmd"))
+    save("gpt_baselines", {"made": made, "methods": found})
 
 
 def main():
     """Run what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = parser_of(__doc__)
     commands = {f.__name__: f for f in (baselines, live, sinks, scaling, long)}
     parser.add_argument("command", choices=commands)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, help="of long and scaling")
     parser.add_argument("--ship", action="store_true", help="write the model itself")
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    commands[options.command](options)
+    command = options.command
+    runs = Recorder(
+        f"gpt_{command}", options, command=f"python experiments/gpt.py {command}"
+    )
+    commands[command](options, runs)
 
 
 if __name__ == "__main__":

@@ -26,9 +26,9 @@ from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
-from recording import Recorder, parser_of
+from recording import Recorder, fit, parser_of
 
-from attncourse import Transformer, alibi_bias, apply_rotary, seed_everything, train
+from attncourse import Transformer, alibi_bias, apply_rotary, seed_everything
 from attncourse.data.markov import RECALL, markov_recall_batch, markov_recall_losses
 from attncourse.layers.relative import T5RelativeBias
 from attncourse.layers.rotary import (
@@ -38,7 +38,6 @@ from attncourse.layers.rotary import (
     yarn_frequencies,
 )
 
-NAME = "longer"
 TRAINED, LENGTHS = 32, (32, 64, 128, 256)
 WIDTH, HEADS, LAYERS = 48, 4, 2
 STEPS, BATCH, RATE = 300, 32, 5e-3
@@ -74,8 +73,7 @@ def trained(scheme, seed, rate=RATE):
     texts = draw(STEPS * BATCH, TRAINED, seed=100 + seed)[0].split(BATCH)
     seed_everything(seed)
     model = new_model(scheme)
-    how = {"steps": STEPS, "learning_rate": rate, "device": "cpu", "progress": False}
-    train(model, lambda step: (texts[step],), loss_of, **how)
+    fit(model, lambda t: (texts[t],), loss_of, steps=STEPS, learning_rate=rate)
     return model
 
 
@@ -103,7 +101,7 @@ def excess_at(scheme, rate):
     return excess(trained(scheme, 0, rate))
 
 
-def stretched_excess(seed, rotation, steps=0, *, test_seed=7):
+def stretched_excess(seed, rotation, steps, test_seed=7):
     """Rescale for 8 times the length, fine-tune on long texts and measure."""
     model = deepcopy(trained("rotary" if rotation else "ALiBi", seed))
     if rotation:
@@ -154,26 +152,24 @@ def excess(model, seed=7):
 def main():
     """Train, stretch, fine-tune and measure what is not recorded yet."""
     options = parser_of(__doc__).parse_args()
-    torch.set_num_threads(1)
     settings = {"steps": STEPS, "batch": BATCH, "learning_rate": RATE}
     settings |= {"fine_tuning_batch": TUNING_BATCH, "fine_tuning_rate": TUNING_RATE}
     settings |= {"factor": FACTOR, "fast": FAST}
-    rows = Recorder(NAME, options.again, fields={"lengths": LENGTHS}, **settings)
+    rows = Recorder("longer", options, fields={"lengths": LENGTHS}, **settings)
     for scheme in SCHEMES:
         for rate in RATES:
-            measure = partial(excess_at, scheme, rate)
-            rows.row("rates", measure, scheme=scheme, rate=rate, seed=0)
+            key = {"scheme": scheme, "rate": rate, "seed": 0}
+            rows.row("rates", excess_at, scheme, rate, **key)
     for seed in options.seeds:
         for scheme in SCHEMES:
-            measure = partial(tested, scheme, seed)
-            rows.row("schemes", measure, scheme=scheme, seed=seed)
+            rows.row("schemes", tested, scheme, seed, scheme=scheme, seed=seed)
         for scheme, how in rotations().items():
             for steps in TUNING_STEPS:
-                measure = partial(stretched_excess, seed, how, steps)
-                rows.row("stretched", measure, scheme=scheme, steps=steps, seed=seed)
+                key = {"scheme": scheme, "steps": steps, "seed": seed}
+                rows.row("stretched", stretched_excess, seed, how, steps, **key)
         for fast in RAMPS:
-            measure = partial(stretched_excess, seed, yarn(fast), test_seed=8)
-            rows.row("ramps", measure, fast=fast, seed=seed)
+            how = seed, yarn(fast), 0, 8
+            rows.row("ramps", stretched_excess, *how, fast=fast, seed=seed)
 
 
 if __name__ == "__main__":

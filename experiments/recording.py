@@ -1,11 +1,18 @@
-"""What the experiments share: their options, and rows that are saved one by one."""
+"""What the experiments share: options, one thread, rows that are saved one by one."""
 
 import argparse
 import time
 from contextlib import suppress
+from functools import partial
+
+import torch
 
 from attncourse.recorded import load
 from attncourse.recorded.writing import provenance, save
+from attncourse.training import train
+
+torch.set_num_threads(1)  # seconds are CPU seconds of one core
+fit = partial(train, device="cpu", progress=False)
 
 
 def parser_of(description, seeds=(0, 1, 2)):
@@ -16,9 +23,9 @@ def parser_of(description, seeds=(0, 1, 2)):
     return parser
 
 
-def add_only_option(parser):
-    """Add ``--only`` to a parser: what names may begin with."""
-    parser.add_argument("--only", default="", help="the beginning of names")
+def size_of(model):
+    """Return the number of parameters."""
+    return sum(p.numel() for p in model.parameters())
 
 
 class Recorder:
@@ -27,21 +34,21 @@ class Recorder:
     Parameters
     ----------
     name : str
-        Of the file and of the script.
-    again : bool
-        Whether rows that this process has not made are made again.
+        Of the file.
+    options : argparse.Namespace
+        "again" says whether rows that this process has not made are made again.
     fields : dict, optional
         What the file has beside its rows.
     **made
-        What `provenance` is given.
+        What `provenance` is given. The command is the script of the file's name.
     """
 
-    def __init__(self, name, again, *, fields=(), **made):
-        self.name, self.again = name, again
-        self.fields, self.made = dict(fields), made
+    def __init__(self, name, options, *, fields=(), **made):
+        self.name, self.again, self.fields = name, options.again, dict(fields)
+        self.made = {"command": f"python experiments/{name}.py"} | made
         self.done = []
 
-    def row(self, part, measure, **key):
+    def row(self, part, measure, *arguments, **key):
         """Return a row, by what it is named by; make and save it if it is missing.
 
         Parameters
@@ -49,7 +56,7 @@ class Recorder:
         part : str
             The list that the row is in.
         measure : callable
-            ``measure()`` returns the rest of the row, a dict.
+            ``measure(*arguments)`` returns the rest of the row, a dict.
         **key
             The entries that name the row; its seed, if it has one, among them.
         """
@@ -58,7 +65,7 @@ class Recorder:
                 return row
         print(f"{part}: {key}", flush=True)
         begin = time.process_time()
-        new = key | measure()
+        new = key | measure(*arguments)
         new["cpu_seconds"] = round(time.process_time() - begin, 1)
         print("  ", new, flush=True)
         self.done.append(key)
@@ -74,17 +81,9 @@ class Recorder:
         record = self._read()  # once more: another command may have added a row
         rows = [r for r in record.get(part, []) if not key.items() <= r.items()]
         record[part] = sorted([*rows, new], key=lambda row: row.get("seed", 0))
-        rows = list(_rows_of(record))
-        made = provenance(
-            sorted({row["seed"] for row in rows if "seed" in row}),
-            cpu_seconds=round(sum(row.get("cpu_seconds", 0) for row in rows)),
-            **self.made,
-        )
-        made["command"] = f"python experiments/{self.name}.py"
+        lists = (value for value in record.values() if isinstance(value, list))
+        rows = [row for rows in lists for row in rows if isinstance(row, dict)]
+        seconds = round(sum(row.get("cpu_seconds", 0) for row in rows))
+        seeds = sorted({row["seed"] for row in rows if "seed" in row})
+        made = provenance(seeds, cpu_seconds=seconds, **self.made)
         save(self.name, {"made": made} | self.fields | record | {"made": made})
-
-
-def _rows_of(record):
-    for value in record.values():
-        if isinstance(value, list):
-            yield from (row for row in value if isinstance(row, dict))

@@ -1,8 +1,7 @@
 """Measure why each part of a Transformer layer is there, for chapter 7.
 
-    python experiments/transformer.py                    what is not yet there
-    python experiments/transformer.py --only "no norm"   some variants, by their names
-    python experiments/transformer.py --again            everything
+    python experiments/transformer.py              what is not yet there
+    python experiments/transformer.py --again      everything
 
 Decoder-only models translate short English sentences into French: they read the
 English words and a <bos>, and are trained on the French words behind it. Each variant
@@ -22,10 +21,10 @@ from unittest.mock import patch
 
 import torch
 import torch.nn.functional as F
-from recording import Recorder, add_only_option, parser_of
+from recording import Recorder, fit, parser_of, size_of
 from torch import nn
 
-from attncourse import Transformer, train
+from attncourse import Transformer
 from attncourse.data import Vocabulary, pad_sequences, splits
 from attncourse.data.batching import length_batches
 from attncourse.data.text import BOS
@@ -33,7 +32,6 @@ from attncourse.models.feedforward import FeedForward, SwiGLU
 from attncourse.models.transformer import TransformerLayer
 from attncourse.training import loop
 
-NAME = "transformer"
 WIDTH, HEADS, LAYERS = 32, 4, 4
 STEPS, BATCH, MAX_WORDS = 300, 64, 8
 RATES = (2.5e-4, 1e-3, 4e-3, 1.6e-2, 6.4e-2)
@@ -44,7 +42,8 @@ class WithoutResidual(TransformerLayer):
 
     def forward(self, x, mask=None, **options):
         """Return the output and, on request, the weights."""
-        x, weights = self._attend(self.attention_norm(x), mask, False, None)
+        x = self.attention_norm(x)
+        x, weights = self.attention(x, x, x, mask, need_weights=False)
         return self.feedforward(self.feedforward_norm(x)), weights
 
 
@@ -55,7 +54,6 @@ def no_norm(width):
 
 def variants():
     """Return the arguments of every variant by its name."""
-    gelu = partial(FeedForward, activation=nn.GELU)
     found = {
         "pre-norm": {},
         "post-norm": {"norm_first": False},
@@ -68,12 +66,11 @@ def variants():
         found[f"{name}, {depth} layers"] = found[name] | {"num_layers": depth}
     for name in ("pre-norm", "post-norm"):
         found[f"{name}, no warm-up"] = found[name] | {"warmup": 0.0}
-    attention_only = found["feed-forward 0"] | {"num_layers": 12}
     return found | {
         "RMSNorm": {"norm": nn.RMSNorm},
-        "GELU": {"feedforward": gelu},
+        "GELU": {"feedforward": partial(FeedForward, activation=nn.GELU)},
         "SwiGLU": {"feedforward": SwiGLU, "feedforward_dim": 8 * WIDTH // 3 + 1},
-        "feed-forward 0, 12 layers": attention_only,
+        "feed-forward 0, 12 layers": {"feedforward_dim": 0, "num_layers": 12},
         f"feed-forward {WIDTH}": {"feedforward_dim": WIDTH},
         f"feed-forward {8 * WIDTH}": {"feedforward_dim": 8 * WIDTH},
         "no residual, 1 layer": {"residual": False, "num_layers": 1},
@@ -135,20 +132,17 @@ def measures_of(model, rows):
     return {"loss": round(loss, 4), "exact": round(exact / len(rows), 4)}
 
 
-def run(options, rate, seed, data, vocab_size):
+def run(data, vocab_size, rate, seed, *, warmup=0.1, **options):
     """Train one model; return its measures."""
-    options = dict(options)
-    warmup = options.pop("warmup", 0.1)
     torch.manual_seed(seed)
     model = make_model(vocab_size, **options)
     batch_of = batches(data["train"], seed=seed)
-    how = {"steps": STEPS, "learning_rate": rate, "device": "cpu", "progress": False}
     # A loss that is no longer finite ends the run; what is left is measured.
     with suppress(ValueError), patch.object(loop, "WARMUP", warmup):
-        train(model, batch_of, loss_of, **how)
+        fit(model, batch_of, loss_of, steps=STEPS, learning_rate=rate)
     return {
         "layers": len(model.layers),
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": size_of(model),
         "validation": measures_of(model, data["validation"]),
         "test": measures_of(model, data["test"]),
     }
@@ -156,10 +150,7 @@ def run(options, rate, seed, data, vocab_size):
 
 def main():
     """Make the runs that are missing."""
-    parser = parser_of(__doc__)
-    add_only_option(parser)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    options = parser_of(__doc__).parse_args()
     pairs = splits("french", max_len=MAX_WORDS)
     words = Vocabulary.build(
         text for pair in pairs.train for text in (pair.source, pair.target)
@@ -170,16 +161,14 @@ def main():
     counts = translation_only(pad_sequences(data["train"])[0]).flatten().bincount()[1:]
     frequency = counts[counts > 0] / counts.sum()
     chance = round(-(frequency * frequency.log()).sum().item(), 3)
-    runs = Recorder(NAME, options.again, steps=STEPS, word_frequencies=chance)
+    runs = Recorder("transformer", options, steps=STEPS, word_frequencies=chance)
 
     def loss_at(name, variant, rate, seed=0):
-        measure = partial(run, variant, rate, seed, data, len(words))
+        measure = partial(run, data, len(words), rate, seed, **variant)
         key = {"name": name, "learning_rate": rate, "seed": seed}
         return runs.row("runs", measure, **key)["validation"]["loss"]
 
     for name, variant in variants().items():
-        if not name.startswith(options.only):
-            continue
         loss = partial(loss_at, name, variant)
         # Deep stacks may need lower rates than any of the first two tells.
         deep = variant.get("num_layers", LAYERS) > 12
@@ -196,9 +185,8 @@ def _sweep(loss_at, first):
     found = {rate: loss_at(rate) for rate in first}
     while True:
         best = RATES.index(min(found, key=found.get))
-        near = [
-            rate for rate in RATES[max(0, best - 1) : best + 2] if rate not in found
-        ]
+        around = RATES[max(0, best - 1) : best + 2]
+        near = [rate for rate in around if rate not in found]
         if not near:
             return found
         found[near[0]] = loss_at(near[0])

@@ -1,9 +1,9 @@
-"""Measure translators: lengths, seeds, languages, with and without attention.
+"""Measure translators: lengths, seeds, with and without attention.
 
     python experiments/translation.py                  everything that is not yet there
     python experiments/translation.py --seeds 0        one seed only
-    python experiments/translation.py --only short     one group only
     python experiments/translation.py --again          every run, also those there
+    python experiments/translation.py --models         the translators that are shipped
 
 Each run is written to attncourse/recorded/translation.json when it has ended, and runs
 that the file holds are not made again: a killed command goes on where it stopped. All
@@ -11,15 +11,17 @@ runs together take some 20 minutes.
 """
 
 import statistics
-from functools import partial
+import time
 
 import numpy as np
 import torch
-from recording import Recorder, add_only_option, parser_of
+from recording import Recorder, fit, parser_of, size_of
 
-from attncourse import AttentionSeq2Seq, RecurrentSeq2Seq, TranslationTransformer, train
+from attncourse import AttentionSeq2Seq, RecurrentSeq2Seq, TranslationTransformer
 from attncourse.data import Vocabulary, splits
 from attncourse.models.seq2seq import sequence_loss
+from attncourse.recorded import load
+from attncourse.recorded.writing import provenance, save_model
 from attncourse.training.metrics import alignment_error_rate, bleu
 from attncourse.training.translation import (
     cross_attention_of,
@@ -27,12 +29,22 @@ from attncourse.training.translation import (
     translation_batches,
 )
 
-NAME = "translation"
 CLASSES = {
     c.__name__: c for c in (AttentionSeq2Seq, RecurrentSeq2Seq, TranslationTransformer)
 }
-LSTM = {"model": "AttentionSeq2Seq", "arguments": {"d_model": 96, "num_heads": 4}}
-GRU = {"model": "RecurrentSeq2Seq"}
+WITH, WITHOUT = (
+    {
+        "model": "RecurrentSeq2Seq",
+        "arguments": {"hidden_dim": 128, "attention": attention},
+        "learning_rate": 4e-3,
+    }
+    for attention in ("additive", None)
+)
+LSTM = {
+    "model": "AttentionSeq2Seq",
+    "arguments": {"d_model": 96, "num_heads": 4},
+    "learning_rate": 4e-3,
+}
 TRANSFORMER = {
     "model": "TranslationTransformer",
     "arguments": {
@@ -41,38 +53,32 @@ TRANSFORMER = {
         "num_decoder_layers": 1,
         "positions": "rotary",
     },
+    "learning_rate": 3e-3,
 }
 ONCE = "long/patient"  # with seed 0 only
 SHORT, MIDDLE, LONG = (4, 12), (4, 16), (4, 40)
+PLAN = {  # model, lengths of sentences, steps
+    "short/with": (WITH, SHORT, 2400),
+    "short/without": (WITHOUT, SHORT, 2400),
+    "long/with": (WITH, LONG, 1800),
+    "long/without": (WITHOUT, LONG, 1800),
+    "long/patient": (WITHOUT, LONG, 5400),
+    "long/lstm": (LSTM, LONG, 2600),
+    "long/transformer": (TRANSFORMER, LONG, 2000),
+}
 
 
-def runs():
-    """Return every run by its name without the seed.
+def run_of(model, lengths, steps, language="french"):
+    """Return what a run is recorded with."""
+    run = {"lengths": lengths, "steps": steps, "language": language, "batch_size": 32}
+    return model | run
 
-    Those whose names begin with "words" are for checkpoints.py, and are not recorded.
-    """
-    found = {}
-    for group, lengths, steps in (("short", SHORT, 2400), ("long", LONG, 1800)):
-        for kind, attention in (("with", "additive"), ("without", None)):
-            found[f"{group}/{kind}"] = GRU | {
-                "arguments": {"hidden_dim": 128, "attention": attention},
-                "lengths": lengths,
-                "steps": steps,
-            }
-    found["long/patient"] = found["long/without"] | {"steps": 5400}
-    found["long/lstm"] = LSTM | {"lengths": LONG, "steps": 2600}
-    found["long/transformer"] = TRANSFORMER | {"lengths": LONG, "steps": 2000}
-    for name in found:
-        if name != "long/transformer":
-            found[name] = found[name] | {"learning_rate": 4e-3}
-    for language in ("french", "german", "japanese"):
-        found[f"words/{language}"] = TRANSFORMER | {
-            "lengths": MIDDLE,
-            "steps": 2400,
-            "language": language,
-        }
-    defaults = {"language": "french", "batch_size": 32, "learning_rate": 3e-3}
-    return {name: defaults | run for name, run in found.items()}
+
+PAIRS = 200  # the first of the test split: what the measures of these are made on
+SHIPPED = {
+    f"translation_{language}": run_of(TRANSFORMER, MIDDLE, 2400, language)
+    for language in ("french", "german", "japanese")
+} | {"translation_lstm": run_of(LSTM, LONG, 3200)}
 
 
 def data_of(run):
@@ -88,21 +94,16 @@ def train_translator(run, seed, data, source, target):
     """Return a trained model and its losses."""
     torch.manual_seed(seed)
     model = CLASSES[run["model"]](len(source), len(target), **run["arguments"])
-    losses = train(
+    batch_of = translation_batches(
+        data.train, source, target, size=run["batch_size"], seed=seed
+    )
+    group = {"params": model.parameters(), "lr": run["learning_rate"]}
+    losses = fit(
         model,
-        translation_batches(
-            data.train, source, target, size=run["batch_size"], seed=seed
-        ),
+        batch_of,
         lambda model, s, t: sequence_loss(model(s, t), t),
         steps=run["steps"],
-        learning_rate=[
-            {
-                "params": model.parameters(),
-                "lr": run["learning_rate"],
-                "betas": (0.9, 0.98),
-            }
-        ],
-        device="cpu",
+        learning_rate=[group | {"betas": (0.9, 0.98)}],
     )
     return model, losses
 
@@ -118,16 +119,21 @@ def measures_of(model, data, source, target, *, limit=None):
             measured["buckets"] = buckets(pairs, written)
     if getattr(model, "attention", True) is not None:
         pairs = data.test[:limit]
-        maps = cross_attention_of(model, pairs, source, target)
-        gold = [pair.alignment for pair in pairs]
-        measured["alignment_error"] = [
-            [
-                round(alignment_error_rate([m[layer, head] for m in maps], gold), 4)
-                for head in range(maps[0].shape[1])
-            ]
-            for layer in range(maps[0].shape[0])
-        ]
+        measured["alignment_error"] = alignment_errors(model, pairs, source, target)
     return measured
+
+
+def alignment_errors(model, pairs, source, target):
+    """Return the alignment error rate of each layer and head."""
+    maps = cross_attention_of(model, pairs, source, target)
+    gold, (layers, heads) = [pair.alignment for pair in pairs], maps[0].shape[:2]
+    return [
+        [
+            round(alignment_error_rate([m[layer, head] for m in maps], gold), 4)
+            for head in range(heads)
+        ]
+        for layer in range(layers)
+    ]
 
 
 def quality(pairs, written):
@@ -160,28 +166,48 @@ def buckets(pairs, written, width=4):
 
 def measured(run, seed):
     """Train one model and return what was measured, with how it was made."""
+    data = data_of(run)
+    model, losses = train_translator(run, seed, *data)
+    loss = round(statistics.fmean(losses[-20:]), 4)
+    found = {"parameters": size_of(model), "loss": loss}
+    return run | found | measures_of(model, *data)
+
+
+def ship(name, run):
+    """Train a translator on seed 0 and write it, with its measures."""
     data, source, target = data_of(run)
-    model, losses = train_translator(run, seed, data, source, target)
-    return {
-        **run,
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "loss": round(statistics.fmean(losses[-20:]), 4),
-        **measures_of(model, data, source, target),
-    }
+    start = time.perf_counter()
+    model, _ = train_translator(run, 0, data, source, target)
+    seconds = round(time.perf_counter() - start)
+    task = {k: run[k] for k in ("language", "lengths", "steps", "learning_rate")}
+    task |= {"command": "python experiments/translation.py --models"}
+    sizes = {"src_vocab_size": len(source), "tgt_vocab_size": len(target)}
+    batch = run["batch_size"]
+    save_model(
+        name,
+        model,
+        arguments=sizes | run["arguments"],
+        vocabularies={"source": source, "target": target},
+        measures=lambda model: measures_of(model, data, source, target, limit=PAIRS),
+        made=provenance([0], seconds=seconds, pairs=PAIRS, batch=batch, **task),
+    )
+    print(name, load(name)["measures"]["test"], flush=True)
 
 
 def main():
     """Make the runs that are missing."""
     parser = parser_of(__doc__)
-    add_only_option(parser)
+    parser.add_argument("--models", action="store_true", help="write the translators")
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    made = Recorder(NAME, options.again)
+    if options.models:
+        for name, run in SHIPPED.items():
+            ship(name, run)
+        return
+    made = Recorder("translation", options)
     for seed in options.seeds:
-        for name, run in runs().items():
-            recorded = not name.startswith("words") and (name != ONCE or seed == 0)
-            if recorded and name.startswith(options.only):
-                made.row("runs", partial(measured, run, seed), name=name, seed=seed)
+        for name, how in PLAN.items():
+            if name != ONCE or seed == 0:
+                made.row("runs", measured, run_of(*how), seed, name=name, seed=seed)
 
 
 if __name__ == "__main__":

@@ -8,21 +8,20 @@ attncourse/recorded/variants.json; all runs together take some minutes on one co
 """
 
 import sys
-from functools import partial
 from pathlib import Path
 
 import torch
 from recording import Recorder, parser_of
 from torch import nn
+from translation import alignment_errors, quality
 
 from attncourse import AdditiveAttention, MultiplicativeAttention
-from attncourse.training.metrics import alignment_error_rate, bleu
-from attncourse.training.translation import cross_attention_of, translate
+from attncourse.data import translation_tensors
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tools.record_expected import SOLUTIONS, Solution
 
-NAME, WIDTH, STEPS = "variants", 64, 600
+WIDTH, STEPS = 64, 600
 GIVEN = Solution(SOLUTIONS / "3_attention_variants.ipynb").namespace()
 
 
@@ -50,33 +49,25 @@ VARIANTS = {
 def run(make_attention, corpus, seed):
     """Train a model; return BLEU and alignment error on the test pairs."""
     torch.manual_seed(seed)
-    sizes = len(corpus.source), len(corpus.target)
-    model = GIVEN["Translator"](*sizes, WIDTH, make_attention)
-    GIVEN["fit"](model, corpus.train, corpus, seed=seed, steps=STEPS, device="cpu")
-    words = corpus.source, corpus.target
-    pairs = corpus.test
-    written = translate(model, [pair.source for pair in pairs], *words)
-    score, signature = bleu(written, [list(pair.target) for pair in pairs])
-    maps = cross_attention_of(model, pairs, *words)
-    error = alignment_error_rate([m[0, 0] for m in maps], [p.alignment for p in pairs])
-    return {
-        "bleu": round(score, 2),
-        "alignment_error": round(error, 4),
-        "sentences": len(pairs),
-        "signature": signature,
-    }
+    words, pairs = (corpus.source, corpus.target), corpus.test
+    source, _ = translation_tensors(pairs, *words)
+    model = GIVEN["Translator"](*map(len, words), WIDTH, make_attention)
+    how = {"seed": seed, "steps": STEPS, "device": "cpu", "progress": False}
+    GIVEN["fit"](model, corpus.train, corpus, **how)
+    ids = GIVEN["translate"](model, source, max_len=30).tolist()
+    written = [corpus.target.decode(row) for row in ids]
+    errors = alignment_errors(model, pairs, *words)
+    return quality(pairs, written) | {"alignment_error": errors[0][0]}
 
 
 def main():
     """Train and measure every variant with every seed."""
-    options = parser_of(__doc__, seeds=(0, 1, 2, 3, 4)).parse_args()
-    torch.set_num_threads(1)
+    options = parser_of(__doc__, seeds=range(5)).parse_args()
     corpus = GIVEN["Corpus"]()
-    runs = Recorder(NAME, options.again, steps=STEPS, width=WIDTH)
+    runs = Recorder("variants", options, steps=STEPS, width=WIDTH)
     for seed in options.seeds:
         for name, make_attention in VARIANTS.items():
-            measure = partial(run, make_attention, corpus, seed)
-            runs.row("runs", measure, name=name, seed=seed)
+            runs.row("runs", run, make_attention, corpus, seed, name=name, seed=seed)
 
 
 if __name__ == "__main__":

@@ -58,18 +58,15 @@ def measure():
     sys.path.insert(0, str(ROOT / "experiments"))
     try:
         import applications
-        import checkpoints
         import copying
         import translation
     finally:
         sys.path.pop(0)
 
     def translator(name, model, record):
-        data, source, target = translation.data_of(
-            translation.runs()[checkpoints.CHECKPOINTS[name]]
-        )
+        data, source, target = translation.data_of(translation.SHIPPED[name])
         assert record["vocabularies"] == {"source": source, "target": target}
-        limit = checkpoints.PAIRS
+        limit = translation.PAIRS
         return translation.measures_of(model, data, source, target, limit=limit)
 
     def reader(name, model, record):
@@ -90,7 +87,7 @@ def measure():
 
     readers = {f"reader_{seed}": reader for seed in applications.SHIPPED}
     return (
-        dict.fromkeys(checkpoints.CHECKPOINTS, translator)
+        dict.fromkeys(translation.SHIPPED, translator)
         | readers
         | dict.fromkeys([f"copier_{kind}" for kind in copying.TRIED["long"]], copier)
         | {"gpt": language_model}

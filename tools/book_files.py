@@ -43,7 +43,6 @@ UNWANTED = (
 IMAGE = re.compile(r'<img [^>]*src="([^"]+)"')
 OFFER = re.compile(r'(<div id="for-reading-offline">).*?(</div>)', re.S)
 DRAWINGS = (ROOT / "attncourse/viz/drawings/drawings.css").read_text("utf8")
-DRAWINGS = re.sub(r"\.attn-drawing\[data-lit[^{]*{[^}]*}", "", DRAWINGS)  # by a script
 TEMPLATES = Path(__file__).with_name("book_templates")
 MATH_FONT = "_static/fonts/stix-two-math-subset.woff2"
 MEDIA = {
@@ -127,15 +126,12 @@ def read_page(site, document, documents, address):
         image.attrib.pop("loading", None)
     for label in article.xpath(".//summary/p"):
         label.tag, label.text = "span", label.text.removeprefix("Show ").capitalize()
-    for attribute in ("id", "aria-labelledby", "aria-describedby"):
-        for element in article.xpath(f".//*[@{attribute}]"):
-            ids = element.get(attribute).split()
-            element.set(attribute, " ".join(f"{name}--{one}" for one in ids))
+    for place in article.xpath(".//@id | .//@aria-labelledby | .//@aria-describedby"):
+        ids = " ".join(f"{name}--{one}" for one in place.split())
+        place.getparent().set(place.attrname, ids)
     article.set("id", name)
-    sections = [
-        (heading.getparent().get("id"), heading.text_content().strip())
-        for heading in article.xpath(".//section/h2")
-    ]
+    headings = article.xpath(".//section/h2")
+    sections = [(h.getparent().get("id"), h.text_content().strip()) for h in headings]
     title = article.find(".//h1").text_content().strip()
     text = etree.tostring(article, encoding="unicode", with_tail=False)
     return Page(name, title, sections, text.replace(" viewbox=", " viewBox="))
@@ -153,12 +149,12 @@ def contents(parts, numbers=None):
         inner = "".join(row(*section) for section in page.sections)
         return row(page.name, page.title, inner and f"<ol>{inner}</ol>")
 
-    lines = []
+    text = ""
     for caption, pages in parts:
-        inner = "".join(entry(page) for page in pages)
+        inner = "".join(map(entry, pages))
         part = f"<li><span>{caption}</span><ol>{inner}</ol></li>\n"
-        lines.append(part if caption else inner)
-    return f"<ol>{''.join(lines)}</ol>"
+        text += part if caption else inner
+    return f"<ol>{text}</ol>"
 
 
 def read_file(path):
@@ -184,21 +180,20 @@ def write_epub(path, site, parts, front):
     figures = {name for page in pages for name in IMAGE.findall(page.article)}
     files |= {name: read_file(site / name) for name in [*sorted(figures), MATH_FONT]}
     files["style.css"] = (TEMPLATES / "epub.css").read_text("utf8") + DRAWINGS
-    manifest = []
+    manifest, used = "", {"nav": "<nav", "svg": "<svg", "mathml": "<math"}
     for number, (name, content) in enumerate(files.items()):
         kind = MEDIA[Path(name).suffix]
-        item = f'<item id="i{number}" href="{name}" media-type="{kind}"'
-        used = {"nav": "<nav", "svg": "<svg", "mathml": "<math"}
         has = [word for word, tag in used.items() if name in texts and tag in content]
-        item += f' properties="{" ".join(has)}"' if has else ""
-        manifest.append(item + "/>")
+        properties = f' properties="{" ".join(has)}"' if has else ""
+        manifest += f'<item id="i{number}" href="{name}" media-type="{kind}"'
+        manifest += f"{properties}/>\n"
     package = fill(
         "content.opf",
         title=TITLE,
         authors=AUTHORS,
         identifier=uuid.uuid5(uuid.NAMESPACE_URL, NAME),
         now=datetime.now(UTC),
-        manifest="\n".join(manifest),
+        manifest=manifest,
         spine="\n".join(f'<itemref idref="i{n}"/>' for n in range(len(texts))),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
@@ -262,8 +257,8 @@ def offer(site, files):
     links = []
     for file in files:
         shutil.copy(file, site)
-        size = f"{file.stat().st_size / 1e6:.1f} MB"
-        links.append(f'<a href="../{file.name}">{file.suffix[1:].upper()}</a> ({size})')
+        kind, size = file.suffix[1:].upper(), file.stat().st_size / 1e6
+        links.append(f'<a href="../{file.name}">{kind}</a> ({size:.1f} MB)')
     paragraph = f"<p>The whole course for reading offline: {', '.join(links)}.</p>"
     page = site / "book" / "how_to_run.html"
     text = OFFER.sub(rf"\1{paragraph}\2", page.read_text("utf8"))
@@ -282,7 +277,7 @@ def main():
     listed = read_parts(ROOT / "_toc.yml")
     documents = {document for _, under in listed for document in under}
     parts = [
-        (caption, [read_page(site, document, documents, address) for document in under])
+        (caption, [read_page(site, name, documents, address) for name in under])
         for caption, under in listed
     ]
     front = fill(

@@ -3,8 +3,8 @@
     python tools/build.py
 
 A chapter's outputs depend on its code, on the package, on the pinned environment and
-on the version of Python. Jupyter's own cache looks at the code only, so the other three
-name the folder that the cache lies in: ``.cache/notebooks/<key>``. A change in one of
+on the version of Python. Jupyter's own cache looks at code cells only, so the other
+three name the folder that it lies in: ``.cache/notebooks/<key>``. A change in one of
 them starts a new folder, and the old ones are removed. Chapters run side by side, one
 process to a core; Sphinx then finds every result in the cache and runs nothing.
 """
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,10 +35,7 @@ STAMP = BUILD / "built-from"
 CELL_SECONDS = 900  # on a busy machine a training cell takes long
 NOT_FOR_CHAPTERS = ("exercises", "cli.py")  # parts of the package
 KEEP_CACHES = 2
-
-
-def say(text: str) -> None:
-    print(text, flush=True)
+say = partial(print, flush=True)
 
 
 def digest(paths, *words: str) -> str:
@@ -54,30 +52,21 @@ def digest(paths, *words: str) -> str:
 
 def files_under(*names: str) -> list[Path]:
     """List the files below some folders, without what Python leaves there."""
-    return [
-        path
-        for name in names
-        for path in (ROOT / name).rglob("*")
-        if path.is_file()
-        and "__pycache__" not in path.parts
-        and ".ipynb_checkpoints" not in path.parts
-    ]
+    left = {"__pycache__", ".ipynb_checkpoints"}
+    found = (path for name in names for path in (ROOT / name).rglob("*"))
+    return [path for path in found if path.is_file() and not left & {*path.parts}]
 
 
 def environment_key() -> str:
     """Name everything but a notebook's own code that its outputs depend on."""
     package = ROOT / "attncourse"
-    unused = [package / name for name in NOT_FOR_CHAPTERS]
     used = [
         path
         for path in files_under("attncourse")
-        if not any(path.is_relative_to(part) for part in unused)
+        if path.relative_to(package).parts[0] not in NOT_FOR_CHAPTERS
     ]
-    return digest(
-        [*used, ROOT / "requirements.txt"],
-        platform.python_version(),
-        platform.machine(),
-    )
+    versions = platform.python_version(), platform.machine()
+    return digest([*used, ROOT / "requirements.txt"], *versions)
 
 
 def site_key() -> str:
@@ -105,8 +94,8 @@ def chapters_in_toc() -> list[Path]:
     return [p for p in found if p.exists() and p.parent.name != "exercises"]
 
 
-def run_notebook(path: Path) -> tuple[object, float, str | None]:
-    """Run a notebook; return it with the seconds taken and the traceback or None."""
+def run_notebook(path: Path) -> tuple[object, float, str]:
+    """Run a notebook; return it, the seconds taken, and the traceback if it failed."""
     import nbformat
     from nbclient import NotebookClient
     from nbclient.exceptions import CellControlSignal
@@ -120,60 +109,25 @@ def run_notebook(path: Path) -> tuple[object, float, str | None]:
         coalesce_streams=True,  # one block of output, and of a progress bar its end
         extra_arguments=["--log-level=ERROR"],
     )
-    start = time.perf_counter()
+    start, failure = time.perf_counter(), ""
     try:
         client.execute()
     except (CellControlSignal, RuntimeError) as error:  # an error, a death, too slow
-        return notebook, time.perf_counter() - start, str(error)
-    drop_empty_streams(notebook)
-    return notebook, time.perf_counter() - start, None
+        failure = str(error)
+    for (
+        cell
+    ) in notebook.cells:  # a progress bar that clears itself leaves blanks behind
+        if outputs := cell.get("outputs"):
+            cell.outputs = [o for o in outputs if str(o.get("text", "-")).strip()]
+    return notebook, time.perf_counter() - start, failure
 
 
-def drop_empty_streams(notebook) -> None:
-    """Remove what a progress bar that clears itself leaves behind."""
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [
-                output
-                for output in cell.outputs
-                if output.output_type != "stream" or output.text.strip()
-            ]
+def is_cached(cache, path: Path) -> bool:
+    """Say whether the cache has the notebook's outputs."""
+    import nbformat
 
-
-def code_of(notebook) -> list[tuple[str, list[str]]]:
-    """List what a run depends on: the source and the tags of each code cell."""
-    return [
-        (cell.source, cell.metadata.get("tags", []))
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-    ]
-
-
-def find_results(cache, notebook) -> bool:
-    """Say whether the cache has the notebook's outputs.
-
-    Jupyter's cache looks at the metadata of cells too. Where only these have changed,
-    such as a caption, the outputs are stored again under the new metadata.
-    """
-    from jupyter_cache.base import CacheBundleIn
-
-    try:
-        cache.match_cache_notebook(notebook)
-        return True
-    except KeyError:
-        pass
-    for record in cache.list_cache_records():
-        stored = cache.get_cache_bundle(record.pk).nb
-        if code_of(stored) != code_of(notebook):
-            continue
-        new = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        for cell, run in zip(new, stored.cells, strict=True):
-            cell.outputs, cell.execution_count = run.outputs, run.execution_count
-        if "widgets" in stored.metadata:
-            notebook.metadata["widgets"] = stored.metadata["widgets"]
-        bundle = CacheBundleIn(notebook, record.uri, data=record.data)
-        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-        return True
+    with contextlib.suppress(KeyError):
+        return bool(cache.match_cache_notebook(nbformat.read(path, as_version=4)))
     return False
 
 
@@ -186,7 +140,6 @@ def remove_old_caches(current: Path) -> None:
 
 def run_chapters(cache_path: Path) -> int:
     """Bring the cache up to date; return how many chapters failed."""
-    import nbformat
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
@@ -195,31 +148,23 @@ def run_chapters(cache_path: Path) -> int:
     remove_old_caches(cache_path)
     cache = get_cache(cache_path)
     chapters = chapters_in_toc()
-    due = [
-        path
-        for path in chapters
-        if not find_results(cache, nbformat.read(path, as_version=4))
-    ]
+    due = [path for path in chapters if not is_cached(cache, path)]
     say(f"Chapters: {len(chapters)}, of which {len(due)} have to run.")
     failed = 0
     workers = max(1, min(len(due), os.cpu_count() or 1))
     with ProcessPoolExecutor(workers) as pool:
         jobs = {pool.submit(run_notebook, path): path for path in due}
         for done, job in enumerate(as_completed(jobs), start=1):
-            path, (notebook, seconds, error) = jobs[job], job.result()
-            name = path.relative_to(ROOT).as_posix()
-            if error is None:
-                bundle = CacheBundleIn(
-                    notebook, str(path), data={"execution_seconds": seconds}
-                )
-                cache.cache_notebook_bundle(
-                    bundle, check_validity=False, overwrite=True
-                )
-                say(f"  {done}/{len(due)}  {name}  {seconds:.1f} s")
-            else:
+            path, (notebook, seconds, failure) = jobs[job], job.result()
+            where = f"  {done}/{len(due)}  {path.relative_to(ROOT).as_posix()}"
+            if failure:
                 failed += 1
-                say(f"  {done}/{len(due)}  {name}  FAILED after {seconds:.1f} s")
-                say(error)
+                say(f"{where}  FAILED after {seconds:.1f} s\n{failure}")
+                continue
+            data = {"execution_seconds": seconds}
+            bundle = CacheBundleIn(notebook, str(path), data=data)
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            say(f"{where}  {seconds:.1f} s")
     return failed
 
 

@@ -23,22 +23,20 @@ def begin(name: str) -> list[Path]:
     if not match:
         raise SystemExit(f"{name!r}: write a number, _ and small letters: 7_mine.")
     number, module = match.groups()
-    title = module.replace("_", " ").capitalize()
-    paths = [
-        ROOT / "solutions" / f"{name}.ipynb",
-        ROOT / "attncourse" / "exercises" / f"{module}.py",
-        ROOT / "solutions" / "slips" / f"{name}.toml",
-    ]
-    taken = [path for path in paths if path.exists()]
-    taken += list((ROOT / "solutions").glob(f"{number}_*.ipynb"))
-    if taken:
-        raise SystemExit(f"{taken[0].relative_to(ROOT)} is there already.")
-    words = {"number": number, "name": name, "module": module, "title": title}
-    forms = ("solution.ipynb", "probes.txt", "slips.toml")
-    for path, form in zip(paths, forms, strict=True):
+    words = {"number": number, "name": name, "module": module}
+    words["title"] = module.replace("_", " ").capitalize()
+    forms = {
+        ROOT / "solutions" / f"{name}.ipynb": "solution.ipynb",
+        ROOT / "attncourse" / "exercises" / f"{module}.py": "probes.txt",
+        ROOT / "solutions" / "slips" / f"{name}.toml": "slips.toml",
+    }
+    taken = [path for path in forms if path.exists()]
+    for path in [*taken, *(ROOT / "solutions").glob(f"{number}_*.ipynb")]:
+        raise SystemExit(f"{path.relative_to(ROOT)} is there already.")
+    for path, form in forms.items():
         text = (TEMPLATE / form).read_text("utf8")
         path.write_text(Template(text).substitute(words), encoding="utf8")
-    return paths
+    return [*forms]
 
 
 def main(name: str) -> None:

@@ -1,7 +1,6 @@
 """Run notebooks in place and keep their files in one normal form.
 
     python tools/notebooks.py run chapters/03_multi_head.ipynb …
-    python tools/notebooks.py tidy chapters/*.ipynb     (the form only, nothing runs)
     python tools/notebooks.py check chapters/*.ipynb
 
 The normal form: cell ids that follow from the place of the cell, execution counts from
@@ -11,15 +10,13 @@ bars in stored outputs, and no HTML, which says what the plain text beside it sa
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
+from build import ROOT, run_notebook
 
 from attncourse_grader.hand_in.release import text_of
 
-ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 KEPT_METADATA = ("tags", "mystnb", "attncourse")
 WIDGET = "application/vnd.jupyter.widget-view+json"  # names a model that is gone
@@ -43,23 +40,12 @@ def normalise(notebook):
         count += 1
         cell.execution_count = count
         ignored = "nbval-ignore-output" in cell.metadata.get("tags", [])
-        outputs = [_text_only(output, count) for output in cell.outputs]
-        cell.outputs = _joined(outputs, keep_stderr=not ignored)
+        cell.outputs = [
+            _text_only(output, count)
+            for output in cell.outputs
+            if not (ignored and output.get("name") == "stderr")  # progress bars
+        ]
     return notebook
-
-
-def _joined(outputs, *, keep_stderr):
-    """Join pieces of one stream; drop the progress bars of cells not compared."""
-    joined = []
-    for output in outputs:
-        stream = output.get("name") if output.output_type == "stream" else None
-        if stream == "stderr" and not keep_stderr:
-            continue
-        if stream and joined and joined[-1].get("name") == stream:
-            joined[-1].text += output.text
-        else:
-            joined.append(output)
-    return joined
 
 
 def _text_only(output, count):
@@ -78,15 +64,12 @@ def _text_only(output, count):
 
 def run(path):
     """Execute a notebook from top to bottom and write it back in the normal form."""
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = []
-    client = NotebookClient(
-        notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}
-    )
-    client.execute()
+    print(f"running {path} …", flush=True)
+    notebook, seconds, failure = run_notebook(path)
+    if failure:
+        sys.exit(failure)
     path.write_text(text_of(normalise(notebook)), encoding="utf-8")
+    print(f"  {seconds:.0f} s")
 
 
 def problems(path):
@@ -117,21 +100,15 @@ def problems(path):
 
 
 def main(argv=None):
-    """Run, tidy or check the notebooks named on the command line."""
+    """Run or check the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("action", choices=["run", "tidy", "check"])
+    parser.add_argument("action", choices=["run", "check"])
     parser.add_argument("paths", nargs="+", type=Path)
     options = parser.parse_args(argv)
     failed = False
     for path in options.paths:
         if options.action == "run":
-            start = time.perf_counter()
-            print(f"running {path} …", flush=True)
             run(path)
-            print(f"  {time.perf_counter() - start:.0f} s")
-        if options.action == "tidy":
-            notebook = nbformat.read(path, as_version=4)
-            path.write_text(text_of(normalise(notebook)), encoding="utf-8")
         for problem in problems(path):
             print(f"{path}: {problem}")
             failed = True

@@ -22,20 +22,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 ARCHIVE = "attention-measured"
-LIST = ".published"
-EMAIL = "publish@attncourse.invalid"
+AUTHOR = {  # a workflow's git knows nobody
+    "GIT_COMMITTER_NAME": "make publish",
+    "GIT_COMMITTER_EMAIL": "publish@attncourse.invalid",
+}
 sys.path.append(str(ROOT / "book" / "_ext"))
 import course_repository as naming  # noqa: E402
-
-
-class PublishError(Exception):
-    """What keeps a site from being published, as a sentence."""
 
 
 def site_files(site):
     """List the files of a site by their names in it."""
     if not (site / "index.html").is_file():
-        raise PublishError(f"{site} holds no site. Build it first with: make book")
+        sys.exit(f"{site} holds no site. Build it first with: make book")
     paths = (path for path in site.rglob("*") if path.is_file())
     return sorted(path.relative_to(site).as_posix() for path in paths)
 
@@ -52,13 +50,13 @@ def to_folder(site, folder):
     """
     names, inside = site_files(site), folder.resolve()
     if inside.is_relative_to(site.resolve()):
-        raise PublishError(f"{folder} lies in the built site. Name another folder.")
-    record = folder / LIST
+        sys.exit(f"{folder} lies in the built site. Name another folder.")
+    record = folder / ".published"
     earlier = record.read_text(encoding="utf8").splitlines() if record.exists() else []
     if not earlier and folder.exists() and any(folder.iterdir()):
-        raise PublishError(
-            f"{folder} holds files that do not come from here, and they might be "
-            "overwritten. Name an empty or a new folder."
+        sys.exit(
+            f"Not published: {folder} holds files that do not come from here, and they "
+            "might be overwritten. Name an empty or a new folder."
         )
     folder.mkdir(parents=True, exist_ok=True)
     # both lists, until all is done: an interrupted run is then put right by the next
@@ -73,44 +71,35 @@ def to_folder(site, folder):
 
 
 def to_branch(site, remote, root):
-    """Push a site as the only commit of its branch.
+    """Push a site as the only commit of its branch, and say so.
 
     Parameters
     ----------
     site : pathlib.Path
         The folder with the built pages.
-    remote : str
-        The name of the remote, or its address.
+    remote : str or None
+        The name of the remote, or its address; the repository's own if None.
     root : pathlib.Path
         The working tree of the repository.
     """
+    names, remote = site_files(site), remote or naming.remote_of(root)
+    if not remote:
+        sys.exit(
+            "This folder has no git remote to publish to. Add one with 'git remote add "
+            "origin ADDRESS', or publish to a folder: make publish TO=/path"
+        )
     source = naming.git("rev-parse", "--short=12", "HEAD", cwd=root)
     options = ["--no-jekyll", "--no-history", "--push", "--force"]
     options += ["--remote", remote, "--branch", naming.SITE_BRANCH]
     options += ["--message", f"Site built from {source}", str(site)]
-    author = {"GIT_COMMITTER_NAME": "make publish", "GIT_COMMITTER_EMAIL": EMAIL}
+    command = [sys.executable, "-m", "ghp_import", *options]
+    environment = os.environ | AUTHOR
     done = subprocess.run(
-        [sys.executable, "-m", "ghp_import", *options],
-        cwd=root,
-        env={**os.environ, **author},  # a workflow's git knows nobody
-        capture_output=True,
-        text=True,
+        command, cwd=root, env=environment, capture_output=True, text=True
     )
     if done.returncode:
         said = re.sub(r"://[^/@\s]+@", "://", (done.stderr or done.stdout).strip())
-        raise PublishError(f"Git says:\n{said}")
-
-
-def publish_branch(site, remote, root):
-    """Publish to the branch and say what was done."""
-    names = site_files(site)
-    remote = remote or naming.remote_of(root)
-    if not remote:
-        raise PublishError(
-            "This folder has no git remote to publish to. Add one with 'git remote add "
-            "origin ADDRESS', or publish to a folder: make publish TO=/path"
-        )
-    to_branch(site, remote, root)
+        sys.exit(f"Not published. Git says:\n{said}")
     print(f"Pushed {len(names)} files to the branch {naming.SITE_BRANCH} of {remote}.")
     if address := naming.repository(root).pages:
         print(
@@ -120,49 +109,31 @@ def publish_branch(site, remote, root):
         )
 
 
-def publish_folder(site, folder):
-    """Publish to a folder and say what was done."""
-    came, went = to_folder(site, folder)
-    print(f"{folder}: {came} files; {went} old files removed.")
-    if naming.repository(ROOT).in_colab:
-        print(
-            "Colab and its install lines open the notebooks of the branch "
-            f"{naming.SITE_BRANCH}; 'make publish' without TO puts them there."
-        )
-
-
 def pack(site, folder):
     """Write a site into an archive with one folder in it; return its path."""
     site_files(site)
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copytree(site, Path(scratch, ARCHIVE))
-        packed = Path(shutil.make_archive(folder / ARCHIVE, "zip", scratch))
-    size = packed.stat().st_size / 1e6
-    print(f"{packed}, {size:.1f} MB. Unpack it and open index.html.")
-    return packed
+        return Path(shutil.make_archive(folder / ARCHIVE, "zip", scratch))
 
 
-def main(argv=None):
-    """Publish as the command line says; return the exit status."""
+def main():
+    """Publish as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="publish to a folder")
     parser.add_argument("--zip", action="store_true", help="pack the site")
-    parser.add_argument(
-        "--remote", help="the remote to push to, or its address (origin)"
-    )
-    options = parser.parse_args(argv)
-    try:
-        if options.zip:
-            pack(SITE, SITE.parent)
-        elif options.to:
-            publish_folder(SITE, options.to.expanduser())
-        else:
-            publish_branch(SITE, options.remote, ROOT)
-    except (PublishError, OSError) as error:
-        print(f"Not published. {error}", file=sys.stderr)
-        return 1
-    return 0
+    parser.add_argument("--remote", help="to push to: a name or an address (origin)")
+    options = parser.parse_args()
+    if options.zip:
+        packed = pack(SITE, SITE.parent)
+        size = packed.stat().st_size / 1e6
+        print(f"{packed}, {size:.1f} MB. Unpack it and open index.html.")
+    elif options.to:
+        came, went = to_folder(SITE, options.to.expanduser())
+        print(f"{options.to}: {came} files; {went} old files removed.")
+    else:
+        to_branch(SITE, options.remote, ROOT)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

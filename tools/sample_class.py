@@ -3,9 +3,9 @@
     python -m tools.sample_class FOLDER --exercise 1 --students 20
 
 To try the grader on before the term begins. The answers are those of the solutions and
-the wrong ones that the tests know, drawn by a seed; the names are made up. FOLDER gets
-the class list, students.csv, and in submissions/ a folder for each student. The same
-command makes the same class again.
+the wrong ones that the tests know; the names are made up. FOLDER gets the class list,
+students.csv, and in submissions/ a folder for each student. The same command makes the
+same class again.
 """
 
 import argparse
@@ -27,6 +27,11 @@ Moreau, Jun Novak, Kofi Okafor, Lena Park, Malik Quinn, Mary Rossi, Nadia Sato, 
 Tanaka, Petra Urban, Quentin Varga, Rosa Weber, Sami Xu, Tara Yilmaz, Uma Zhang,
 Viktor Araya, Wanda Berg, Yusuf Castro, Zoe Demir
 """
+
+
+def mail(name):
+    """Return the address of a student."""
+    return f"{name.lower().replace(' ', '.')}@uni.example"
 
 
 def answer_cells(notebook):
@@ -74,9 +79,9 @@ def choose(draw, right, wrong):
     return chosen
 
 
-def make_class(folder, name, *, students, seed):
+def make_class(folder, name, students):
     """Write a class list and submissions of one exercise; return the names."""
-    draw = random.Random(seed)
+    draw = random.Random(1)
     people = [" ".join(person.split()) for person in PEOPLE.split(",")]
     if students > len(people):
         raise SystemExit(f"At most {len(people)} students.")
@@ -88,12 +93,9 @@ def make_class(folder, name, *, students, seed):
         notebook = hand_in(name, choose(draw, right, wrong))
         target.write_text(json.dumps(notebook, indent=1), encoding="utf8")
     names = sorted(people[:students])
+    rows = [[person, person, mail(person)] for person in names]
     with (folder / "students.csv").open("w", encoding="utf8", newline="") as handle:
-        rows = csv.writer(handle)
-        rows.writerow(["student", "name", "email"])
-        for person in names:
-            user = person.lower().replace(" ", ".")
-            rows.writerow([person, person, f"{user}@uni.example"])
+        csv.writer(handle).writerows([["student", "name", "email"], *rows])
     return names
 
 
@@ -102,10 +104,8 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--exercise", default="1")
     parser.add_argument("--students", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
     words = parser.parse_args()
-    name, many = exercise_named(words.exercise), {"students": words.students}
-    made = make_class(words.folder, name, **many, seed=words.seed)
+    made = make_class(words.folder, exercise_named(words.exercise), words.students)
     print(f"{len(made)} students in {words.folder}")
 
 
