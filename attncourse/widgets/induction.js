@@ -9,10 +9,9 @@ const THICK = 12; // pixels of a line for the weight 1
 const HEIGHT = 2 * RISE + 28;
 const SHOWN = 3; // predictions
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "induction", question: "How do two heads find the letter that comes next?",
-  });
+const QUESTION = "How do two heads find the letter that comes next?";
+
+export default widget("induction", QUESTION, (root, model) => {
   const network = smallModel(model);
   const scores = model.get("scores");
   const signs = model.get("signs");
@@ -103,7 +102,5 @@ function render({ model, el: place }) {
     [...sequence].map((_, i) => [at(i), number(high[i], 2), number(low[key][i], 2)]));
     return null;
   };
-  return live(model, ["text", "position"], draw);
-}
-
-export default { render };
+  live(model, ["text", "position"], draw);
+});

@@ -10,12 +10,10 @@ const EXAMPLES = [
   ["local + global", { ...NO_PADDING, window: 1, global_tokens: 1 }],
 ];
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "masks",
-    question: "Which pattern lets every token hear from every token within two layers, "
-      + "at the lowest cost?",
-  });
+const QUESTION = "Which pattern lets every token hear from every token within two layers, "
+  + "at the lowest cost?";
+
+export default widget("masks", QUESTION, (root, model) => {
   const names = Array.from({ length: TOKENS }, (_, i) => String(i));
   const traits = ["causal", "window", "stride", "global_tokens", "padding", "side"];
   const parts = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
@@ -42,7 +40,7 @@ function render({ model, el: place }) {
     el("div", { class: "attn-panels attn-mask-panels" },
       el("div", {}, grid.root, cell),
       el("div", {},
-        el("div", { class: "attn-controls" }, controls.roots, padding.root, side.root))),
+        el("div", { class: "attn-controls" }, controls.roots, padding.root, side))),
     line.root,
     scrollable("Cost at three lengths", el("table", { class: "attn-data" },
       el("caption", {}, "Cost of the pattern without padding: pairs of one head, and its "
@@ -67,9 +65,6 @@ function render({ model, el: place }) {
       row.filter((_, k) => real(q) && real(k) && (!now.causal || k <= q)));
     const farthest = wanted.some((x) => x === 0) ? Infinity : Math.max(0, ...wanted);
 
-    controls.set(now);
-    side.set(now.side);
-    padding.set(now.padding);
     grid.select(i, j);
     grid.update(mask.map((row) => row.map(Number)), (w) => (w ? "1" : "·"), (w, row, column) =>
       `query ${row}, key ${column}: ${w ? "1, may see" : "·, hidden"}`);
@@ -108,7 +103,5 @@ function render({ model, el: place }) {
       needed[q].map((x, k) => (x > 1 ? `${k} in ${x}` : null)).filter(Boolean).join(", ") || "–",
     ]));
   };
-  return live(model, [...traits, "query", "key"], draw);
-}
-
-export default { render };
+  live(model, [...traits, "query", "key"], draw);
+});

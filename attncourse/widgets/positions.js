@@ -74,20 +74,18 @@ function describe(name, model) {
   }[name];
 }
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "positions",
-    question: "Which schemes tell left from right, and which of them know a distance "
-      + "that they were never shown?",
-  });
+const QUESTION = "Which schemes tell left from right, and which of them know a distance that "
+  + "they were never shown?";
+
+export default widget("positions", QUESTION, (root, model) => {
   const chosen = traitChoice(model, "scheme", "Scheme", SCHEMES.map((name) => [name, name]));
   const make = (label, name, min, max, options) =>
     traitSlider(model, name, { label, min, max, ...options });
   const signed = (x) => (x > 0 ? `+${x}` : number(x, 0));
   const position = make("position of the query", "position", 0, REACH);
   const distance = make("key − query", "distance", -REACH, REACH, { write: signed });
-  const width = make("features", "width", 2, 8, {
-    write: (x) => String(2 ** x), oninput: (x) => save(model, { width: 2 ** x }) });
+  const width = make("features", "width", 2, 8,
+    { place: Math.log2, value: (x) => 2 ** x, write: (x) => String(2 ** x) });
   const base = make("base of the wavelengths", "base_power", 0.5, 6,
     { step: 0.5, write: (x) => whole(10 ** x) });
   const head = make("head", "head", 0, 7);
@@ -114,7 +112,7 @@ function render({ model, el: place }) {
   const line = report();
   const table = dataTable({ caption: "" });
   root.append(
-    chosen.root, words,
+    chosen, words,
     el("div", { class: "attn-controls" }, distance.root, position.root, width.root,
       base.root, head.root, content.root),
     line.root,
@@ -134,15 +132,9 @@ function render({ model, el: place }) {
     const [at, away] = [model.get("position"), model.get("distance")];
     const value = scheme(name, settings);
     const waves = name === "sinusoidal" || name === "rotary";
-    chosen.set(name);
-    position.set(at);
-    distance.set(away);
-    width.set(Math.log2(settings.width));
-    base.set(model.get("base_power"));
     const heads = name === "ALiBi" ? ALIBI_HEADS : settings.t5.rows[0].length;
     head.input.max = heads - 1;
     head.set(Math.min(settings.head, heads - 1));
-    content.set(settings.content);
     width.root.hidden = base.root.hidden = !waves;
     head.root.hidden = !added(name);
     content.root.hidden = name !== "rotary";
@@ -197,12 +189,10 @@ function render({ model, el: place }) {
       every.map((r) => [signed(r), ...all.map((f) => cell(f, r))]),
       `What each scheme says, for the query at ${at}`);
   };
-  return live(model,
+  live(model,
     ["scheme", "position", "distance", "width", "base_power", "content", "head"], draw);
-}
+});
 
 function read(x) {
   return number(x, 3);
 }
-
-export default { render };

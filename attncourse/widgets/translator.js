@@ -16,11 +16,9 @@ function shortened(word) {
   return word.length > 24 ? `${word.slice(0, 23)}…` : word;
 }
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "translator",
-    question: "Which of its sixteen heads does the translator need for your sentence?",
-  });
+const QUESTION = "Which of its sixteen heads does the translator need for your sentence?";
+
+export default widget("translator", QUESTION, (root, model) => {
   const sources = model.get("source_words");
   let translator = null; // the model, when it has been loaded
   let whole = null; // what it writes with all heads on, at temperature 1
@@ -45,20 +43,17 @@ function render({ model, el: place }) {
     else start();
   }, { class: "attn-main" });
   const other = anotherExample(model, "sentence", "Another sentence");
-  const temperature = slider({
+  const temperature = traitSlider(model, "temperature", {
     label: "Temperature: the scores of all heads are divided by it",
-    min: -1, max: 1, step: 0.05, value: Math.log10(model.get("temperature")),
-    write: (x) => number(10 ** x, 2),
-    oninput: (x) => save(model, { temperature: Number((10 ** x).toFixed(4)) }),
+    min: -1, max: 1, step: 0.05, write: (x) => number(10 ** x, 2),
+    place: Math.log10, value: (x) => Number((10 ** x).toFixed(4)),
   });
   const reset = allHeadsOn(model, "All heads on, temperature 1", { temperature: 1 });
   const output = el("div", { class: "attn-words", role: "toolbar", "aria-label": "Translation" });
   output.addEventListener("keydown", (event) => {
-    const at = [...output.children].indexOf(event.target);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1 }[event.key];
-    if (to === undefined || !output.children[to]) return;
-    event.preventDefault();
-    output.children[to].click();
+    const all = [...output.children];
+    const to = arrowKeys(event, [all], 0, all.indexOf(event.target));
+    if (to) all[to[1]].click();
   });
   const heads = PLACES.map(([name, legend, label]) => ({
     legend,
@@ -76,7 +71,7 @@ function render({ model, el: place }) {
     heading("Translation (choose a word to see its row)"), output,
     temperature.root, el("div", { class: "attn-buttons" }, reset), groups, title, large,
     next.root);
-  root.append(languages.root, field.root,
+  root.append(languages, field.root,
     el("div", { class: "attn-buttons" }, begin, other), say.root, results);
 
   /** Return the weights of a head as rows, with the names of rows and columns. */
@@ -280,35 +275,17 @@ function render({ model, el: place }) {
     });
   };
 
-  const stops = [
-    watch(model, ["sentence"], () => update({ slowly: true })),
-    watch(model, ["off", "temperature"], () => {
-      temperature.set(Math.log10(model.get("temperature")));
-      update();
-    }),
-    watch(model, ["head"], () => {
-      if (!now || results.hidden) return;
-      drawHeads();
-      drawLarge();
-      drawWords();
-    }),
-    watch(model, ["language"], () => {
-      languages.set(model.get("language"));
-      if (translator) {
-        translator = null;
-        start();
-      }
-    }),
-    onTheme(() => tiles.forEach((tile) => tile.redraw())),
-  ];
+  watch(model, ["sentence"], () => update({ slowly: true }));
+  watch(model, ["off", "temperature"], () => update());
+  watch(model, ["head"], () => now && !results.hidden && draw());
+  watch(model, ["language"], () => {
+    if (!translator) return;
+    translator = null;
+    start();
+  });
   update();
   say.say(`A trained Transformer waits. It knows ${sources.length - 4} English words and `
     + "signs; under the field stand those that can come next.");
   root.dataset.state = "waiting";
-  return () => {
-    clearTimeout(timer);
-    stops.forEach((stop) => stop());
-  };
-}
-
-export default { render };
+  model.ends.push(() => clearTimeout(timer));
+});

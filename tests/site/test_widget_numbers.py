@@ -93,7 +93,7 @@ def test_saturation_draws_and_measures_the_same_numbers(run, seed):
         here = Saturation(seed=seed).measures(power)
         there = run(
             "saturation",
-            "module.measuresAt(module.products(v.seed), v.power)",
+            "module.products(v.seed).then((all) => module.measuresAt(all, v.power))",
             seed=seed,
             power=power,
         )

@@ -125,7 +125,9 @@ def test_saturation_follows_mouse_and_keyboard(watched, address, site):
     page.press(page.slider("divide by d_k to the power"), "Home")
     python.power = 0.0
     same(512)
+    before = page.root.locator(".attn-report").inner_text()
     page.root.get_by_role("button", name="Draw other vectors").click()
+    page.root.locator(".attn-report", has_not_text=before).wait_for()
     python.seed = 1
     same(512)
     chart = page.root.get_by_role("img", name=re.compile("^Entropy")).bounding_box()
