@@ -1,7 +1,6 @@
-// The translator: a sentence goes in, its translation comes out word by word, and every
-// head can be looked at and switched off. The model runs here, in the page.
+// The translator: a sentence goes in, its translation comes out, and every head can be
+// looked at and switched off. The model runs here, in the page.
 
-const PAUSE = 160; // milliseconds between two words
 const LONGEST = 40; // source tokens
 const CODES = { french: "fr", german: "de", japanese: "ja-Latn" };
 const PLACES = [
@@ -23,8 +22,6 @@ export default widget("translator", QUESTION, (root, model) => {
   let translator = null; // the model, when it has been loaded
   let whole = null; // what it writes with all heads on, at temperature 1
   let now = null; // what it writes as it is set
-  let visible = 0; // words that have appeared
-  let timer = null;
   let row = 0; // the chosen row of the large picture
 
   const say = report();
@@ -39,7 +36,7 @@ export default widget("translator", QUESTION, (root, model) => {
   const begin = button("Start the translator (0.7 MB)", () => {
     if (begin.getAttribute("aria-disabled") === "true") return;
     save(model, { sentence: field.input.value });
-    if (translator) update({ slowly: true });
+    if (translator) update();
     else start();
   }, { class: "attn-main" });
   const other = anotherExample(model, "sentence", "Another sentence");
@@ -84,19 +81,19 @@ export default widget("translator", QUESTION, (root, model) => {
       const rows = rowsOf(run.encoder[layer], head, read.length, read.length);
       return { rows, queries: read, keys: read };
     }
+    const keys = part === "cross" ? read : ["<bos>", ...wrote.slice(0, -1)];
     const rows = run.steps.map(({ weights }) => {
       const flat = weights[part][layer];
-      const keys = flat.length / translator.heads;
-      return Array.from(flat.subarray(head * keys, (head + 1) * keys));
+      const from = (head * flat.length) / translator.heads;
+      const seen = flat.length / translator.heads; // itself and what was written before
+      return keys.map((_, k) => (k < seen ? flat[from + k] : 0));
     });
-    const keys = part === "cross" ? read : ["<bos>", ...wrote.slice(0, -1)];
     return { rows, queries: wrote, keys };
   };
   const isDecoder = (name) => !name.startsWith("encoder");
 
-  const run = (ids, source, words, how) => {
-    return { ...translator.translate(ids, how), source, words };
-  };
+  const run = (ids, source, words, how) =>
+    ({ ...translator.translate(ids, how), source, words });
 
   const complain = (text, ...parts) => {
     results.hidden = true;
@@ -169,7 +166,7 @@ export default widget("translator", QUESTION, (root, model) => {
       };
       return button(word, choose, {
         lang: CODES[model.get("language")],
-        class: `attn-word${changed ? " attn-changed" : ""}${i < visible ? "" : " attn-soon"}`,
+        class: `attn-word${changed ? " attn-changed" : ""}`,
         "aria-pressed": String(isDecoder(model.get("head")) && i === row),
         tabindex: i === Math.min(row, now.steps.length - 1) ? 0 : -1,
       });
@@ -186,26 +183,15 @@ export default widget("translator", QUESTION, (root, model) => {
       + ". Weights in per cent; rows look, columns are looked at.";
     row = Math.min(row, queries.length - 1);
     const grid = percentGrid({
-      label: `Weights of ${tile.label}`, rowLabels: queries, columnLabels: keys, row,
-      rows: rows.map((line) => keys.map((_, k) => line[k] ?? 0)),
+      label: `Weights of ${tile.label}`, rowLabels: queries, columnLabels: keys, row, rows,
       onselect: (r) => {
         row = r;
         if (isDecoder(name)) drawWords();
       },
       name: (q, k) => `${queries[q]} on ${keys[k]}`,
     });
-    if (isDecoder(name)) {
-      grid.cells.forEach((line, r) =>
-        (line[0].parentNode.style.visibility = r < visible ? "visible" : "hidden"));
-    }
     large.replaceChildren(grid.root);
   };
-
-  const drawHeads = () => drawTiles(model, tiles, (name) => {
-    const { rows, keys } = weightsOf(name, now);
-    const seen = isDecoder(name) ? rows.map((line, r) => (r < visible ? line : [])) : rows;
-    return seen.map((line) => keys.map((_, k) => line[k] ?? 0));
-  });
 
   const drawTable = () => {
     next.update(["step", "likeliest", "second", "third"], now.steps.map((step, i) => {
@@ -217,30 +203,11 @@ export default widget("translator", QUESTION, (root, model) => {
 
   const draw = () => {
     drawWords();
-    drawHeads();
+    drawTiles(model, tiles, (name) => weightsOf(name, now).rows);
     drawLarge();
   };
 
-  /** Show the words one after the other, each with its rows of attention. */
-  const reveal = () => {
-    visible += 1;
-    row = visible - 1;
-    draw();
-    if (visible < now.steps.length) timer = setTimeout(reveal, PAUSE);
-    else finish();
-  };
-  const finish = () => {
-    if (visible < now.steps.length || row === visible - 1) row = Math.min(row, 1);
-    visible = now.steps.length;
-    draw();
-    drawTable();
-    describe();
-    root.dataset.state = "done";
-    save(model, { translation: words().join(" ") });
-  };
-
-  const update = ({ slowly = false } = {}) => {
-    clearTimeout(timer);
+  const update = () => {
     field.set(model.get("sentence"));
     if (!translator) return;
     const source = checked();
@@ -251,11 +218,11 @@ export default widget("translator", QUESTION, (root, model) => {
     whole = run(ids, source, target, {});
     now = how.off.size || how.temperature !== 1 ? run(ids, source, target, how) : whole;
     results.hidden = false;
-    root.dataset.state = "writing";
-    if (slowly && !calm()) {
-      visible = 0;
-      reveal();
-    } else finish();
+    draw();
+    drawTable();
+    describe();
+    root.dataset.state = "done";
+    save(model, { translation: words().join(" ") });
   };
 
   const start = () => {
@@ -268,15 +235,14 @@ export default widget("translator", QUESTION, (root, model) => {
       translator = loaded;
       begin.setAttribute("aria-disabled", "false");
       begin.textContent = "Translate";
-      return update({ slowly: true });
+      return update();
     }).catch((error) => {
       begin.setAttribute("aria-disabled", "false");
       complain(error.message);
     });
   };
 
-  watch(model, ["sentence"], () => update({ slowly: true }));
-  watch(model, ["off", "temperature"], () => update());
+  watch(model, ["sentence", "off", "temperature"], update);
   watch(model, ["head"], () => now && !results.hidden && draw());
   watch(model, ["language"], () => {
     if (!translator) return;
@@ -287,5 +253,4 @@ export default widget("translator", QUESTION, (root, model) => {
   say.say(`A trained Transformer waits. It knows ${sources.length - 4} English words and `
     + "signs; under the field stand those that can come next.");
   root.dataset.state = "waiting";
-  model.ends.push(() => clearTimeout(timer));
 });
