@@ -7,11 +7,11 @@ from attncourse.data._files import read_table
 ARCHITECTURES = read_table("checkpoints", "attncourse.models")
 
 
-def in_our_names(stored, kind, d_head):
+def in_our_names(stored, kind):
     """Translate the tensors of a checkpoint, by name, into those of our layers.
 
-    `kind` is a key of `ARCHITECTURES` and `d_head` the width of a head. The result has
-    the names of `PretrainedTransformer`; what is not known keeps its own.
+    `kind` is a key of `ARCHITECTURES`. The result has the names of
+    `PretrainedTransformer`; what is not known keeps its own.
     """
     prefix, names = ARCHITECTURES[kind]["prefix"], ARCHITECTURES[kind]["names"]
     weights = {}
@@ -34,12 +34,5 @@ def in_our_names(stored, kind, d_head):
             thirds = zip(("query", "key", "value"), x.chunk(3), strict=True)
             weights |= {ours.format(*parts, n) + ending: w for n, w in thirds}
             continue
-        if kind == "llama" and re.search("[qk]_proj", name):
-            x = _neighbours(x, d_head)
         weights[ours.format(*parts) + (ending or "")] = x
     return weights
-
-
-def _neighbours(x, d_head):
-    """Put features i and i + d/2 of each head side by side, as `apply_rotary` does."""
-    return x.unflatten(0, (-1, 2, d_head // 2)).transpose(1, 2).flatten(0, 2)

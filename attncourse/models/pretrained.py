@@ -1,6 +1,5 @@
-"""GPT-2, BERT and Llama checkpoints, read into the layers of this course."""
+"""GPT-2 and BERT checkpoints, read into the layers of this course."""
 
-import hashlib
 import importlib.util
 import json
 from functools import partial
@@ -12,14 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from attncourse.layers.positions import LearnedPositionalEncoding
-from attncourse.layers.rotary import (
-    apply_rotary,
-    interpolated_frequencies,
-    rotary_frequencies,
-    yarn_frequencies,
-)
 from attncourse.models.checkpoint_names import ARCHITECTURES, in_our_names
-from attncourse.models.feedforward import FeedForward, SwiGLU
+from attncourse.models.feedforward import FeedForward
 from attncourse.models.ids import check_ids
 from attncourse.models.transformer import TransformerLayer, run_layers, with_causal
 
@@ -27,23 +20,17 @@ REPOSITORIES = {
     "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
     "bert-base-uncased": "google-bert/bert-base-uncased",
     "gpt2": "openai-community/gpt2",
-    "SmolLM2-135M": "HuggingFaceTB/SmolLM2-135M",
-}
-SHA256 = {
-    "all-MiniLM-L6-v2": (
-        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-    )
 }
 FILES = ["config.json", "tokenizer.json", "model*.safetensors"]
 
 
 class PretrainedTransformer(nn.Module):
-    """A GPT-2, BERT or Llama, as its Hugging Face configuration describes it.
+    """A GPT-2 or BERT, as its Hugging Face configuration describes it.
 
     Parameters
     ----------
     config : dict
-        What ``config.json`` holds; "model_type" is "gpt2", "bert" or "llama".
+        What ``config.json`` holds; "model_type" is "gpt2" or "bert".
     with_head : bool, default True
         Whether there is an output layer, from vectors to logits.
 
@@ -60,7 +47,7 @@ class PretrainedTransformer(nn.Module):
     References
     ----------
     Radford et al. (2019), "Language models are unsupervised multitask learners";
-    Devlin et al. (2019), "BERT"; Touvron et al. (2023), "LLaMA".
+    Devlin et al. (2019), "BERT".
     """
 
     def __init__(self, config: dict[str, Any], *, with_head: bool = True) -> None:
@@ -81,23 +68,29 @@ class PretrainedTransformer(nn.Module):
         self.num_layers = config["num_hidden_layers"]
         self.max_len = config["max_position_embeddings"]
         self.vocab_size = config["vocab_size"]
-        options = _layer_options(kind, config)
-        norm = options["norm"]
+        norm = partial(nn.LayerNorm, eps=config["layer_norm_eps"])
+        gelu = partial(nn.GELU, approximate="tanh" if self.causal else "none")
         self.embedding = nn.Embedding(self.vocab_size, width)
-        self.positions = self.embedding_norm = self.final_norm = nn.Identity()
-        if kind != "llama":
-            self.positions = LearnedPositionalEncoding(width, self.max_len)
+        self.positions = LearnedPositionalEncoding(width, self.max_len)
+        self.embedding_norm = self.final_norm = nn.Identity()
         if self.causal:
             self.final_norm = norm(width)
         else:
             self.segments = nn.Parameter(torch.zeros(config["type_vocab_size"], width))
             self.embedding_norm = norm(width)
         self.layers = nn.ModuleList(
-            TransformerLayer(width, self.num_heads, norm_first=self.causal, **options)
+            TransformerLayer(
+                width,
+                self.num_heads,
+                feedforward_dim=config.get("intermediate_size") or 4 * width,
+                norm_first=self.causal,
+                norm=norm,
+                feedforward=partial(FeedForward, activation=gelu),
+            )
             for _ in range(self.num_layers)
         )
         self.head = self.output = nn.Identity()
-        self.tied = with_head and config.get("tie_word_embeddings", kind != "llama")
+        self.tied = with_head and config.get("tie_word_embeddings", True)
         if with_head:
             self.output = nn.Linear(width, self.vocab_size, bias=not self.causal)
             if kind == "bert":
@@ -134,17 +127,13 @@ class PretrainedTransformer(nn.Module):
         return (output, all_weights) if need_weights else output
 
 
-def load_checkpoint(
-    folder: str | PathLike[str], *, sha256: str | None = None
-) -> PretrainedTransformer:
+def load_checkpoint(folder: str | PathLike[str]) -> PretrainedTransformer:
     """Return the model of a Hugging Face checkpoint, in float32 and for evaluation.
 
     Parameters
     ----------
     folder : path-like
         With ``config.json`` and weights in the safetensors format.
-    sha256 : str, optional
-        What ``model.safetensors`` has to hash to.
 
     Returns
     -------
@@ -156,7 +145,7 @@ def load_checkpoint(
         If one of the files is missing.
     ValueError
         If it is another architecture, or tensors are missing, unexpected or of another
-        shape, or the hash differs.
+        shape.
     """
     from safetensors.torch import load_file
 
@@ -168,16 +157,11 @@ def load_checkpoint(
             f"{', '.join(sorted(p.name for p in folder.glob('*'))) or 'nothing'}. "
             "Weights in other formats are not read: a pickle may run any code."
         )
-    if sha256 and hashlib.sha256(files[0].read_bytes()).hexdigest() != sha256:
-        raise ValueError(
-            f"{files[0]} is not the file that was expected: its SHA-256 is not "
-            f"{sha256[:12]}…. Delete it and fetch it again."
-        )
     config = json.loads(path.read_text(encoding="utf-8"))
     stored = {name: x.float() for file in files for name, x in load_file(file).items()}
     with_head = config.get("model_type") != "bert" or "cls.predictions.bias" in stored
     model = PretrainedTransformer(config, with_head=with_head)
-    weights = in_our_names(stored, model.kind, model.hidden_dim // model.num_heads)
+    weights = in_our_names(stored, model.kind)
     if model.tied and "embedding.weight" in weights:
         weights["output.weight"] = weights["embedding.weight"]
     try:
@@ -201,8 +185,8 @@ def load_pretrained(name: str) -> tuple[PretrainedTransformer, Any]:
     Parameters
     ----------
     name : str
-        "all-MiniLM-L6-v2", "bert-base-uncased", "gpt2", "SmolLM2-135M", or a
-        repository of the Hugging Face Hub as "owner/name".
+        "all-MiniLM-L6-v2", "bert-base-uncased", "gpt2", or a repository of the Hugging
+        Face Hub as "owner/name".
 
     Returns
     -------
@@ -230,7 +214,7 @@ def load_pretrained(name: str) -> tuple[PretrainedTransformer, Any]:
         folder = Path(package.origin).parent / "model"
     else:
         folder = _download(repository)
-    model = load_checkpoint(folder, sha256=SHA256.get(name))
+    model = load_checkpoint(folder)
     tokenizer = Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -253,47 +237,6 @@ def _download(repository):
             f"({type(error).__name__}). Run this where there is a network, such as "
             "Colab, or copy the files and use load_checkpoint."
         ) from error
-
-
-def _layer_options(kind, config):
-    """Return what `TransformerLayer` is given, apart from its sizes."""
-    width = config.get("intermediate_size") or 4 * config["hidden_size"]
-    if kind != "llama":
-        activation = partial(nn.GELU, approximate="tanh" if kind == "gpt2" else "none")
-        return {
-            "norm": partial(nn.LayerNorm, eps=config["layer_norm_eps"]),
-            "feedforward": partial(FeedForward, activation=activation),
-            "feedforward_dim": width,
-        }
-    d_head = config["hidden_size"] // config["num_attention_heads"]
-    _require(config, "head_dim", d_head, None)
-    return {
-        "norm": partial(nn.RMSNorm, eps=config["rms_norm_eps"]),
-        "feedforward": SwiGLU,
-        "feedforward_dim": width,
-        "num_kv_heads": config.get("num_key_value_heads"),
-        "bias": config.get("attention_bias", False),
-        "rotary": partial(apply_rotary, frequencies=_frequencies(config, d_head)),
-    }
-
-
-def _frequencies(config, d_head):
-    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    base = rope.get("rope_theta") or config.get("rope_theta", 10000.0)
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    _require({"rope_type": kind}, "rope_type", "default", "linear", "llama3")
-    if kind == "default":
-        return rotary_frequencies(d_head, base)
-    if kind == "linear":
-        return interpolated_frequencies(d_head, rope["factor"], base)
-    return yarn_frequencies(  # without YaRN's scale
-        d_head,
-        rope["factor"],
-        rope["original_max_position_embeddings"],
-        base,
-        slow=rope["low_freq_factor"],
-        fast=rope["high_freq_factor"],
-    )
 
 
 def _require(config, name, *values):

@@ -122,9 +122,6 @@ export default widget("by-hand", QUESTION, (root, model) => {
 
     const best = largest(seen.weights[i]);
     line.say(
-      `${asks} gives ${asked} the weight ${number(seen.weights[i][j], 3)} and attends most ` +
-        `to “${tokens[best]}”, ${number(seen.weights[i][best], 3)}. Its output is ` +
-        seen.output[i].map((x) => number(x, 3)).join(", ") + ".",
       el("span", { class: "attn-query" }, asks), " gives ",
       el("span", { class: "attn-key" }, asked), " the weight ",
       el("span", { class: "attn-number", "data-read": "weight" },

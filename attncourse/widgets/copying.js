@@ -55,9 +55,8 @@ export default widget("copying", QUESTION, (root, model) => {
     label: "Length", min: 2, max: LONGEST, value: 2, oninput: resize });
   const again = button("Draw other letters", () => save(model, { text: drawn(text.length) }));
   const chart = lineChart({
-    label: "", x: { label: "length", min: 0, max: LONGEST, ticks: [0, 10, 20, 30, 40, 50, 60] },
-    y: { label: "share of symbols right", min: 0, max: 1 },
-    onpick: (x) => resize(Math.max(2, Math.round(x))) });
+    x: { label: "length", min: 0, max: LONGEST, ticks: [0, 10, 20, 30, 40, 50, 60] },
+    y: { label: "share of symbols right", min: 0, max: 1 } });
   const lines = el("div", {});
   const say = report();
   const table = dataTable({ caption: "Share of symbols right, by length" });
@@ -90,7 +89,7 @@ export default widget("copying", QUESTION, (root, model) => {
     const words = `With attention ${right[0]} of ${count} symbols are right, and without `
       + `attention ${right[1]}. On average over many sequences of this length it is ${means.join(" and ")}.`;
     const series = KINDS.map(([kind, , style]) => ({ points: curves[kind], style }));
-    chart.update(series, count, null, words);
+    chart.update(series, count, words);
     root.dataset.state = "done";
     return say.say(words);
   };

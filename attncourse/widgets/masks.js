@@ -83,7 +83,6 @@ export default widget("masks", QUESTION, (root, model) => {
     const nothing = empty.length ? ` Rows with nothing to see: ${list(empty)}.` : "";
     const share = `${number((100 * pairs) / TOKENS ** 2, 0)} %`;
     line.say(
-      `${reach}. ${pairs} of ${TOKENS ** 2} pairs are seen.${nothing} Query ${i} sees ${list(seen)}.`,
       `${reach}. `,
       el("span", { class: "attn-number", "data-read": "pairs" }, String(pairs)),
       ` of ${TOKENS ** 2} pairs are seen, ${share}.${nothing}`,

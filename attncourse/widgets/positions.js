@@ -93,7 +93,6 @@ export default widget("positions", QUESTION, (root, model) => {
     { write: (x) => (x === 0 ? "equal" : `random pair ${x}`) });
 
   const chart = lineChart({
-    label: "", onpick: (x) => save(model, { distance: Math.round(x) }),
     x: { label: "key − query", min: -REACH, max: REACH, ticks: [-64, -32, 0, 32, 64] },
     y: { label: "", min: -1, max: 1 } });
   const yLabel = heading();
@@ -151,8 +150,8 @@ export default widget("positions", QUESTION, (root, model) => {
     const highest = Math.max(...points.map(([, v]) => v), 0);
     const limits = added(name) ? [lowest, highest === lowest ? lowest + 1 : highest] : [-1, 1];
     const here = value(at, away);
-    chart.update([{ points }], away, limits,
-      `${name}, query at ${at}: ${what} ${read(here)} at distance ${signed(away)}`);
+    chart.update([{ points }], away,
+      `${name}, query at ${at}: ${what} ${read(here)} at distance ${signed(away)}`, limits);
 
     const key = JSON.stringify([name, settings.width, settings.base, settings.content,
       settings.head]);
@@ -178,9 +177,8 @@ export default widget("positions", QUESTION, (root, model) => {
       ? ` ${signed(-away)} gives the same.` : ` ${signed(-away)} gives ${read(other)}.`;
     const start = `Query at ${at}, key at ${number(at + away, 0)}: `;
     const nothing = at + away < 0 ? "there is no such place" : "the table has no such row";
-    if (Number.isNaN(here)) line.say(`${start}${nothing}.`, start,
-      el("span", { "data-read": "value" }, nothing), ".");
-    else line.say(`${start}${what} ${read(here)}.${compared}`, `${start}${what} `,
+    if (Number.isNaN(here)) line.say(start, el("span", { "data-read": "value" }, nothing), ".");
+    else line.say(`${start}${what} `,
       el("span", { class: "attn-number", "data-read": "value" }, read(here)), `.${compared}`);
     const every = [-64, -32, -16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16, 32, 64];
     const cell = (f, r) => (Number.isNaN(f(at, r)) ? "–" : read(f(at, r)));

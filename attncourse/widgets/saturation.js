@@ -68,12 +68,10 @@ const QUESTION = "By which power of the width must scores be divided, so that a 
 export default widget("saturation", QUESTION, async (root, model) => {
   root.hidden = true; // until there is something to be seen
   let kept = {};
-  const pick = (x) => save(model, { width: 2 ** Math.round(Math.log2(x)) });
   const x = { label: "width d_k", min: 1, max: 1024, log: true, ticks: [1, 4, 16, 64, 256, 1024] };
   const entropyChart = lineChart({
-    label: "", x, y: { label: "entropy of the weights (1 = even)", min: 0, max: 1 }, onpick: pick });
-  const slopeChart = lineChart({
-    label: "", x, y: { label: "slope of the softmax", min: 0, max: 0.06 }, onpick: pick });
+    x, y: { label: "entropy of the weights (1 = even)", min: 0, max: 1 } });
+  const slopeChart = lineChart({ x, y: { label: "slope of the softmax", min: 0, max: 0.06 } });
   const width = traitSlider(model, "width", { label: "width d_k", min: 0, max: 10,
     place: Math.log2, value: (x) => 2 ** x, write: (x) => String(2 ** x) });
   const power = traitSlider(model, "power", { label: "divide by d_k to the power",
@@ -105,8 +103,8 @@ export default widget("saturation", QUESTION, async (root, model) => {
       points: WIDTHS.map((w, i) => [w, rows[i][n]]), style: CURVES[c][0] }));
     const words = (name, n) => `${name} at width ${at}: ` + curves.map((rows, c) =>
       `${CURVES[c][1]} ${number(rows[index][n], 3)}`).join(", ");
-    entropyChart.update(series(1), at, null, words("Entropy", 1));
-    slopeChart.update(series(2), at, null, words("Slope", 2));
+    entropyChart.update(series(1), at, words("Entropy", 1));
+    slopeChart.update(series(2), at, words("Slope", 2));
     bars.replaceChildren(...[0.5, 0, p].map((q, c) => {
       const weights = softmax(kept.drawn[at][0].map((score) => score / at ** q));
       return el("div", {}, remark(CURVES[c][1]), weightBars(weights, CURVES[c]));
@@ -114,10 +112,9 @@ export default widget("saturation", QUESTION, async (root, model) => {
     const [variance, entropy, slope] = yours[index];
     const spread = variance.toPrecision(3).includes("e") ? whole(variance)
       : String(Number(variance.toPrecision(3)));
-    const text = `Divided by ${at} to the power ${number(p, 2)}, the scores have variance `;
     line.say(
-      `${text}${spread}; entropy ${number(entropy, 3)}, slope ${number(slope, 4)}.`,
-      text, el("span", { class: "attn-number", "data-read": "variance" }, spread),
+      `Divided by ${at} to the power ${number(p, 2)}, the scores have variance `,
+      el("span", { class: "attn-number", "data-read": "variance" }, spread),
       ". Entropy ", el("span", { class: "attn-number", "data-read": "entropy" },
         number(entropy, 3)),
       ", slope ", el("span", { class: "attn-number", "data-read": "slope" },

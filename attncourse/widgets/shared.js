@@ -206,16 +206,16 @@ function traitField(model, trait, label, { rows, ...attributes } = {}) {
 }
 
 /** A line that is read out when it changes, after the reader has paused. */
-function report(attributes = {}) {
-  const shown = el("p", { class: "attn-report", ...attributes });
+function report() {
+  const shown = el("p", { class: "attn-report" });
   const spoken = el("p", { class: "attn-hidden", role: "status" });
   let timer = null;
-  const say = (text, ...parts) => {
-    shown.replaceChildren(...(parts.length ? parts : [text]));
+  const say = (...parts) => {
+    shown.replaceChildren(...parts);
     clearTimeout(timer);
-    timer = setTimeout(() => (spoken.textContent = text), 600);
+    timer = setTimeout(() => (spoken.textContent = shown.textContent), 600);
   };
-  return { root: el("div", {}, shown, spoken), shown, say };
+  return { root: el("div", {}, shown, spoken), say };
 }
 
 /** Numbers as a table for who cannot see the drawing: { root, update(head, rows) }.
@@ -313,10 +313,9 @@ function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
   return { root: el("div", { class: "attn-scroll" }, table), table, cells, select, update };
 }
 
-/** A chart of lines: { root, update(series, mark) }. series: [{ name, points, style }],
-    style "", "attn-second" or "attn-third"; mark: an x to point out, or null.
-    A click or a drag calls onpick with the x under the pointer. */
-function lineChart({ label, x, y, width = 340, height = 190, onpick = null, write = null }) {
+/** A chart of lines: { root, update(series, mark, words, limits) }. series: [{ points, style }],
+    style "", "attn-second" or "attn-third"; mark: an x to point out; limits: those of y. */
+function lineChart({ x, y, width = 340, height = 190 }) {
   const box = { left: 40, top: 22, right: width - 12, bottom: height - 36 };
   const scale = x.log ? Math.log2 : (value) => value;
   const [from, to] = [scale(x.min), scale(x.max)];
@@ -330,15 +329,14 @@ function lineChart({ label, x, y, width = 340, height = 190, onpick = null, writ
   const axes = svg("g", {});
   const lines = svg("g", {});
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img" }, axes, lines);
-  root.setAttribute("aria-label", label);
-  const write_ = write ?? ((value) => String(Number(value.toPrecision(3))).replace("-", "−"));
+  const write = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
   const drawAxes = () => {
     const ticks = y.ticks ?? [range.min, (range.min + range.max) / 2, range.max];
     axes.replaceChildren(
       svg("text", { x: 2, y: 12 }, y.label),
       ...ticks.flatMap((value) => [
         svg("path", { class: "attn-guide", d: `M${box.left} ${up(value)}H${box.right}` }),
-        svg("text", { x: box.left - 5, y: up(value) + 4, "text-anchor": "end" }, write_(value)),
+        svg("text", { x: box.left - 5, y: up(value) + 4, "text-anchor": "end" }, write(value)),
       ]),
       ...x.ticks.flatMap((value) => [
         svg("path", { class: "attn-axis", d: `M${across(value)} ${box.bottom}v4` }),
@@ -350,34 +348,21 @@ function lineChart({ label, x, y, width = 340, height = 190, onpick = null, writ
         x.label),
     );
   };
-  const update = (series, mark = null, limits = null, words = null) => {
+  const update = (series, mark, words, limits = null) => {
     if (limits) [range.min, range.max] = limits;
     drawAxes();
-    if (words) root.setAttribute("aria-label", words);
+    root.setAttribute("aria-label", words);
     lines.replaceChildren(
-      mark === null ? "" : svg("path", {
-        class: "attn-mark", d: `M${across(mark)} ${box.top}V${box.bottom}` }),
+      svg("path", { class: "attn-mark", d: `M${across(mark)} ${box.top}V${box.bottom}` }),
       ...series.map(({ points, style = "" }) => {
         const path = points.map(([a, b]) => `${across(a).toFixed(1)} ${up(b).toFixed(1)}`);
         return svg("path", { class: `attn-curve ${style}`, d: `M${path.join("L")}` });
       }),
-      ...(mark === null ? [] : series.flatMap(({ points, style = "" }) =>
+      ...series.flatMap(({ points, style = "" }) =>
         points.filter(([a]) => a === mark).map(([a, b]) =>
-          svg("circle", { class: `attn-dot ${style}`, cx: across(a), cy: up(b), r: 4 })))),
+          svg("circle", { class: `attn-dot ${style}`, cx: across(a), cy: up(b), r: 4 }))),
     );
   };
-  if (onpick) {
-    const pick = (event) => {
-      const place = root.getBoundingClientRect();
-      const at = ((event.clientX - place.left) / place.width) * width;
-      const share = (at - box.left) / (box.right - box.left);
-      const value = from + Math.min(1, Math.max(0, share)) * (to - from);
-      onpick(x.log ? 2 ** value : value);
-    };
-    root.style.cursor = "pointer";
-    root.addEventListener("pointerdown", pick);
-    root.addEventListener("pointermove", (event) => event.buttons === 1 && pick(event));
-  }
   return { root, update };
 }
 

@@ -95,10 +95,10 @@ export default widget("translator", QUESTION, (root, model) => {
   const run = (ids, source, words, how) =>
     ({ ...translator.translate(ids, how), source, words });
 
-  const complain = (text, ...parts) => {
+  const complain = (...parts) => {
     results.hidden = true;
     root.dataset.state = "refused";
-    say.say(text, ...parts);
+    say.say(...parts);
   };
 
   /** Check the sentence; return its tokens, or null after saying what is wrong. */
@@ -113,16 +113,15 @@ export default widget("translator", QUESTION, (root, model) => {
       const before = tokens[tokens.indexOf(unknown) - 1] ?? "";
       const near = nearWords(unknown, sources);
       const offered = near.length ? near : followersOf(model.get("follow"), before).slice(0, 3);
-      const buttons = offered.map((word) => button(word, () => {
+      const buttons = offered.flatMap((word) => [button(word, () => {
         const mended = tokens.map((token) => (token === unknown ? word : token));
         save(model, { sentence: written(mended) });
         field.input.focus();
-      }));
+      }), " "]);
       const others = strange.slice(1).map((word) => `, nor is “${shortened(word)}”`).join("");
       const text = `The word “${shortened(unknown)}” is not in the grammar${others}. `
         + (near.length ? `Near “${shortened(unknown)}”: ` : `In its place: `);
-      complain(text + offered.join(", "), text,
-        el("span", { class: "attn-buttons" }, buttons));
+      complain(text, el("span", { class: "attn-buttons" }, buttons));
     } else if (end && end < tokens.length) {
       complain("Type one sentence at a time; the first one ends with "
         + `“${shortened(tokens[end - 2] ?? "")}.”`);

@@ -1,26 +1,17 @@
 """Checkpoints of other makers give the same numbers in our layers."""
 
+import hashlib
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from attncourse.layers.masks import create_padding_mask
-from attncourse.models import pretrained
 from attncourse.models.pretrained import load_checkpoint, load_pretrained
 
 transformers = pytest.importorskip("transformers")
-LLAMA3 = {
-    "rope_type": "llama3",
-    "rope_theta": 1000.0,
-    "factor": 8.0,
-    "original_max_position_embeddings": 64,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-}
-LINEAR = {"rope_type": "linear", "rope_theta": 500.0, "factor": 3.0}
-DEFAULT = {"rope_type": "default", "rope_theta": 1e5}
 
 
 def gpt2(**more):
@@ -35,29 +26,11 @@ def bert(kind=transformers.BertForMaskedLM):
     return kind(transformers.BertConfig(**sizes, **depth, max_position_embeddings=61))
 
 
-def llama(**more):
-    sizes = {"vocab_size": 47, "hidden_size": 48, "intermediate_size": 37}
-    depth = {"num_hidden_layers": 2, "num_attention_heads": 6}
-    config = transformers.LlamaConfig(
-        **sizes, **depth, max_position_embeddings=512, **more
-    )
-    return transformers.LlamaForCausalLM(config)
-
-
 CASES = {
     "gpt2": gpt2,
     "gpt2, wide and untied": lambda: gpt2(n_inner=29, tie_word_embeddings=False),
     "bert for masked words": bert,
     "bert without a head": lambda: bert(transformers.BertModel),
-    "llama": lambda: llama(rope_parameters=DEFAULT),
-    "llama, grouped queries, tied": lambda: llama(
-        num_key_value_heads=2, tie_word_embeddings=True
-    ),
-    "llama, one key head, biases": lambda: llama(
-        num_key_value_heads=1, attention_bias=True
-    ),
-    "llama, linear scaling": lambda: llama(rope_parameters=LINEAR),
-    "llama 3 scaling": lambda: llama(rope_parameters=LLAMA3, num_key_value_heads=3),
 }
 
 
@@ -87,14 +60,13 @@ def configure(folder, **changes):
 @pytest.mark.parametrize("name", CASES)
 def test_the_outputs_are_those_of_transformers(name, tmp_path):
     theirs, ours = saved(CASES[name], tmp_path), load_checkpoint(tmp_path)
-    length = 500 if "scaling" in name else 59  # far positions of a stretched rope
-    tokens = torch.randint(1, 47, (3, length))
+    tokens = torch.randint(1, 47, (3, 59))
     with torch.no_grad():
         expected = theirs(tokens)[0]
         torch.testing.assert_close(ours(tokens), expected, atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert without a head", "llama 3 scaling"])
+@pytest.mark.parametrize("name", ["gpt2", "bert without a head"])
 def test_padding_and_weights_are_those_of_transformers(name, tmp_path):
     theirs, ours = saved(CASES[name], tmp_path), load_checkpoint(tmp_path)
     theirs.set_attn_implementation("eager")
@@ -145,17 +117,15 @@ def test_shards_old_names_and_half_precision_are_read(tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"model_type": "t5"}, "model_type out of gpt2, bert, llama, but it has 't5'"),
-        ({"hidden_act": "relu"}, "hidden_act = 'silu', but it has 'relu'"),
-        ({"head_dim": 16}, "head_dim = 8 or None, but it has 16"),
-        ({"rope_parameters": {"rope_type": "yarn"}}, "rope_type = 'default' or"),
+        ({"model_type": "t5"}, "model_type out of gpt2, bert, but it has 't5'"),
+        ({"hidden_act": "relu"}, "hidden_act = 'gelu', but it has 'relu'"),
         ({"vocab_size": 53}, "size mismatch for embedding"),
         ({"num_hidden_layers": 3}, "Missing.*layers.2.attention.key_proj.weight"),
         ({"num_hidden_layers": 1}, "Unexpected .*layers.1"),
     ],
 )
 def test_another_configuration_is_refused(changes, message, tmp_path):
-    saved(CASES["llama"], tmp_path)
+    saved(CASES["bert without a head"], tmp_path)
     configure(tmp_path, **changes)
     with pytest.raises(ValueError, match=message):
         load_checkpoint(tmp_path)
@@ -178,12 +148,6 @@ def test_a_folder_without_weights_says_what_it_has(tmp_path):
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
     with pytest.raises(FileNotFoundError, match=r"but found.*pytorch_model.bin"):
         load_checkpoint(tmp_path)
-
-
-def test_another_file_than_expected_is_refused(tmp_path):
-    saved(CASES["gpt2"], tmp_path)
-    with pytest.raises(ValueError, match="SHA-256 is not abcdef"):
-        load_checkpoint(tmp_path, sha256="abcdef")
 
 
 def test_bad_tokens_are_refused(tmp_path):
@@ -240,4 +204,5 @@ def test_the_packaged_sentence_encoder_is_that_of_transformers(monkeypatch):
     tokens = torch.tensor([tokenizer.encode("The keys to the cabinet are here.").ids])
     with torch.no_grad():
         torch.testing.assert_close(model(tokens), theirs(tokens)[0], atol=1e-5, rtol=0)
-    assert pretrained.SHA256.keys() == {"all-MiniLM-L6-v2"}
+    weights = Path(package.MODEL_DIR, "model.safetensors").read_bytes()
+    assert hashlib.sha256(weights).hexdigest().startswith("53aa51172d142c89d9012cce")
