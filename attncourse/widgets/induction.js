@@ -94,9 +94,8 @@ export default widget("induction", QUESTION, (root, model) => {
       el("span", { class: "attn-key" }, "key"), ` of layer ${last} is made from the result.`),
       el("li", {}, "The ", el("span", { class: "attn-value" }, "value"),
         ` is that of ${at(key)}; the model predicts ${sign(order[0])}.`));
-    predictions.replaceChildren(...order.map((id) => el("tr", {},
-      el("th", { scope: "row" }, sign(id)), el("td", {}, number(shares[id], 2)),
-      el("td", {}, bar(shares[id])))));
+    predictions.replaceChildren(...order.map((id) =>
+      tableRow(sign(id), number(shares[id], 2), bar(shares[id]))));
     table.update(["position", "induction head, from the query",
       `previous-token head, from ${at(key)}`],
     [...sequence].map((_, i) => [at(i), number(high[i], 2), number(low[key][i], 2)]));

@@ -1,4 +1,4 @@
-// Masks: patterns put together, who sees whom, and what it costs.
+// Masks: patterns put together, who sees whom, and how many pairs that makes.
 
 const TOKENS = 12;
 const NO_PADDING = { padding: 0, side: "right" };
@@ -33,7 +33,6 @@ export default widget("masks", QUESTION, (root, model) => {
   grid.table.classList.add("attn-mask");
   const line = report();
   const cell = el("p", {});
-  const cost = el("tbody", {});
   const table = dataTable({ caption: "Who sees whom", summary: "The mask as a table" });
   root.append(
     ...controls.examples,
@@ -42,10 +41,6 @@ export default widget("masks", QUESTION, (root, model) => {
       el("div", {},
         el("div", { class: "attn-controls" }, controls.roots, padding.root, side))),
     line.root,
-    scrollable("Cost at three lengths", el("table", { class: "attn-data" },
-      el("caption", {}, "Cost of the pattern without padding: pairs of one head, and its "
-        + "scores in 32 bits"),
-      el("thead", {}, headRow(["tokens", "pairs seen", "of all", "memory"])), cost)),
     remark("A mask alone saves nothing: all scores are made and most thrown away. The pairs "
       + "seen are what a kernel has to compute that skips the others."),
     table.root,
@@ -87,15 +82,6 @@ export default widget("masks", QUESTION, (root, model) => {
       el("span", { class: "attn-number", "data-read": "pairs" }, String(pairs)),
       ` of ${TOKENS ** 2} pairs are seen, ${share}.${nothing}`,
     );
-    cost.replaceChildren(...[TOKENS, 1024, 16384].map((n) => {
-      const count = pairCount(n, now);
-      const percent = (100 * count) / n ** 2;
-      return el("tr", {},
-        el("th", { scope: "row" }, whole(n)),
-        el("td", { "data-read": `pairs-${n}` }, whole(count)),
-        el("td", {}, `${Number(percent.toPrecision(2))} %`),
-        el("td", {}, memory(4 * count)));
-    }));
     table.update(["query", "sees", "hears from, layers"], mask.map((row, q) => [
       String(q),
       list(row.flatMap((yes, k) => (yes ? [k] : []))),

@@ -113,6 +113,11 @@ function headRow(names) {
     (name === "" ? el("td", {}) : el("th", { scope: "col" }, name))));
 }
 
+/** A further row of a table. */
+function tableRow(name, ...cells) {
+  return el("tr", {}, el("th", { scope: "row" }, name), cells.map((x) => el("td", {}, x)));
+}
+
 /** A bar for a share of 1. */
 function bar(share) {
   const node = el("span", { class: "attn-bar", "aria-hidden": "true" });
@@ -235,11 +240,7 @@ function dataTable({ summary = "The numbers as a table", caption }) {
   const update = (names, rows, newCaption = null) => {
     if (newCaption !== null) call(newCaption);
     head.replaceChildren(headRow(names));
-    body.replaceChildren(
-      ...rows.map(([name, ...values]) =>
-        el("tr", {}, el("th", { scope: "row" }, name), values.map((x) => el("td", {}, x))),
-      ),
-    );
+    body.replaceChildren(...rows.map((line) => tableRow(...line)));
   };
   return { root, update };
 }

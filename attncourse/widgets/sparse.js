@@ -115,15 +115,13 @@ export default widget("sparse", QUESTION, (root, model) => {
       [String(k + 1), String(reached.length), list(reached)]));
     const everything = pattern(BLOCKS, { ...OFF, causal: now.causal });
     const most = Math.max(full.multiplications, projections);
-    const cell = (x, of, text) =>
-      el("td", {}, x === null ? "–" : [text(x), el("br"), bar(x / of)]);
+    const cell = (x, of, text) => (x === null ? "–" : [text(x), el("br"), bar(x / of)]);
     cost.replaceChildren(...[
       [thumbnail(everything, 40), "full\u00a0attention", full.multiplications, full.bytes],
       [thumbnail(mask, 40), "this\u00a0pattern", sparse.multiplications, sparse.bytes],
       [null, "the four projections", projections, null],
       [null, "fused kernel: output", null, output],
-    ].map(([image, name, multiplications, bytes]) => el("tr", {},
-      el("th", { scope: "row" }, image, name),
+    ].map(([image, name, multiplications, bytes]) => tableRow([image, name],
       cell(multiplications, most, counted), cell(bytes, full.bytes, memory))));
   };
   live(model, [...traits, "query", "doublings"], draw);
