@@ -1,8 +1,5 @@
 """Self-attention and multi-head attention as modules with learned projections."""
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -95,10 +92,9 @@ class MultiHeadAttention(nn.Module):
         Probability with which a weight is dropped in training.
     bias : bool, default True
         Whether the four projections have a bias.
-    rotary : bool or callable, default False
+    rotary : bool, default False
         Whether queries and keys are rotated by their positions, counted from 0, as
-        `apply_rotary` does; scores then depend on distances. A function that is called
-        as ``rotary(x, positions)`` takes the place of `apply_rotary`.
+        `apply_rotary` does; scores then depend on distances.
     num_kv_heads : int, optional
         Number of heads of keys and values, by default `num_heads`; has to divide it.
         With fewer, groups of query heads share keys and values (grouped-query
@@ -124,7 +120,7 @@ class MultiHeadAttention(nn.Module):
         dropout: float = 0.0,
         *,
         bias: bool = True,
-        rotary: bool | Callable[..., Any] = False,
+        rotary: bool = False,
         num_kv_heads: int | None = None,
     ) -> None:
         super().__init__()
@@ -255,8 +251,8 @@ class MultiHeadAttention(nn.Module):
         return self.output_proj(join_heads(heads)), weights
 
     def _rotate(self, x, start):
-        rotate = self.rotary if callable(self.rotary) else apply_rotary
-        return rotate(x, torch.arange(start, start + x.shape[-2], device=x.device))
+        positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        return apply_rotary(x, positions)
 
     def _check(self, query, key, value, mask):
         for name, x in (("query", query), ("key", key), ("value", value)):

@@ -265,10 +265,10 @@ function arrowKeys(event, table, row, column) {
 /** A heat map to walk through with the arrow keys; rows are queries, columns are keys.
     Tab reaches one cell, the selected one.
     Returns { root, select(row, column), update(weights, write, name) }. */
-function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
+function heatGrid({ label, rowLabels, columnLabels, onselect }) {
   const cells = rowLabels.map(() => columnLabels.map(() => null));
   const chosen = { row: 0, column: 0 };
-  const top = el("tr", { role: "row" }, el("td", { role: "presentation" }, corner),
+  const top = el("tr", { role: "row" }, el("td", { role: "presentation" }),
     columnLabels.map((text) =>
       el("th", { role: "columnheader", scope: "col", class: "attn-key attn-upright" },
         el("span", {}, text))));
