@@ -149,7 +149,7 @@ def test_damaged_weights_are_refused(made):
         ("[1]", "no recorded file of the course"),
         ('{"made": {}}', "no record of a model"),
         ({"arguments": OTHER_SIZES}, "does not fit the model"),
-        ({"class": "train"}, "no model of the course"),
+        ({"class": "train"}, "its class is train, not one of"),
     ],
 )
 def test_foreign_records_are_refused(made, text, message):

@@ -113,10 +113,9 @@ class QATransformer(nn.Module):
             i + 1 for context word i; padding has −inf.
         weights : dict of torch.Tensor
             Only if `need_weights`; the first three only with `attention`:
-            "from_question" ``(batch, heads, context,
-            question)``, "from_context" ``(batch, heads, question, context)``,
-            "back_to_context" ``(batch, heads, context, question)``, and "layers", a
-            list of ``(batch, heads, context, context)``.
+            "from_question" and "back_to_context" ``(batch, heads, context, question)``,
+            "from_context" ``(batch, heads, question, context)``, and "layers", a list
+            of ``(batch, heads, context, context)``.
 
         Raises
         ------
@@ -199,13 +198,8 @@ class QATransformer(nn.Module):
         self.eval()
         start, end = self(question, context)
         spans, scores = best_spans(start[:, 1:], end[:, 1:], max_answer)
-        nothing = start[:, 0] + end[:, 0]
-        return [
-            None if none >= score else tuple(span)
-            for span, score, none in zip(
-                spans.tolist(), scores.tolist(), nothing.tolist(), strict=True
-            )
-        ]
+        spans[start[:, 0] + end[:, 0] >= scores] = -1  # the context does not say
+        return [tuple(span) if span[0] >= 0 else None for span in spans.tolist()]
 
     def _embed(self, ids):
         return self.dropout(self.embedding(ids))

@@ -123,7 +123,9 @@ class AttentionSeq2Seq(nn.Module):
             outputs, outputs, outputs, mask, need_weights=need_weights
         )
         memory = self.encoder_norm(outputs + attended)
-        state = tuple(torch.tanh(self.bridge(_join(s))) for s in (hidden, cell))
+        # (layers * 2, batch, d/2) -> (layers, batch, d): both directions side by side
+        joined = (torch.cat([s[0::2], s[1::2]], dim=-1) for s in (hidden, cell))
+        state = tuple(torch.tanh(self.bridge(s)) for s in joined)
         return memory, mask, state, weights
 
     def decode(
@@ -193,11 +195,6 @@ class AttentionSeq2Seq(nn.Module):
         logits, recurrent, _ = self.decode(tokens[:, None], memory, mask, recurrent)
         state = memory, mask, tuple(s.transpose(0, 1) for s in recurrent)
         return logits[:, -1], state
-
-
-def _join(state):
-    """(layers * 2, batch, d/2) -> (layers, batch, d): both directions side by side."""
-    return torch.cat([state[0::2], state[1::2]], dim=-1)
 
 
 def sequence_loss(logits: Tensor, target: Tensor) -> Tensor:

@@ -25,8 +25,6 @@ MODELS = (
     "Transformer",
     "TranslationTransformer",
 )
-_FIELDS = ("class", "arguments", "vocabularies", "measures", "sha256", "made")
-FORMAT = "attncourse recorded model, version 1"
 SCALE = ".scale"  # ends the name of the scales of a matrix in 8 bits
 
 
@@ -99,17 +97,11 @@ def load_model(
     import attncourse
 
     record = load(name, folder=folder)
-    missing = [field for field in _FIELDS if field not in record]
-    if record.get("format") != FORMAT or missing:
+    if record.get("class") not in MODELS:
         raise ValueError(
-            f"{name}.json is no record of a model"
-            + (f": it has no {', '.join(missing)}" if missing else "")
-            + ". For results, use load; models are made by `make checkpoints`."
-        )
-    if record["class"] not in MODELS:
-        raise ValueError(
-            f"{name}.json is of class {record['class']!r}, which is no model of the "
-            f"course. Known are {', '.join(MODELS)}."
+            f"{name}.json is no record of a model: its class is {record.get('class')}, "
+            f"not one of {', '.join(MODELS)}. For results, use load; models are made "
+            "by `make checkpoints`."
         )
     weights = _weights(_file(name, ".safetensors", folder), record["sha256"])
     try:

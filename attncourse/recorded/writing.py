@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from attncourse.data.text import SPECIALS
-from attncourse.recorded import FORMAT, MODELS, SCALE, unpacked
+from attncourse.recorded import MODELS, SCALE, unpacked
 
 FOLDER = Path(__file__).parent
 
@@ -130,7 +130,6 @@ def save_model(
     model.load_state_dict(unpacked(stored))
     data = to_bytes(stored)
     record = {
-        "format": FORMAT,
         "class": kind,
         "arguments": arguments,
         "measures": measures(model.eval()),

@@ -26,7 +26,7 @@ def train(
     device: torch.device | str | None = None,
     validate: Callable[[Any], float] | None = None,
     validate_every: int = 100,
-    progress: Any = True,
+    progress: bool = True,
 ) -> list[float]:
     """Train `model` with AdamW; return the loss of every step.
 
@@ -55,8 +55,8 @@ def train(
         `validate_every` steps and after the last, and the best weights are kept.
     validate_every : int, default 100
         Steps between two validations.
-    progress : bool or tqdm.tqdm, default True
-        Whether to show a progress bar; or the bar that is to be moved.
+    progress : bool, default True
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -80,9 +80,7 @@ def train(
     # On the device: no waiting at each step. All at once: a small tensor kept from each
     # step would lie between the large ones that are freed, and memory would grow.
     losses = torch.empty(steps, device=device)
-    bar = progress
-    if not hasattr(progress, "update"):
-        bar = tqdm(total=steps, desc="training", disable=not progress, leave=False)
+    bar = tqdm(total=steps, desc="training", disable=not progress, leave=False)
     for step in range(steps):
         loss = loss_of(model, *(tensor.to(device) for tensor in batch_of(step)))
         optimiser.zero_grad()

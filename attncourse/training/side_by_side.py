@@ -2,7 +2,7 @@
 
 import os
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import torch
@@ -12,21 +12,19 @@ from attncourse import _checks
 from attncourse.devices import best_device
 from attncourse.training.loop import train
 
+AT_ONCE = 2  # models in training at a time, on a CPU
 NEEDED = ("model", "batch_of", "loss_of", "steps")
 
 
 def train_side_by_side(
-    runs: list[dict[str, Any]],
-    *,
-    at_once: int = 2,
-    progress: bool = True,
-    description: str = "training",
+    runs: list[dict[str, Any]], *, progress: bool = True
 ) -> list[list[float]]:
-    """Train several models, `at_once` at a time; return the losses of each.
+    """Train several models, two at a time; return the losses of each.
 
     A small model cannot keep two cores busy, for its products are too small to be
-    divided. Two models can. Each comes out as it would from `train` on one thread. On a
-    GPU the runs follow one another.
+    divided. Two models can, unless the environment variable ``OMP_NUM_THREADS`` allows
+    one thread only. Each comes out as it would from `train` on one thread. On a GPU the
+    runs follow one another.
 
     Parameters
     ----------
@@ -35,13 +33,8 @@ def train_side_by_side(
         to come from a generator of the run's own, as the batches of the course do;
         PyTorch's is shared by all threads. So there can be no dropout, and the models
         have to be made before.
-    at_once : int, default 2
-        Number of models that are in training at a time on a CPU, and no more than
-        the environment variable ``OMP_NUM_THREADS`` allows, where it is set.
     progress : bool, default True
         Whether to show a progress bar, one for all.
-    description : str, default "training"
-        The text beside the bar.
 
     Returns
     -------
@@ -55,7 +48,7 @@ def train_side_by_side(
         have the same model, or one draws from PyTorch's generator on a CPU; and
         whatever `train` raises. All runs are ended then.
     """
-    runs, at_once = list(runs), _checks.positive_int("at_once", at_once)
+    runs = list(runs)
     for place, run in enumerate(runs):
         if not isinstance(run, dict):
             raise TypeError(
@@ -72,25 +65,50 @@ def train_side_by_side(
         raise ValueError("each run must have its own model, but two share one.")
     devices = {torch.device(run.get("device") or best_device()).type for run in runs}
     steps = sum(_checks.positive_int("steps", run["steps"]) for run in runs)
-    with tqdm(total=steps, desc=description, disable=not progress, leave=False) as bar:
-        if at_once == 1 or devices != {"cpu"}:
-            return [train(**run, progress=_Share(bar)) for run in runs]
-        return _in_threads(runs, at_once, bar)
+    with tqdm(total=steps, desc="training", disable=not progress, leave=False) as bar:
+        if devices != {"cpu"}:
+            return [train(**_counted(run, bar.update), progress=False) for run in runs]
+        return _in_threads(runs, bar)
 
 
-def _in_threads(runs, at_once, bar):
+def _counted(run, update):
+    """Return a run that calls `update` before each of its batches."""
+
+    def batch_of(step):
+        update()
+        return run["batch_of"](step)
+
+    return {**run, "batch_of": batch_of}
+
+
+def _in_threads(runs, bar):
     threads = torch.get_num_threads()
     allowed = os.environ.get("OMP_NUM_THREADS", "")
-    if allowed.isdigit():
-        at_once = max(1, min(at_once, int(allowed)))
-    share = _ShareOfThread(bar)
-    with ThreadPoolExecutor(at_once) as pool:
+    at_once = min(AT_ONCE, int(allowed)) if allowed.isdigit() else AT_ONCE
+    ended, lock, state = Event(), Lock(), torch.get_rng_state()
+
+    def update():
+        if ended.is_set():
+            raise _Ended
+        if not torch.equal(torch.get_rng_state(), state):
+            raise ValueError(
+                "runs side by side must not draw from PyTorch's generator, which "
+                "their threads share, but one has: the numbers would be others each "
+                "time. Leave dropout out, give batches a generator of their own, or "
+                "train the models one after another."
+            )
+        with lock:
+            bar.update()
+
+    with ThreadPoolExecutor(max(at_once, 1)) as pool:
         torch.set_num_threads(1)
-        started = [pool.submit(train, **run, progress=share) for run in runs]
+        started = [
+            pool.submit(train, **_counted(run, update), progress=False) for run in runs
+        ]
         try:
             wait(started, return_when=FIRST_EXCEPTION)
         finally:  # an error, or an interrupt, ends the others at their next step
-            share.ended = True
+            ended.set()
             for run in started:
                 run.cancel()
             torch.set_num_threads(threads)
@@ -101,43 +119,5 @@ def _in_threads(runs, at_once, bar):
     return [run.result() for run in started]
 
 
-class _Share:
-    """What one run has of the bar of all."""
-
-    def __init__(self, bar):
-        self.bar = bar
-
-    def update(self):
-        self.bar.update()
-
-    def set_postfix(self, **shown):
-        """Show nothing: each run has another loss."""
-
-    def close(self):
-        """Leave the bar to the other runs."""
-
-
 class _Ended(Exception):
     """Another run has failed."""
-
-
-class _ShareOfThread(_Share):
-    """The same, where runs move the bar at the same time, and end together."""
-
-    def __init__(self, bar):
-        super().__init__(bar)
-        self.ended, self._lock = False, Lock()
-        self._state = torch.get_rng_state()
-
-    def update(self):
-        if self.ended:
-            raise _Ended
-        if not torch.equal(torch.get_rng_state(), self._state):
-            raise ValueError(
-                "runs side by side must not draw from PyTorch's generator, which "
-                "their threads share, but one has: the numbers would be others each "
-                "time. Leave dropout out, give batches a generator of their own, or "
-                "train the models one after another."
-            )
-        with self._lock:
-            super().update()

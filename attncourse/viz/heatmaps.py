@@ -56,9 +56,7 @@ def plot_attention(
             f"{np.nanmin(weights):.3g} to {np.nanmax(weights):.3g}. These look like "
             "scores: apply the softmax first."
         )
-    ax = _axes(ax, weights.shape)
-    image = ax.imshow(weights, vmin=0, vmax=1, cmap=WEIGHTS, aspect="auto")
-    _label(ax, weights.shape, query_labels, key_labels)
+    ax, image = _draw(ax, weights, WEIGHTS, title, query_labels, key_labels)
     if annotate:
         for row, column in np.ndindex(weights.shape):
             colour = "white" if weights[row, column] > 0.55 else INK
@@ -68,8 +66,6 @@ def plot_attention(
             )
     if colorbar:
         ax.figure.colorbar(image, ax=ax, label="weight")
-    if title is not None:
-        ax.set_title(title)
     return ax
 
 
@@ -171,16 +167,12 @@ def plot_mask(
         raise TypeError(
             f"mask must be boolean, True = may attend, but its dtype is {mask.dtype}."
         )
-    ax = _axes(ax, mask.shape)
     colours = ListedColormap(["#eeeeee", "#B985AE"])
-    ax.imshow(mask, vmin=0, vmax=1, cmap=colours, aspect="auto")
+    ax, _ = _draw(ax, mask, colours, title, query_labels, key_labels)
     ax.set_xticks(np.arange(-0.5, mask.shape[1]), minor=True)
     ax.set_yticks(np.arange(-0.5, mask.shape[0]), minor=True)
     ax.grid(which="minor", color="white", linewidth=1)
     ax.tick_params(which="minor", length=0)
-    _label(ax, mask.shape, query_labels, key_labels)
-    if title is not None:
-        ax.set_title(title)
     return ax
 
 
@@ -202,12 +194,16 @@ def _as_matrix(name: str, array: ArrayLike) -> np.ndarray:
     return array
 
 
-def _axes(ax, shape):
-    if ax is not None:
-        return ax
-    rows, columns = shape
-    size = (1.5 + 0.45 * min(columns, 24), 1.0 + 0.4 * min(rows, 24))
-    return plt.subplots(figsize=size, layout="constrained")[1]
+def _draw(ax, matrix, colours, title, query_labels, key_labels):
+    if ax is None:
+        rows, columns = matrix.shape
+        size = (1.5 + 0.45 * min(columns, 24), 1.0 + 0.4 * min(rows, 24))
+        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    image = ax.imshow(matrix, vmin=0, vmax=1, cmap=colours, aspect="auto")
+    _label(ax, matrix.shape, query_labels, key_labels)
+    if title is not None:
+        ax.set_title(title)
+    return ax, image
 
 
 def _label(ax, shape, query_labels, key_labels):

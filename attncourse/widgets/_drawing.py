@@ -37,7 +37,7 @@ def picture(width, height, parts, title):
     )
 
 
-def text(x, y, words, *, anchor="start", colour=INK, size=12, weight=400, turn=0):
+def text(x, y, words, *, anchor="start", colour=INK, size=12, turn=0):
     """Return a line of text whose base line starts, is centred or ends at (x, y).
 
     `size` is in pixels, and `turn` in degrees, clockwise around (x, y).
@@ -45,7 +45,7 @@ def text(x, y, words, *, anchor="start", colour=INK, size=12, weight=400, turn=0
     turned = f' transform="rotate({turn:g} {x:g} {y:g})"' if turn else ""
     return (
         f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{turned} '
-        f'style="fill:{colour};font-size:{size}px;font-weight:{weight}">{escape(str(words))}</text>'
+        f'style="fill:{colour};font-size:{size}px">{escape(str(words))}</text>'
     )
 
 

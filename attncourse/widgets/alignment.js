@@ -2,16 +2,13 @@
 
 const ROW = 34; // pixels from one word to the next
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "alignment",
-    question: "Which words does the translator look at, and where does it look elsewhere?",
-  });
+const QUESTION = "Which words does the translator look at, and where does it look elsewhere?";
+
+export default widget("alignment", QUESTION, (root, model) => {
   const models = model.get("models");
   const current = () => models.find((one) => one.name === model.get("translator"));
   const pair = () => current().pairs[model.get("sentence")];
   const weights = () => pair().weights[model.get("head")].map((row) => row.map((x) => x / 1000));
-  let pointed = null; // the word under the pointer: { side, word }
   let buttons = { source: [], target: [] };
   let picture = null;
 
@@ -28,36 +25,23 @@ function render({ model, el: place }) {
     none: "it has no gold link",
   };
 
-  const translators = choice({
-    legend: "Translator",
-    options: models.map((one) => [one.name, one.label]),
-    value: model.get("translator"),
-    onchange: (name) => {
-      const { best } = models.find((one) => one.name === name);
-      save(model, { translator: name, head: best, word: -1 });
-    },
-  });
-  const sentences = sentenceSelect(models[0].pairs.map(({ source }) => source),
-    (sentence) => save(model, { sentence, word: -1 }));
+  const translators = traitChoice(model, "translator", "Translator",
+    models.map((one) => [one.name, one.label]),
+    (name) => ({ head: models.find((one) => one.name === name).best, word: -1 }));
+  const sentences = sentenceSelect(model, models[0].pairs.map(({ source }) => source), { word: -1 });
   const heads = traitChoice(model, "head", "Head", current().errors.map((_, h) => [h, h]));
-  const gold = tick({
-    label: "Gold links", value: model.get("gold"),
-    onchange: (on) => save(model, { gold: on }),
-  });
   const next = button("Next word that looks elsewhere", () => nextWrong());
   const say = report();
   const drawing = el("div", { class: "attn-align" });
   const legend = remark("Lines: the largest weight of each word, or all weights of the "
     + "chosen one. ✗ its largest weight is on no word of its gold links; · it has no gold link.");
   const table = dataTable({ caption: "Where each word looks most" });
-  root.append(translators.root, sentences.root,
-    el("div", { class: "attn-row" }, heads.root, gold.root, next), say.root, drawing,
-    legend, table.root);
+  root.append(translators, sentences, el("div", { class: "attn-row" }, heads, next), say.root,
+    drawing, legend, table.root);
 
-  const chosen = () => pointed ?? { side: model.get("side"), word: model.get("word") };
+  const chosen = () => ({ side: model.get("side"), word: model.get("word") });
 
   const nextWrong = () => {
-    pointed = null;
     const count = current().pairs.length;
     const from = model.get("sentence");
     for (let step = 0; step <= count; step++) {
@@ -82,11 +66,9 @@ function render({ model, el: place }) {
     const shares = weights();
     const { side, word } = chosen();
     const parts = [];
-    if (model.get("gold")) {
-      for (const [s, t] of links) {
-        const far = word >= 0 && (side === "target" ? t !== word : s !== word);
-        parts.push(line(s, t, { class: `attn-gold-line${far ? " attn-far" : ""}` }));
-      }
+    for (const [s, t] of links) {
+      const far = word >= 0 && (side === "target" ? t !== word : s !== word);
+      parts.push(line(s, t, { class: `attn-gold-line${far ? " attn-far" : ""}` }));
     }
     if (word < 0) {
       judged().forEach(({ top, state }, t) =>
@@ -111,7 +93,7 @@ function render({ model, el: place }) {
     const paintOne = (own, i, node) => {
       const share = word < 0 || own === side ? null
         : side === "target" ? shares[word][i] : shares[i][word];
-      const linked = word >= 0 && own !== side && model.get("gold")
+      const linked = word >= 0 && own !== side
         && links.some(([s, t]) => (own === "source" ? s : t) === i
           && (own === "source" ? t : s) === word);
       node.classList.toggle("attn-linked", linked);
@@ -121,9 +103,8 @@ function render({ model, el: place }) {
     };
     buttons.source.forEach((node, i) => paintOne("source", i, node));
     buttons.target.forEach((node, i) => paintOne("target", i, node));
-    const held = model.get("word") < 0 ? 0 : model.get("word");
     for (const own of ["source", "target"]) {
-      const focus = own === model.get("side") ? held : 0;
+      const focus = own === side ? Math.max(word, 0) : 0;
       buttons[own].forEach((node, i) => (node.tabIndex = i === focus ? 0 : -1));
     }
     return states;
@@ -131,7 +112,7 @@ function render({ model, el: place }) {
 
   const describe = (states) => {
     const { source, target } = pair();
-    const { side, word } = { side: model.get("side"), word: model.get("word") };
+    const { side, word } = chosen();
     const shares = weights();
     if (word < 0 || word >= (side === "target" ? target : source).length) {
       const linked = states.filter(({ state }) => state !== "none").length;
@@ -159,12 +140,6 @@ function render({ model, el: place }) {
     say.say(`“${own[word]}” looks at ${best}${end}. ${real ? `${real}: ` : ""}${SAID[state]}.`);
   };
 
-  const point = (side, word) => {
-    pointed = side === null ? null : { side, word };
-    drawWords();
-    drawLines();
-  };
-
   const build = () => {
     const { source, target } = pair();
     const states = judged();
@@ -180,13 +155,6 @@ function render({ model, el: place }) {
           const same = model.get("side") === side && model.get("word") === i;
           save(model, { side, word: same ? -1 : i });
         },
-        onpointermove: (event) => {
-          // A page that scrolls under a pointer that lies still does not count.
-          const moved = event.movementX || event.movementY;
-          const there = pointed?.side === side && pointed.word === i;
-          if (event.pointerType === "mouse" && moved && !there) point(side, i);
-        },
-        onpointerleave: () => pointed && point(null),
       }, el("span", {}, mark + text), el("span", { class: "attn-share" }));
     };
     buttons = { source: source.map(make("source")), target: target.map(make("target")) };
@@ -202,7 +170,6 @@ function render({ model, el: place }) {
         const across = { ArrowLeft: "source", ArrowRight: "target" }[event.key];
         if (to === undefined && across === undefined) return;
         event.preventDefault();
-        pointed = null; // the keys count more than a pointer that lies still
         const goal = across === undefined || across === side ? side : across;
         let word = to ?? at;
         if (goal !== side) {
@@ -235,22 +202,6 @@ function render({ model, el: place }) {
     root.dataset.wrong = states.filter(({ state }) => state === "wrong").length;
   };
 
-  const stops = [
-    watch(model, ["translator", "sentence", "head"], () => {
-      translators.set(model.get("translator"));
-      heads.set(model.get("head"));
-      sentences.input.value = model.get("sentence");
-      pointed = null;
-      build();
-    }),
-    watch(model, ["side", "word", "gold"], () => {
-      gold.set(model.get("gold"));
-      show();
-    }),
-  ];
-  sentences.input.value = model.get("sentence");
-  build();
-  return () => stops.forEach((stop) => stop());
-}
-
-export default { render };
+  live(model, ["translator", "sentence", "head"], build);
+  watch(model, ["side", "word"], show);
+});

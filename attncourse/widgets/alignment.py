@@ -29,8 +29,7 @@ class Alignment(CourseWidget):
         Which of the sentences. Each has a combination of words that occurs in no
         training sentence.
     **traits
-        `head`; `side` ("target" or "source") and `word`, the chosen word; `gold`,
-        whether the gold links are drawn.
+        `head`; `side` ("target" or "source") and `word`, the chosen word.
 
     Notes
     -----
@@ -45,7 +44,6 @@ class Alignment(CourseWidget):
     head = traitlets.Int(0, min=0, max=3).tag(sync=True)
     side = traitlets.Enum(("target", "source"), "target").tag(sync=True)
     word = traitlets.Int(-1, min=-1).tag(sync=True)
-    gold = traitlets.Bool(True).tag(sync=True)
     models = traitlets.List().tag(sync=True)
 
     def __init__(

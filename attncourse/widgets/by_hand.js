@@ -25,7 +25,9 @@ function nothing(maps) {
   return JSON.stringify(maps) === JSON.stringify([IDENTITY, IDENTITY, IDENTITY]);
 }
 
-function render({ model, el: place }) {
+const QUESTION = "Which token does each token attend to, and what would change that?";
+
+export default widget("by-hand", QUESTION, (root, model) => {
   const tokens = model.get("tokens");
   const given = ["query_map", "key_map", "value_map"].map((name) => model.get(name));
   const state = () => ({
@@ -33,10 +35,6 @@ function render({ model, el: place }) {
     maps: model.get("use_maps") ? given : [IDENTITY, IDENTITY, IDENTITY],
     scaled: model.get("scaled"),
     temperature: model.get("temperature"),
-  });
-  const root = frame(place, {
-    name: "by-hand",
-    question: "Which token does each token attend to, and what would change that?",
   });
 
   // Controls: one token's vector, the scale, the temperature.
@@ -75,8 +73,8 @@ function render({ model, el: place }) {
     el("p", { class: "attn-muted" },
       "Choose a cell: its row is the query, its column the key. Arrow keys move."),
     el("div", { class: "attn-panels" }, grid.root,
-      el("div", {}, vectorTitle, features.map((f) => f.root), temperature.root, scale.root,
-        nothing(given) ? null : maps.root, reset)),
+      el("div", {}, vectorTitle, features.map((f) => f.root), temperature.root, scale,
+        nothing(given) ? null : maps, reset)),
     line.root,
     el("div", { class: "attn-panels" },
       el("div", {}, heading("The arithmetic of this cell"), steps),
@@ -94,9 +92,6 @@ function render({ model, el: place }) {
 
     vectorTitle.textContent = `The vector of ${asks}`;
     features.forEach((feature, n) => feature.set(now.vectors[i][n]));
-    temperature.set(now.temperature);
-    scale.set(now.scaled);
-    maps.set(model.get("use_maps"));
 
     grid.select(i, j);
     grid.update(seen.weights, (w) => number(w, 2), (w, row, column) =>
@@ -127,9 +122,6 @@ function render({ model, el: place }) {
 
     const best = largest(seen.weights[i]);
     line.say(
-      `${asks} gives ${asked} the weight ${number(seen.weights[i][j], 3)} and attends most ` +
-        `to “${tokens[best]}”, ${number(seen.weights[i][best], 3)}. Its output is ` +
-        seen.output[i].map((x) => number(x, 3)).join(", ") + ".",
       el("span", { class: "attn-query" }, asks), " gives ",
       el("span", { class: "attn-key" }, asked), " the weight ",
       el("span", { class: "attn-number", "data-read": "weight" },
@@ -149,9 +141,8 @@ function render({ model, el: place }) {
       ]),
     );
   };
-  return live(model,
-    ["vectors", "use_maps", "scaled", "temperature", "query", "key"], draw);
-}
+  live(model, ["vectors", "use_maps", "scaled", "temperature", "query", "key"], draw);
+});
 
 function bracket(x) {
   const text = number(x, 3);
@@ -199,5 +190,3 @@ function drawOutput(tokens, seen, i) {
   picture.setAttribute("aria-label", `What the six tokens add up to. ${words.join("; ")}`);
   return picture;
 }
-
-export default { render };

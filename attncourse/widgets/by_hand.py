@@ -31,10 +31,8 @@ class AttentionByHand(CourseWidget):
 
     Parameters
     ----------
-    tokens : list of str
-        The words; six of the course's sentence unless given.
     vectors : list of list of float
-        A vector of three numbers for each token.
+        A vector of three numbers for each of the six tokens.
     query_map, key_map, value_map : list of list of float
         The three matrices, 3 × 3; they do nothing unless given.
     use_maps : bool, default True
@@ -65,14 +63,11 @@ class AttentionByHand(CourseWidget):
     def _three_columns(self, proposal):
         rows = np.asarray(proposal["value"], dtype=float)
         name = proposal["trait"].name
-        if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all():
+        expected = (len(TOKENS) if name == "vectors" else 3, 3)
+        if rows.shape != expected or not np.isfinite(rows).all():
             raise traitlets.TraitError(
-                f"{name} must be rows of three finite numbers, but its shape is "
-                f"{rows.shape}."
-            )
-        if name != "vectors" and rows.shape[0] != 3:
-            raise traitlets.TraitError(
-                f"{name} must have 3 rows and 3 columns, but its shape is {rows.shape}."
+                f"{name} must be finite numbers of the shape {expected}, but its shape "
+                f"is {rows.shape}."
             )
         return rows.tolist()
 
@@ -81,11 +76,6 @@ class AttentionByHand(CourseWidget):
             if name in traits:
                 traits[name] = np.asarray(traits[name], dtype=float).tolist()
         super().__init__(**traits)
-        if len(self.tokens) != len(self.vectors):
-            raise ValueError(
-                f"There must be a vector for each token, but there are "
-                f"{len(self.tokens)} tokens and {len(self.vectors)} vectors."
-            )
 
     def attention(self) -> Any:
         """Return output ``(tokens, 3)`` and weights, computed in Python."""

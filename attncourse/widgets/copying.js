@@ -39,10 +39,9 @@ class Copier {
   }
 }
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "copying", question: "How much of a sequence comes through one vector?",
-  });
+const QUESTION = "How much of a sequence comes through one vector?";
+
+export default widget("copying", QUESTION, (root, model) => {
   const signs = model.get("signs");
   const curves = model.get("curves"); // of each kind: pairs of a length and the share right
   let copiers = null;
@@ -53,12 +52,11 @@ function render({ model, el: place }) {
   const resize = (count) => save(model, { text: (text + drawn(count)).slice(0, count) });
   const field = signField(model, `Sequence: 2 to ${LONGEST} letters from A to J`);
   const length = slider({
-    label: "Length", min: 2, max: LONGEST, step: 1, value: 2, oninput: resize });
+    label: "Length", min: 2, max: LONGEST, value: 2, oninput: resize });
   const again = button("Draw other letters", () => save(model, { text: drawn(text.length) }));
   const chart = lineChart({
-    label: "", x: { label: "length", min: 0, max: LONGEST, ticks: [0, 10, 20, 30, 40, 50, 60] },
-    y: { label: "share of symbols right", min: 0, max: 1 },
-    onpick: (x) => resize(Math.max(2, Math.round(x))) });
+    x: { label: "length", min: 0, max: LONGEST, ticks: [0, 10, 20, 30, 40, 50, 60] },
+    y: { label: "share of symbols right", min: 0, max: 1 } });
   const lines = el("div", {});
   const say = report();
   const table = dataTable({ caption: "Share of symbols right, by length" });
@@ -78,7 +76,8 @@ function render({ model, el: place }) {
   const update = () => {
     const { text: typed, ids, refused } = field.read(2, LONGEST);
     results.hidden = !copiers || Boolean(refused);
-    if (results.hidden) return say.say(refused ?? "Loading the weights …");
+    if (refused) return say.say(refused);
+    if (!copiers) return null;
     text = typed;
     const count = ids.length;
     const copies = copiers.map((copier) => copier.copy(ids).map(({ id }) => id));
@@ -90,18 +89,13 @@ function render({ model, el: place }) {
     const words = `With attention ${right[0]} of ${count} symbols are right, and without `
       + `attention ${right[1]}. On average over many sequences of this length it is ${means.join(" and ")}.`;
     const series = KINDS.map(([kind, , style]) => ({ points: curves[kind], style }));
-    chart.update(series, count, null, words);
+    chart.update(series, count, words);
     root.dataset.state = "done";
     return say.say(words);
   };
 
   const load = () => Promise.all(KINDS.map(([kind]) =>
-    modelOf(model, `copier_${kind}`, (buffer) => new Copier(readTensors(buffer)))))
-    .then((loaded) => { copiers = loaded; update(); })
-    .catch((error) => say.say(error.message));
-  const stops = [watch(model, ["text"], update), whenSeen(root, load)];
-  update();
-  return () => stops.forEach((end) => end());
-}
-
-export default { render };
+    modelOf(model, `copier_${kind}`, (buffer) => new Copier(readTensors(buffer)))));
+  whenSeen(root, model, say, load, (loaded) => { copiers = loaded; update(); });
+  live(model, ["text"], update);
+});

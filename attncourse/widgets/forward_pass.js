@@ -8,10 +8,9 @@ const REST = 1900; // milliseconds at each stage
 const FIRST = 8; // components in the table of numbers
 const ALL = "all";
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "forward-pass", question: "How does a text become a prediction, layer by layer?",
-  });
+const QUESTION = "How does a text become a prediction, layer by layer?";
+
+export default widget("forward-pass", QUESTION, (root, model) => {
   const tokenizer = new Tokenizer(model.get("merges"));
   const layers = model.get("layers");
   const last = 2 * layers; // stage 0 is the embedding
@@ -24,12 +23,10 @@ function render({ model, el: place }) {
   let motion = null;
 
   const say = report();
-  const fieldId = uniqueId("text");
-  const field = el("input", { id: fieldId, type: "text", spellcheck: "false",
-    autocomplete: "off", class: "attn-line",
-    oninput: () => { stop(); save(model, { text: field.value }); } });
-  const stage = traitSlider(model, "stage", { label: "Stage", min: 0, max: last, write: nameOf,
-    oninput: (x) => { stop(); save(model, { stage: x }); } });
+  const field = traitField(model, "text", `Text, at most ${LONGEST} tokens`,
+    { autocomplete: "off" });
+  const stage = traitSlider(model, "stage", { label: "Stage", min: 0, max: last, write: nameOf });
+  for (const { input } of [field, stage]) input.addEventListener("input", () => stop());
   const move = (by) => {
     const to = Math.min(last, Math.max(0, model.get("stage") + by));
     save(model, { stage: to });
@@ -53,10 +50,9 @@ function render({ model, el: place }) {
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
     el("div", { class: "attn-buttons" }, back, next, play), say.root,
-    scrollable("The tokens at this stage", table), head.root, numbers.root);
+    scrollable("The tokens at this stage", table), head, numbers.root);
   const waiting = report();
-  root.append(el("label", { for: fieldId }, `Text, at most ${LONGEST} tokens`), field,
-    waiting.root, results);
+  root.append(field.root, waiting.root, results);
 
   function nameOf(k) {
     if (k === 0) return "embedding";
@@ -147,11 +143,9 @@ function render({ model, el: place }) {
     const k = model.get("stage");
     const query = chosen();
     const weights = weightsNow();
-    stage.set(k);
-    head.set(model.get("head"));
     back.disabled = k === 0;
     next.disabled = k === last;
-    head.root.hidden = weights === null;
+    head.hidden = weights === null;
     const vectors = steps.map(({ stream }) => stream[k]);
     const guesses = vectors.map((x) => {
       const share = softmax(Array.from(gpt.read(x)));
@@ -196,10 +190,8 @@ function render({ model, el: place }) {
   };
 
   const update = () => {
-    const text = model.get("text");
-    if (field.value !== text) field.value = text;
     if (!gpt) return;
-    const found = tokenizer.encode(text);
+    const found = tokenizer.encode(model.get("text"));
     const refused = !found.length || found.length > LONGEST;
     results.hidden = refused;
     waiting.root.hidden = !refused;
@@ -216,25 +208,9 @@ function render({ model, el: place }) {
     draw();
   };
 
-  const load = () => {
-    waiting.say("Loading the weights …");
-    loadGPT(model)
-      .then((loaded) => { gpt = loaded; update(); })
-      .catch((error) => waiting.say(error.message));
-  };
-  const redraw = () => steps.length && draw();
-  const stops = [
-    watch(model, ["text"], update),
-    watch(model, ["stage", "token", "head"], redraw),
-    onTheme(() => steps.length && paintStrips(shownVectors)),
-    whenSeen(root, load),
-  ];
-  update();
-  return () => {
-    stop();
-    cancelAnimationFrame(motion);
-    stops.forEach((end) => end());
-  };
-}
-
-export default { render };
+  watch(model, ["text"], update);
+  watch(model, ["stage", "token", "head"], () => steps.length && draw());
+  onTheme(model, () => steps.length && paintStrips(shownVectors));
+  whenSeen(root, model, waiting, () => loadGPT(model), (loaded) => { gpt = loaded; update(); });
+  model.ends.push(stop, () => cancelAnimationFrame(motion));
+});

@@ -3,10 +3,9 @@
 const PAUSE = 60; // milliseconds between two tokens
 const SHOWN = 10; // tokens of the distribution
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "gpt", question: "What does a small model of English novels expect next?",
-  });
+const QUESTION = "What does a small model of English novels expect next?";
+
+export default widget("gpt", QUESTION, (root, model) => {
   const tokenizer = new Tokenizer(model.get("merges"));
   const context = model.get("context");
   let gpt = null; // the model, when it has been loaded
@@ -17,10 +16,8 @@ function render({ model, el: place }) {
   let typed = null; // the text that `ids` was made from
 
   const say = report();
-  const fieldId = uniqueId("text");
-  const field = el("textarea", { id: fieldId, rows: 3, spellcheck: "false",
-    style: "width: 100%; font: inherit;",
-    oninput: () => { stop(); save(model, { text: field.value }); } });
+  const field = traitField(model, "text", "Text", { rows: 3 });
+  field.input.addEventListener("input", () => stop());
   const write = button("Write on", () => {
     if (timer) stop();
     else { write.textContent = "Stop"; go(); }
@@ -39,7 +36,7 @@ function render({ model, el: place }) {
   const results = el("div", { hidden: true }, temperature.root,
     heading("The likeliest next tokens; ␣ is a space"), bars,
     title, words, pictures, el("div", { class: "attn-buttons" }, reset));
-  root.append(el("label", { for: fieldId }, "Text"), field,
+  root.append(field.root,
     el("div", { class: "attn-buttons" }, write, one, again), say.root, results);
 
   const shown = (id) => visible(tokenizer, id);
@@ -106,7 +103,6 @@ function render({ model, el: place }) {
     ids.push(drawn < 0 ? largest(share) : drawn);
     catchUp();
     typed = tokenizer.decode(ids);
-    field.value = typed;
     save(model, { text: typed });
     return draw();
   };
@@ -117,7 +113,6 @@ function render({ model, el: place }) {
 
   const update = () => {
     const text = model.get("text");
-    if (field.value !== text) field.value = text;
     if (!gpt || text === typed) return;
     const found = tokenizer.encode(text);
     if (!found.length || found.length > context) {
@@ -135,34 +130,14 @@ function render({ model, el: place }) {
     draw();
   };
 
-  const load = () => {
-    root.dataset.state = "loading";
-    say.say("Loading the weights …");
-    loadGPT(model)
-      .then((loaded) => { gpt = loaded; update(); })
-      .catch((error) => say.say(error.message));
-  };
-
-  const stops = [
-    watch(model, ["text"], update),
-    watch(model, ["off"], () => {
-      if (!read.length) return;
-      forget();
-      catchUp();
-      draw();
-    }),
-    watch(model, ["temperature", "head"], () => {
-      temperature.set(model.get("temperature"));
-      if (read.length) draw();
-    }),
-    onTheme(() => tiles.forEach((tile) => tile.redraw())),
-    whenSeen(root, load),
-  ];
-  update();
-  return () => {
-    stop();
-    stops.forEach((end) => end());
-  };
-}
-
-export default { render };
+  watch(model, ["text"], update);
+  watch(model, ["off"], () => {
+    if (!read.length) return;
+    forget();
+    catchUp();
+    draw();
+  });
+  watch(model, ["temperature", "head"], () => read.length && draw());
+  whenSeen(root, model, say, () => loadGPT(model), (loaded) => { gpt = loaded; update(); });
+  model.ends.push(stop);
+});

@@ -25,9 +25,11 @@ class _OfGPT(ModelWidget):
     layers = traitlets.Int().tag(sync=True)
     context = traitlets.Int().tag(sync=True)
 
-    def __init__(self, **traits):
+    def __init__(self, text: str | None = None, **traits: object) -> None:
         record = recorded.load("gpt")
         sizes = record["arguments"]
+        if text is not None:
+            traits["text"] = text
         super().__init__(
             merges=record["merges"],
             heads=sizes["num_heads"],
@@ -77,9 +79,6 @@ class LanguageModel(_OfGPT):
     head = traitlets.Unicode("blocks.3.0").tag(sync=True)
     examples = traitlets.List(EXAMPLES).tag(sync=True)
 
-    def __init__(self, text: str = EXAMPLES[0], **traits: object) -> None:
-        super().__init__(text=text, **traits)
-
     def still(self) -> str:
         """Return the weights of the chosen head over the text, as a heat map."""
         names, weights = self._read()
@@ -114,13 +113,10 @@ class ForwardPass(_OfGPT):
     _esm = engine_text("tiles", "loading", "gpt_model", "forward_pass")
     _css = style_text("tiles", "heads", "gpt")
 
-    text = traitlets.Unicode().tag(sync=True)
+    text = traitlets.Unicode("She was not at all").tag(sync=True)
     stage = traitlets.Int(0, min=0).tag(sync=True)
     token = traitlets.Int(99, min=0).tag(sync=True)
     head = traitlets.Unicode("all").tag(sync=True)
-
-    def __init__(self, text: str = "She was not at all", **traits: object) -> None:
-        super().__init__(text=text, **traits)
 
     def still(self) -> str:
         """Return the mean weights of the heads of the layer that is shown."""

@@ -4,11 +4,9 @@
 const MOST = 40; // signs of a sequence
 const NAMES = ["previous", "duplicate", "induction", "first", "own"];
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "heads",
-    question: "Which heads does the model need to continue the sequence?",
-  });
+const QUESTION = "Which heads does the model need to continue the sequence?";
+
+export default widget("heads", QUESTION, (root, model) => {
   const signs = model.get("signs");
   const network = smallModel(model);
   const scores = model.get("scores");
@@ -145,13 +143,6 @@ function render({ model, el: place }) {
     describe();
   };
 
-  const stops = [
-    watch(model, ["text", "off", "head"], update),
-    onTheme(() => tiles.forEach((tile) => tile.redraw())),
-  ];
   row = Math.floor(model.get("text").length / 2);
-  update();
-  return () => stops.forEach((stop) => stop());
-}
-
-export default { render };
+  live(model, ["text", "off", "head"], update);
+});

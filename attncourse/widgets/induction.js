@@ -9,10 +9,9 @@ const THICK = 12; // pixels of a line for the weight 1
 const HEIGHT = 2 * RISE + 28;
 const SHOWN = 3; // predictions
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "induction", question: "How do two heads find the letter that comes next?",
-  });
+const QUESTION = "How do two heads find the letter that comes next?";
+
+export default widget("induction", QUESTION, (root, model) => {
   const network = smallModel(model);
   const scores = model.get("scores");
   const signs = model.get("signs");
@@ -95,15 +94,12 @@ function render({ model, el: place }) {
       el("span", { class: "attn-key" }, "key"), ` of layer ${last} is made from the result.`),
       el("li", {}, "The ", el("span", { class: "attn-value" }, "value"),
         ` is that of ${at(key)}; the model predicts ${sign(order[0])}.`));
-    predictions.replaceChildren(...order.map((id) => el("tr", {},
-      el("th", { scope: "row" }, sign(id)), el("td", {}, number(shares[id], 2)),
-      el("td", {}, bar(shares[id])))));
+    predictions.replaceChildren(...order.map((id) =>
+      tableRow(sign(id), number(shares[id], 2), bar(shares[id]))));
     table.update(["position", "induction head, from the query",
       `previous-token head, from ${at(key)}`],
     [...sequence].map((_, i) => [at(i), number(high[i], 2), number(low[key][i], 2)]));
     return null;
   };
-  return live(model, ["text", "position"], draw);
-}
-
-export default { render };
+  live(model, ["text", "position"], draw);
+});

@@ -57,13 +57,14 @@ function translatorOf(model, language) {
   }, `translation_${language}`);
 }
 
-/** Call `begin` when an element comes into sight, once; returns what gives that up. */
-function whenSeen(root, begin) {
+/** When a widget comes into sight, go on with what `load` promises; `say` what happens. */
+function whenSeen(root, model, say, load, goOn = () => {}) {
   const sight = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     sight.disconnect();
-    begin();
+    say.say("Loading the weights …");
+    load().then(goOn).catch((error) => say.say(error.message));
   });
   sight.observe(root);
-  return () => sight.disconnect();
+  model.ends.push(() => sight.disconnect());
 }

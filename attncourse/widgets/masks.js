@@ -1,4 +1,4 @@
-// Masks: patterns put together, who sees whom, and what it costs.
+// Masks: patterns put together, who sees whom, and how many pairs that makes.
 
 const TOKENS = 12;
 const NO_PADDING = { padding: 0, side: "right" };
@@ -10,12 +10,10 @@ const EXAMPLES = [
   ["local + global", { ...NO_PADDING, window: 1, global_tokens: 1 }],
 ];
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "masks",
-    question: "Which pattern lets every token hear from every token within two layers, "
-      + "at the lowest cost?",
-  });
+const QUESTION = "Which pattern lets every token hear from every token within two layers, "
+  + "at the lowest cost?";
+
+export default widget("masks", QUESTION, (root, model) => {
   const names = Array.from({ length: TOKENS }, (_, i) => String(i));
   const traits = ["causal", "window", "stride", "global_tokens", "padding", "side"];
   const parts = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
@@ -35,19 +33,14 @@ function render({ model, el: place }) {
   grid.table.classList.add("attn-mask");
   const line = report();
   const cell = el("p", {});
-  const cost = el("tbody", {});
   const table = dataTable({ caption: "Who sees whom", summary: "The mask as a table" });
   root.append(
     ...controls.examples,
     el("div", { class: "attn-panels attn-mask-panels" },
       el("div", {}, grid.root, cell),
       el("div", {},
-        el("div", { class: "attn-controls" }, controls.roots, padding.root, side.root))),
+        el("div", { class: "attn-controls" }, controls.roots, padding.root, side))),
     line.root,
-    scrollable("Cost at three lengths", el("table", { class: "attn-data" },
-      el("caption", {}, "Cost of the pattern without padding: pairs of one head, and its "
-        + "scores in 32 bits"),
-      el("thead", {}, headRow(["tokens", "pairs seen", "of all", "memory"])), cost)),
     remark("A mask alone saves nothing: all scores are made and most thrown away. The pairs "
       + "seen are what a kernel has to compute that skips the others."),
     table.root,
@@ -67,9 +60,6 @@ function render({ model, el: place }) {
       row.filter((_, k) => real(q) && real(k) && (!now.causal || k <= q)));
     const farthest = wanted.some((x) => x === 0) ? Infinity : Math.max(0, ...wanted);
 
-    controls.set(now);
-    side.set(now.side);
-    padding.set(now.padding);
     grid.select(i, j);
     grid.update(mask.map((row) => row.map(Number)), (w) => (w ? "1" : "·"), (w, row, column) =>
       `query ${row}, key ${column}: ${w ? "1, may see" : "·, hidden"}`);
@@ -88,27 +78,15 @@ function render({ model, el: place }) {
     const nothing = empty.length ? ` Rows with nothing to see: ${list(empty)}.` : "";
     const share = `${number((100 * pairs) / TOKENS ** 2, 0)} %`;
     line.say(
-      `${reach}. ${pairs} of ${TOKENS ** 2} pairs are seen.${nothing} Query ${i} sees ${list(seen)}.`,
       `${reach}. `,
       el("span", { class: "attn-number", "data-read": "pairs" }, String(pairs)),
       ` of ${TOKENS ** 2} pairs are seen, ${share}.${nothing}`,
     );
-    cost.replaceChildren(...[TOKENS, 1024, 16384].map((n) => {
-      const count = pairCount(n, now);
-      const percent = (100 * count) / n ** 2;
-      return el("tr", {},
-        el("th", { scope: "row" }, whole(n)),
-        el("td", { "data-read": `pairs-${n}` }, whole(count)),
-        el("td", {}, `${Number(percent.toPrecision(2))} %`),
-        el("td", {}, memory(4 * count)));
-    }));
     table.update(["query", "sees", "hears from, layers"], mask.map((row, q) => [
       String(q),
       list(row.flatMap((yes, k) => (yes ? [k] : []))),
       needed[q].map((x, k) => (x > 1 ? `${k} in ${x}` : null)).filter(Boolean).join(", ") || "–",
     ]));
   };
-  return live(model, [...traits, "query", "key"], draw);
-}
-
-export default { render };
+  live(model, [...traits, "query", "key"], draw);
+});

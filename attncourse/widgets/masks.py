@@ -43,7 +43,7 @@ def pattern(
 
 
 class Masks(CourseWidget):
-    """Put a mask together, see who sees whom, and count what it costs.
+    """Put a mask together, see who sees whom, and count the pairs.
 
     Parameters
     ----------

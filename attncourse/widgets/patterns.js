@@ -47,30 +47,21 @@ export function layersNeeded(mask) {
   return needed;
 }
 
-/** Controls of a pattern of `unit`s: { examples, roots, set(parts) }. */
+/** Controls of a pattern of `unit`s: { examples, roots }. */
 function patternControls(model, { examples, count, unit }) {
-  const set = (values) => save(model, values);
-  const optional = (label, name, min, max = count - 1) => slider({
-    label, min: min - 1, max, step: 1, value: min - 1,
-    write: (x) => (x < min ? "off" : String(x)),
-    oninput: (x) => set({ [name]: x < min ? (name === "global_tokens" ? 0 : null) : x }),
-  });
-  const window_ = optional("local: farthest distance", "window", 0);
-  const stride = optional(`strided: every so many ${unit}s`, "stride", 2);
-  const global = optional(`global: first ${unit}s`, "global_tokens", 1, 4);
-  const causal = traitChoice(model, "causal", "Direction",
-    [[true, "past only"], [false, "both ways"]]);
+  const optional = (trait, label, min, max = count - 1) => traitSlider(model, trait, {
+    label, min: min - 1, max, place: (x) => x || x === min ? x : min - 1,
+    value: (x) => (x < min ? OFF[trait] : x), write: (x) => (x < min ? "off" : String(x)) }).root;
   const buttons = examples.map(([name, values]) =>
-    button(name, () => set({ ...OFF, ...values })));
+    button(name, () => save(model, { ...OFF, ...values })));
   return {
     examples: [heading("Examples to start from"), el("div", { class: "attn-options" }, buttons)],
-    roots: [window_.root, global.root, stride.root, causal.root],
-    set: (now) => {
-      window_.set(now.window ?? -1);
-      stride.set(now.stride ?? 1);
-      global.set(now.global_tokens);
-      causal.set(now.causal);
-    },
+    roots: [
+      optional("window", "local: farthest distance", 0),
+      optional("global_tokens", `global: first ${unit}s`, 1, 4),
+      optional("stride", `strided: every so many ${unit}s`, 2),
+      traitChoice(model, "causal", "Direction", [[true, "past only"], [false, "both ways"]]),
+    ],
   };
 }
 

@@ -74,20 +74,18 @@ function describe(name, model) {
   }[name];
 }
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "positions",
-    question: "Which schemes tell left from right, and which of them know a distance "
-      + "that they were never shown?",
-  });
+const QUESTION = "Which schemes tell left from right, and which of them know a distance that "
+  + "they were never shown?";
+
+export default widget("positions", QUESTION, (root, model) => {
   const chosen = traitChoice(model, "scheme", "Scheme", SCHEMES.map((name) => [name, name]));
   const make = (label, name, min, max, options) =>
     traitSlider(model, name, { label, min, max, ...options });
   const signed = (x) => (x > 0 ? `+${x}` : number(x, 0));
   const position = make("position of the query", "position", 0, REACH);
   const distance = make("key − query", "distance", -REACH, REACH, { write: signed });
-  const width = make("features", "width", 2, 8, {
-    write: (x) => String(2 ** x), oninput: (x) => save(model, { width: 2 ** x }) });
+  const width = make("features", "width", 2, 8,
+    { place: Math.log2, value: (x) => 2 ** x, write: (x) => String(2 ** x) });
   const base = make("base of the wavelengths", "base_power", 0.5, 6,
     { step: 0.5, write: (x) => whole(10 ** x) });
   const head = make("head", "head", 0, 7);
@@ -95,7 +93,6 @@ function render({ model, el: place }) {
     { write: (x) => (x === 0 ? "equal" : `random pair ${x}`) });
 
   const chart = lineChart({
-    label: "", onpick: (x) => save(model, { distance: Math.round(x) }),
     x: { label: "key − query", min: -REACH, max: REACH, ticks: [-64, -32, 0, 32, 64] },
     y: { label: "", min: -1, max: 1 } });
   const yLabel = heading();
@@ -114,7 +111,7 @@ function render({ model, el: place }) {
   const line = report();
   const table = dataTable({ caption: "" });
   root.append(
-    chosen.root, words,
+    chosen, words,
     el("div", { class: "attn-controls" }, distance.root, position.root, width.root,
       base.root, head.root, content.root),
     line.root,
@@ -134,15 +131,9 @@ function render({ model, el: place }) {
     const [at, away] = [model.get("position"), model.get("distance")];
     const value = scheme(name, settings);
     const waves = name === "sinusoidal" || name === "rotary";
-    chosen.set(name);
-    position.set(at);
-    distance.set(away);
-    width.set(Math.log2(settings.width));
-    base.set(model.get("base_power"));
     const heads = name === "ALiBi" ? ALIBI_HEADS : settings.t5.rows[0].length;
     head.input.max = heads - 1;
     head.set(Math.min(settings.head, heads - 1));
-    content.set(settings.content);
     width.root.hidden = base.root.hidden = !waves;
     head.root.hidden = !added(name);
     content.root.hidden = name !== "rotary";
@@ -159,8 +150,8 @@ function render({ model, el: place }) {
     const highest = Math.max(...points.map(([, v]) => v), 0);
     const limits = added(name) ? [lowest, highest === lowest ? lowest + 1 : highest] : [-1, 1];
     const here = value(at, away);
-    chart.update([{ points }], away, limits,
-      `${name}, query at ${at}: ${what} ${read(here)} at distance ${signed(away)}`);
+    chart.update([{ points }], away,
+      `${name}, query at ${at}: ${what} ${read(here)} at distance ${signed(away)}`, limits);
 
     const key = JSON.stringify([name, settings.width, settings.base, settings.content,
       settings.head]);
@@ -186,9 +177,8 @@ function render({ model, el: place }) {
       ? ` ${signed(-away)} gives the same.` : ` ${signed(-away)} gives ${read(other)}.`;
     const start = `Query at ${at}, key at ${number(at + away, 0)}: `;
     const nothing = at + away < 0 ? "there is no such place" : "the table has no such row";
-    if (Number.isNaN(here)) line.say(`${start}${nothing}.`, start,
-      el("span", { "data-read": "value" }, nothing), ".");
-    else line.say(`${start}${what} ${read(here)}.${compared}`, `${start}${what} `,
+    if (Number.isNaN(here)) line.say(start, el("span", { "data-read": "value" }, nothing), ".");
+    else line.say(`${start}${what} `,
       el("span", { class: "attn-number", "data-read": "value" }, read(here)), `.${compared}`);
     const every = [-64, -32, -16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16, 32, 64];
     const cell = (f, r) => (Number.isNaN(f(at, r)) ? "–" : read(f(at, r)));
@@ -197,12 +187,10 @@ function render({ model, el: place }) {
       every.map((r) => [signed(r), ...all.map((f) => cell(f, r))]),
       `What each scheme says, for the query at ${at}`);
   };
-  return live(model,
+  live(model,
     ["scheme", "position", "distance", "width", "base_power", "content", "head"], draw);
-}
+});
 
 function read(x) {
   return number(x, 3);
 }
-
-export default { render };

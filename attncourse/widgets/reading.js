@@ -75,24 +75,18 @@ function wordsOf(text, known) {
     (known.includes(piece) ? piece : piece.split(/(?=[.,?]$)/)));
 }
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "reading", question: "Where does the reader see the answer, and where does it look?",
-  });
+const QUESTION = "Where does the reader see the answer, and where does it look?";
+
+export default widget("reading", QUESTION, (root, model) => {
   const known = () => model.get("words")[model.get("reader")];
   const examples = model.get("examples");
   let reader = null;
   let asked = ""; // the question whose words can be chosen
 
-  const area = (label, trait, rows) => {
-    const id = uniqueId(trait);
-    const input = el("textarea", { id, rows, spellcheck: "false", class: "attn-line",
-      oninput: () => save(model, { [trait]: input.value }) });
-    return { input, root: el("div", {}, el("label", { for: id }, label), input) };
-  };
-  const [passages, questions] = [area("Passage", "passage", 4), area("Question", "question", 1)];
-  const select = sentenceSelect(examples.map(([, question]) => [question]), (i) =>
-    save(model, { passage: examples[i][0], question: examples[i][1] }), "Example");
+  const fields = [["passage", "Passage", 4], ["question", "Question", 1]]
+    .map(([trait, label, rows]) => traitField(model, trait, label, { rows }).root);
+  const { root: chooser } = select("Example", examples.map(([, question]) => question), (i) =>
+    save(model, { passage: examples[i][0], question: examples[i][1] }));
   const readers = traitChoice(model, "reader", "Trained with",
     [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
   const sides = traitChoice(model, "side", "Whose attention",
@@ -106,8 +100,8 @@ function render({ model, el: place }) {
   const results = el("div", { hidden: true }, heading(
     "Below a word: the probability that the answer begins · ends there, in per cent. "
     + "Colour: attention weights"), spans, words,
-  el("div", { class: "attn-controls" }, sides.root, heads.root), table.root);
-  root.append(select.root, passages.root, questions.root, readers.root, say.root, results);
+  el("div", { class: "attn-controls" }, sides, heads), table.root);
+  root.append(chooser, ...fields, readers, say.root, results);
 
   /** Weights between the chosen word of the question and each word of the passage. */
   const weightsOf = (weights, question, passage) => {
@@ -137,39 +131,30 @@ function render({ model, el: place }) {
   };
 
   const update = () => {
-    const [passage, question] = [passages, questions].map(({ input }, i) => {
-      const text = model.get(["passage", "question"][i]);
-      if (input.value !== text) input.value = text;
-      return wordsOf(text, known());
-    });
-    [[readers, "reader"], [sides, "side"], [heads, "head"]].forEach(([one, trait]) =>
-      one.set(model.get(trait)));
+    const [passage, question] = ["passage", "question"].map((trait) =>
+      wordsOf(model.get(trait), known()));
     const refused = [passage, question].some(({ length }) => length < 1 || length > MOST);
     results.hidden = refused || !reader;
     if (refused) return say.say(`Write a passage and a question, each of 1 to ${MOST} words.`);
-    if (!reader) return say.say("Loading the weights …");
+    if (!reader) return null;
     if (Number(model.get("word")) >= question.length) return save(model, { word: "0" });
     if (asked !== question.join(" ")) {
       asked = question.join(" ");
       words.replaceChildren(traitChoice(model, "word", "Word of the question",
-        question.map((word, i) => [`${i}`, word])).root);
+        question.map((word, i) => [`${i}`, word])));
     }
     const ids = (text) => text.map((word) => FIRST + known().indexOf(word));
     return draw(passage, question, reader.read(ids(question), ids(passage)));
   };
 
-  const load = () => {
+  const load = async () => {
     const name = model.get("reader");
-    modelOf(model, name, (buffer) => new Reader(readTensors(buffer), 4)).then((loaded) => {
-      if (name !== model.get("reader")) return;
-      reader = loaded;
-      update();
-    }).catch((error) => say.say(error.message));
+    const loaded = await modelOf(model, name, (buffer) => new Reader(readTensors(buffer), 4));
+    if (name !== model.get("reader")) return;
+    reader = loaded;
+    update();
   };
-  const stops = [watch(model, ["passage", "question", "word", "side", "head"], update),
-    watch(model, ["reader"], load), whenSeen(root, load)];
-  update();
-  return () => stops.forEach((end) => end());
-}
-
-export default { render };
+  whenSeen(root, model, say, load);
+  watch(model, ["reader"], () => load().catch((error) => say.say(error.message)));
+  live(model, ["passage", "question", "word", "side", "head"], update);
+});

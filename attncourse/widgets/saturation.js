@@ -26,20 +26,10 @@ function addQuery(result, seed) {
   }
 }
 
-function empty() {
-  return Object.fromEntries(WIDTHS.map((width) => [width, []]));
-}
-
-/** The dot products of random queries and keys at each width: { width: [[…]] }. */
-export function products(seed) {
-  const result = empty();
-  for (let q = 0; q < QUERIES; q += 1) addQuery(result, seed);
-  return result;
-}
-
-/** The same, with pauses in which the page can do something else. */
-async function productsWithPauses(seed) {
-  const result = empty();
+/** The dot products of random queries and keys at each width, { width: [[…]] }, with pauses
+    in which the page can do something else. */
+export async function products(seed) {
+  const result = Object.fromEntries(WIDTHS.map((width) => [width, []]));
   for (let q = 0; q < QUERIES; q += 1) {
     addQuery(result, seed);
     await new Promise((resume) => setTimeout(resume));
@@ -72,30 +62,18 @@ const CURVES = [
   ["attn-third", "yours"],
 ];
 
-async function render({ model, el: place }) {
-  const kept = {};
-  const remember = (seed, drawn) => Object.assign(kept, {
-    seed, drawn, root: measuresAt(drawn, 0.5), plain: measuresAt(drawn, 0) });
-  const first = model.get("seed");
-  remember(first, await productsWithPauses(first));
-  const root = frame(place, {
-    name: "saturation",
-    question: "By which power of the width must scores be divided, so that a wide "
-      + "softmax can still learn?",
-  });
-  const nearest = (width) =>
-    WIDTHS[Math.min(10, Math.max(0, Math.round(Math.log2(width))))];
-  const pick = (x) => save(model, { width: nearest(x) });
+const QUESTION = "By which power of the width must scores be divided, so that a wide softmax "
+  + "can still learn?";
+
+export default widget("saturation", QUESTION, async (root, model) => {
+  root.hidden = true; // until there is something to be seen
+  let kept = {};
   const x = { label: "width d_k", min: 1, max: 1024, log: true, ticks: [1, 4, 16, 64, 256, 1024] };
   const entropyChart = lineChart({
-    label: "", x, y: { label: "entropy of the weights (1 = even)", min: 0, max: 1 }, onpick: pick });
-  const slopeChart = lineChart({
-    label: "", x, y: { label: "slope of the softmax", min: 0, max: 0.06 }, onpick: pick });
-  const width = slider({
-    label: "width d_k", min: 0, max: 10, step: 1, value: Math.log2(model.get("width")),
-    write: (power) => String(2 ** power),
-    oninput: (power) => save(model, { width: 2 ** power }),
-  });
+    x, y: { label: "entropy of the weights (1 = even)", min: 0, max: 1 } });
+  const slopeChart = lineChart({ x, y: { label: "slope of the softmax", min: 0, max: 0.06 } });
+  const width = traitSlider(model, "width", { label: "width d_k", min: 0, max: 10,
+    place: Math.log2, value: (x) => 2 ** x, write: (x) => String(2 ** x) });
   const power = traitSlider(model, "power", { label: "divide by d_k to the power",
     min: 0, max: 1, step: 0.05, write: (value) => number(value, 2) });
   const again = button("Draw other vectors", () =>
@@ -116,21 +94,17 @@ async function render({ model, el: place }) {
   );
 
   const draw = () => {
-    const seed = model.get("seed");
-    if (kept.seed !== seed) remember(seed, products(seed));
     const at = model.get("width");
     const p = model.get("power");
     const index = WIDTHS.indexOf(at);
     const yours = measuresAt(kept.drawn, p);
-    width.set(Math.log2(at));
-    power.set(p);
     const curves = [kept.root, kept.plain, yours];
     const series = (n) => curves.map((rows, c) => ({
       points: WIDTHS.map((w, i) => [w, rows[i][n]]), style: CURVES[c][0] }));
     const words = (name, n) => `${name} at width ${at}: ` + curves.map((rows, c) =>
       `${CURVES[c][1]} ${number(rows[index][n], 3)}`).join(", ");
-    entropyChart.update(series(1), at, null, words("Entropy", 1));
-    slopeChart.update(series(2), at, null, words("Slope", 2));
+    entropyChart.update(series(1), at, words("Entropy", 1));
+    slopeChart.update(series(2), at, words("Slope", 2));
     bars.replaceChildren(...[0.5, 0, p].map((q, c) => {
       const weights = softmax(kept.drawn[at][0].map((score) => score / at ** q));
       return el("div", {}, remark(CURVES[c][1]), weightBars(weights, CURVES[c]));
@@ -138,10 +112,9 @@ async function render({ model, el: place }) {
     const [variance, entropy, slope] = yours[index];
     const spread = variance.toPrecision(3).includes("e") ? whole(variance)
       : String(Number(variance.toPrecision(3)));
-    const text = `Divided by ${at} to the power ${number(p, 2)}, the scores have variance `;
     line.say(
-      `${text}${spread}; entropy ${number(entropy, 3)}, slope ${number(slope, 4)}.`,
-      text, el("span", { class: "attn-number", "data-read": "variance" }, spread),
+      `Divided by ${at} to the power ${number(p, 2)}, the scores have variance `,
+      el("span", { class: "attn-number", "data-read": "variance" }, spread),
       ". Entropy ", el("span", { class: "attn-number", "data-read": "entropy" },
         number(entropy, 3)),
       ", slope ", el("span", { class: "attn-number", "data-read": "slope" },
@@ -156,8 +129,16 @@ async function render({ model, el: place }) {
       ]),
     );
   };
-  return live(model, ["width", "power", "seed"], draw);
-}
+  const drawVectors = async () => {
+    const drawn = await products(model.get("seed"));
+    kept = { drawn, root: measuresAt(drawn, 0.5), plain: measuresAt(drawn, 0) };
+    draw();
+  };
+  await drawVectors();
+  root.hidden = false;
+  watch(model, ["width", "power"], draw);
+  watch(model, ["seed"], drawVectors);
+});
 
 function weightBars(weights, [style, name]) {
   const [width, height] = [200, 60];
@@ -169,5 +150,3 @@ function weightBars(weights, [style, name]) {
     y: height - 1 - w * (height - 2), width: step - 2, height: Math.max(0.5, w * (height - 2)) })),
   svg("path", { class: "attn-axis", d: `M0 ${height - 0.5}H${width}` }));
 }
-
-export default { render };

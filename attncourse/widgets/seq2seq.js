@@ -3,49 +3,26 @@
 
 const END = "<eos>";
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "seq2seq",
-    question: "How does the translator find its next word, and would more beginnings help?",
-  });
+const QUESTION = "How does the translator find its next word, and would more beginnings help?";
+
+export default widget("seq2seq", QUESTION, (root, model) => {
   const cases = model.get("cases");
   const current = () => cases[model.get("sentence")];
   const longest = () => Math.max(current().steps.length,
     ...Object.values(current().beams).map((steps) => steps.length));
   const step = () => Math.min(model.get("step"), longest() - 1);
-  let timer = null;
-
-  const sentences = sentenceSelect(cases.map(({ source }) => source.slice(0, -1)), (sentence) => {
-    stop();
-    save(model, { sentence, step: 0 });
-  });
+  const sentences = sentenceSelect(model, cases.map(({ source }) => source.slice(0, -1)),
+    { step: 0 });
   const heads = traitChoice(model, "head", "Head of the cross-attention",
     cases[0].steps[0].scores.map((_, h) => [h, h]));
   const beams = traitChoice(model, "beam", "Beginnings that beam search keeps",
     Object.keys(cases[0].beams).map((size) => [Number(size), size]));
   const go = (to) => save(model, { step: Math.max(0, Math.min(to, longest() - 1)) });
-  const stop = () => {
-    clearInterval(timer);
-    timer = null;
-    play.textContent = "Play";
-  };
-  const back = button("Back", () => { stop(); go(step() - 1); });
-  const on = button("Next word", () => { stop(); go(step() + 1); }, { class: "attn-main" });
-  const play = button("Play", () => {
-    if (timer) return stop();
-    if (step() === longest() - 1) go(0);
-    play.textContent = "Pause";
-    timer = setInterval(() => {
-      go(step() + 1);
-      if (step() === longest() - 1) stop();
-    }, calm() ? 2500 : 1200);
-    return null;
-  });
-  const place_ = slider({
-    label: "Step", min: 0, max: longest() - 1, step: 1, value: step(),
-    write: (x) => `${x + 1} of ${longest()}`,
-    oninput: (x) => { stop(); go(x); },
-  });
+  const back = button("Back", () => go(step() - 1));
+  const on = button("Next word", () => go(step() + 1), { class: "attn-main" });
+  const place = slider({
+    label: "Step", min: 0, max: longest() - 1, value: step(),
+    write: (x) => `${x + 1} of ${longest()}`, oninput: go });
   const say = report();
   const output = el("p", { class: "attn-output" });
   const sources = el("div", {});
@@ -55,15 +32,15 @@ function render({ model, el: place }) {
   const ends = el("p", {});
   const table = dataTable({ caption: "All steps of greedy search" });
   root.append(
-    sentences.root, place_.root, el("div", { class: "attn-buttons" }, back, on, play),
+    sentences, place.root, el("div", { class: "attn-buttons" }, back, on),
     say.root, heading("Written so far, always the likeliest word"), output,
-    heads.root,
+    heads,
     heading("1. The decoder's state asks every encoder state: scores, then a softmax"),
     scrollable("Scores and weights", sources),
     heading("2. The weighted values make the context, which meets the state"), vectors,
     heading("3. Together they give the likeliest next words"), likely,
     heading("Beam search at the same step: several beginnings, ranked by the mean log-probability of a word"),
-    beams.root, scrollable("Beginnings", kept), ends, table.root,
+    beams, scrollable("Beginnings", kept), ends, table.root,
   );
 
   const strip = (values, name) => {
@@ -143,8 +120,8 @@ function render({ model, el: place }) {
     const at = step();
     const t = Math.min(at, steps.length - 1);
     const one = steps[t];
-    place_.input.max = longest() - 1;
-    place_.set(at);
+    place.input.max = longest() - 1;
+    place.set(at);
     back.setAttribute("aria-disabled", String(at === 0));
     on.setAttribute("aria-disabled", String(at === longest() - 1));
     output.replaceChildren(...steps.slice(0, t).map(({ word }) => `${word} `),
@@ -170,18 +147,5 @@ function render({ model, el: place }) {
     }));
   };
 
-  const ended = watch(model, ["sentence", "step", "head", "beam"], () => {
-    sentences.input.value = model.get("sentence");
-    heads.set(model.get("head"));
-    beams.set(model.get("beam"));
-    draw();
-  });
-  sentences.input.value = model.get("sentence");
-  draw();
-  return () => {
-    stop();
-    ended();
-  };
-}
-
-export default { render };
+  live(model, ["sentence", "step", "head", "beam"], draw);
+});

@@ -113,6 +113,11 @@ function headRow(names) {
     (name === "" ? el("td", {}) : el("th", { scope: "col" }, name))));
 }
 
+/** A further row of a table. */
+function tableRow(name, ...cells) {
+  return el("tr", {}, el("th", { scope: "row" }, name), cells.map((x) => el("td", {}, x)));
+}
+
 /** A bar for a share of 1. */
 function bar(share) {
   const node = el("span", { class: "attn-bar", "aria-hidden": "true" });
@@ -131,7 +136,7 @@ function ranked(list, count = list.length) {
 }
 
 /** A slider with its name and its number: { root, input, set(value) }. */
-function slider({ label, min, max, step, value, write = String, oninput, classes = "" }) {
+function slider({ label, min, max, step = 1, value, write = String, oninput }) {
   const id = uniqueId("slider");
   const input = el("input", { id, type: "range", min, max, step });
   const shown = el("output", { for: id, class: "attn-number" });
@@ -146,67 +151,76 @@ function slider({ label, min, max, step, value, write = String, oninput, classes
     oninput(Number(input.value));
   });
   const name = el("label", { for: id }, label);
-  const root = el("div", { class: `attn-slider ${classes}` }, name, shown, input);
-  return { root, input, set, name };
+  const root = el("div", { class: "attn-slider" }, name, shown, input);
+  return { root, input, set };
 }
 
-/** A slider that sets a trait. */
-function traitSlider(model, trait, options) {
-  const oninput = (x) => save(model, { [trait]: x });
-  return slider({ value: model.get(trait) ?? options.min, oninput, step: 1, ...options });
+/** A slider for a trait: it stands at `place(trait)`, and sets `value(place)`. */
+function traitSlider(model, trait, { place = (x) => x, value = (x) => x, ...options }) {
+  const now = () => place(model.get(trait));
+  const oninput = (x) => save(model, { [trait]: value(x) });
+  const made = slider({ value: now(), oninput, ...options });
+  watch(model, [trait], () => made.set(now()));
+  return made;
 }
 
-/** One of several, as radio buttons: { root, set(value) }. options: [value, text]. */
-function choice({ legend, options, value, onchange }) {
+/** Radio buttons for a trait. options: [value, text]; `more(value)` are traits that change
+    with it. */
+function traitChoice(model, trait, legend, options, more = () => ({})) {
   const group = uniqueId("choice");
   const inputs = new Map();
-  const labels = options.map(([name, text]) => {
-    const input = el("input", { type: "radio", name: group, value: String(name) });
-    input.addEventListener("change", () => input.checked && onchange(name));
-    inputs.set(name, input);
-    return el("label", { class: "attn-option" }, input, el("span", {}, text));
+  const labels = options.map(([value, text]) => {
+    const onchange = () => save(model, { [trait]: value, ...more(value) });
+    inputs.set(value, el("input", { type: "radio", name: group, value: String(value), onchange }));
+    return el("label", { class: "attn-option" }, inputs.get(value), el("span", {}, text));
   });
-  const set = (name) => inputs.has(name) && (inputs.get(name).checked = true);
-  set(value);
+  live(model, [trait], () => {
+    const input = inputs.get(model.get(trait));
+    if (input) input.checked = true;
+  });
   const row = el("div", { class: "attn-options" }, labels);
-  return { root: el("fieldset", {}, el("legend", {}, legend), row), set, inputs };
+  return el("fieldset", {}, el("legend", {}, legend), row);
 }
 
-/** The same, where the chosen one is a trait. */
-function traitChoice(model, trait, legend, options) {
-  const onchange = (value) => save(model, { [trait]: value });
-  return choice({ legend, options, value: model.get(trait), onchange });
-}
-
-/** A list of sentences to choose from: { root, input }. */
-function sentenceSelect(sentences, onchange, name = "Sentence") {
-  const id = uniqueId("sentences");
+/** A list to choose from: { root, input }. */
+function select(label, options, onchange) {
+  const id = uniqueId("select");
   const input = el("select", { id, onchange: () => onchange(Number(input.value)) },
-    sentences.map((words, i) => el("option", { value: i }, words.join(" "))));
-  const label = el("label", { for: id }, name);
-  return { root: el("div", { class: "attn-field" }, label, input), input };
+    options.map((text, i) => el("option", { value: i }, text)));
+  return { root: el("div", { class: "attn-field" }, el("label", { for: id }, label), input), input };
 }
 
-/** A box to tick: { root, input, set(value) }. */
-function tick({ label, value, onchange }) {
-  const input = el("input", { type: "checkbox" });
-  input.checked = value;
-  input.addEventListener("change", () => onchange(input.checked));
-  const root = el("label", { class: "attn-option" }, input, el("span", {}, label));
-  return { root, input, set: (x) => (input.checked = x) };
+/** A list of sentences, which sets the trait `sentence`, and more traits with it. */
+function sentenceSelect(model, sentences, more) {
+  const { root, input } = select("Sentence", sentences.map((words) => words.join(" ")),
+    (sentence) => save(model, { sentence, ...more }));
+  live(model, ["sentence"], () => (input.value = model.get("sentence")));
+  return root;
+}
+
+/** A field for a trait that is a text: { root, input }. With `rows`, it has several lines. */
+function traitField(model, trait, label, { rows, ...attributes } = {}) {
+  const id = uniqueId(trait);
+  const input = el(rows ? "textarea" : "input", {
+    id, rows, type: rows ? null : "text", spellcheck: "false",
+    oninput: () => save(model, { [trait]: input.value }), ...attributes });
+  live(model, [trait], () => {
+    if (input.value !== model.get(trait)) input.value = model.get(trait);
+  });
+  return { root: el("div", {}, el("label", { for: id }, label), input), input };
 }
 
 /** A line that is read out when it changes, after the reader has paused. */
-function report(attributes = {}) {
-  const shown = el("p", { class: "attn-report", ...attributes });
+function report() {
+  const shown = el("p", { class: "attn-report" });
   const spoken = el("p", { class: "attn-hidden", role: "status" });
   let timer = null;
-  const say = (text, ...parts) => {
-    shown.replaceChildren(...(parts.length ? parts : [text]));
+  const say = (...parts) => {
+    shown.replaceChildren(...parts);
     clearTimeout(timer);
-    timer = setTimeout(() => (spoken.textContent = text), 600);
+    timer = setTimeout(() => (spoken.textContent = shown.textContent), 600);
   };
-  return { root: el("div", {}, shown, spoken), shown, say };
+  return { root: el("div", {}, shown, spoken), say };
 }
 
 /** Numbers as a table for who cannot see the drawing: { root, update(head, rows) }.
@@ -226,22 +240,35 @@ function dataTable({ summary = "The numbers as a table", caption }) {
   const update = (names, rows, newCaption = null) => {
     if (newCaption !== null) call(newCaption);
     head.replaceChildren(headRow(names));
-    body.replaceChildren(
-      ...rows.map(([name, ...values]) =>
-        el("tr", {}, el("th", { scope: "row" }, name), values.map((x) => el("td", {}, x))),
-      ),
-    );
+    body.replaceChildren(...rows.map((line) => tableRow(...line)));
   };
   return { root, update };
+}
+
+/** Return where an arrow key, Home or End leads from a place in a table; else null. */
+function arrowKeys(event, table, row, column) {
+  const [bottom, right] = [table.length - 1, table[row].length - 1];
+  const to = {
+    ArrowUp: [row - 1, column],
+    ArrowDown: [row + 1, column],
+    ArrowLeft: [row, column - 1],
+    ArrowRight: [row, column + 1],
+    Home: [event.ctrlKey ? 0 : row, 0],
+    End: [event.ctrlKey ? bottom : row, right],
+  }[event.key];
+  if (!to || event.altKey || event.metaKey) return null;
+  event.preventDefault();
+  event.stopPropagation();
+  return [Math.min(Math.max(to[0], 0), bottom), Math.min(Math.max(to[1], 0), right)];
 }
 
 /** A heat map to walk through with the arrow keys; rows are queries, columns are keys.
     Tab reaches one cell, the selected one.
     Returns { root, select(row, column), update(weights, write, name) }. */
-function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
+function heatGrid({ label, rowLabels, columnLabels, onselect }) {
   const cells = rowLabels.map(() => columnLabels.map(() => null));
   const chosen = { row: 0, column: 0 };
-  const top = el("tr", { role: "row" }, el("td", { role: "presentation" }, corner),
+  const top = el("tr", { role: "row" }, el("td", { role: "presentation" }),
     columnLabels.map((text) =>
       el("th", { role: "columnheader", scope: "col", class: "attn-key attn-upright" },
         el("span", {}, text))));
@@ -250,7 +277,7 @@ function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
       el("th", { role: "rowheader", scope: "row", class: "attn-query" }, text),
       columnLabels.map((_, column) => {
         const cell = el("td", { role: "gridcell", class: "attn-cell", tabindex: "-1" });
-        cell.addEventListener("click", () => choose(row, column, true));
+        cell.addEventListener("click", () => choose(row, column));
         cells[row][column] = cell;
         return cell;
       })));
@@ -264,30 +291,16 @@ function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
   };
   const select = (row, column) => {
     mark(false);
-    chosen.row = Math.min(Math.max(row, 0), cells.length - 1);
-    chosen.column = Math.min(Math.max(column, 0), cells[0].length - 1);
+    Object.assign(chosen, { row, column });
     return mark(true);
   };
-  const choose = (row, column, byReader) => {
-    const cell = select(row, column);
-    if (byReader) cell.focus({ preventScroll: false });
-    onselect(chosen.row, chosen.column);
+  const choose = (row, column) => {
+    select(row, column).focus();
+    onselect(row, column);
   };
   table.addEventListener("keydown", (event) => {
-    const { row, column } = chosen;
-    const last = columnLabels.length - 1;
-    const step = {
-      ArrowUp: [row - 1, column],
-      ArrowDown: [row + 1, column],
-      ArrowLeft: [row, column - 1],
-      ArrowRight: [row, column + 1],
-      Home: [event.ctrlKey ? 0 : row, 0],
-      End: [event.ctrlKey ? rowLabels.length - 1 : row, last],
-    }[event.key];
-    if (!step || event.altKey || event.metaKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    choose(...step, true);
+    const to = arrowKeys(event, cells, chosen.row, chosen.column);
+    if (to) choose(...to);
   });
   const update = (weights, write = (x) => number(x, 2), name = null) => {
     weights.forEach((line, row) =>
@@ -301,10 +314,9 @@ function heatGrid({ label, rowLabels, columnLabels, onselect, corner = "" }) {
   return { root: el("div", { class: "attn-scroll" }, table), table, cells, select, update };
 }
 
-/** A chart of lines: { root, update(series, mark) }. series: [{ name, points, style }],
-    style "", "attn-second" or "attn-third"; mark: an x to point out, or null.
-    A click or a drag calls onpick with the x under the pointer. */
-function lineChart({ label, x, y, width = 340, height = 190, onpick = null, write = null }) {
+/** A chart of lines: { root, update(series, mark, words, limits) }. series: [{ points, style }],
+    style "", "attn-second" or "attn-third"; mark: an x to point out; limits: those of y. */
+function lineChart({ x, y, width = 340, height = 190 }) {
   const box = { left: 40, top: 22, right: width - 12, bottom: height - 36 };
   const scale = x.log ? Math.log2 : (value) => value;
   const [from, to] = [scale(x.min), scale(x.max)];
@@ -318,15 +330,14 @@ function lineChart({ label, x, y, width = 340, height = 190, onpick = null, writ
   const axes = svg("g", {});
   const lines = svg("g", {});
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img" }, axes, lines);
-  root.setAttribute("aria-label", label);
-  const write_ = write ?? ((value) => String(Number(value.toPrecision(3))).replace("-", "−"));
+  const write = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
   const drawAxes = () => {
     const ticks = y.ticks ?? [range.min, (range.min + range.max) / 2, range.max];
     axes.replaceChildren(
       svg("text", { x: 2, y: 12 }, y.label),
       ...ticks.flatMap((value) => [
         svg("path", { class: "attn-guide", d: `M${box.left} ${up(value)}H${box.right}` }),
-        svg("text", { x: box.left - 5, y: up(value) + 4, "text-anchor": "end" }, write_(value)),
+        svg("text", { x: box.left - 5, y: up(value) + 4, "text-anchor": "end" }, write(value)),
       ]),
       ...x.ticks.flatMap((value) => [
         svg("path", { class: "attn-axis", d: `M${across(value)} ${box.bottom}v4` }),
@@ -338,34 +349,21 @@ function lineChart({ label, x, y, width = 340, height = 190, onpick = null, writ
         x.label),
     );
   };
-  const update = (series, mark = null, limits = null, words = null) => {
+  const update = (series, mark, words, limits = null) => {
     if (limits) [range.min, range.max] = limits;
     drawAxes();
-    if (words) root.setAttribute("aria-label", words);
+    root.setAttribute("aria-label", words);
     lines.replaceChildren(
-      mark === null ? "" : svg("path", {
-        class: "attn-mark", d: `M${across(mark)} ${box.top}V${box.bottom}` }),
+      svg("path", { class: "attn-mark", d: `M${across(mark)} ${box.top}V${box.bottom}` }),
       ...series.map(({ points, style = "" }) => {
         const path = points.map(([a, b]) => `${across(a).toFixed(1)} ${up(b).toFixed(1)}`);
         return svg("path", { class: `attn-curve ${style}`, d: `M${path.join("L")}` });
       }),
-      ...(mark === null ? [] : series.flatMap(({ points, style = "" }) =>
+      ...series.flatMap(({ points, style = "" }) =>
         points.filter(([a]) => a === mark).map(([a, b]) =>
-          svg("circle", { class: `attn-dot ${style}`, cx: across(a), cy: up(b), r: 4 })))),
+          svg("circle", { class: `attn-dot ${style}`, cx: across(a), cy: up(b), r: 4 }))),
     );
   };
-  if (onpick) {
-    const pick = (event) => {
-      const place = root.getBoundingClientRect();
-      const at = ((event.clientX - place.left) / place.width) * width;
-      const share = (at - box.left) / (box.right - box.left);
-      const value = from + Math.min(1, Math.max(0, share)) * (to - from);
-      onpick(x.log ? 2 ** value : value);
-    };
-    root.style.cursor = "pointer";
-    root.addEventListener("pointerdown", pick);
-    root.addEventListener("pointermove", (event) => event.buttons === 1 && pick(event));
-  }
   return { root, update };
 }
 
@@ -378,14 +376,20 @@ function legend(entries) {
       name)));
 }
 
-/** Make the frame of a widget: a question as its title. Returns the element to fill. */
-function frame(el_, { question, name }) {
-  const id = uniqueId("title");
-  const root = el("section", { class: "attn-widget", "aria-labelledby": id });
-  root.dataset.widget = name;
-  root.append(el("p", { class: "attn-title", id }, question));
-  el_.replaceChildren(root);
-  return root;
+/** Make the module of a widget: `build(root, model)` fills its frame, whose title asks a
+    question. When its view is closed, it ends what is in `model.ends`. */
+function widget(name, question, build) {
+  const render = async ({ model, el: place }) => {
+    const id = uniqueId("title");
+    const title = el("p", { class: "attn-title", id }, question);
+    const root = el("section",
+      { class: "attn-widget", "data-widget": name, "aria-labelledby": id }, title);
+    place.replaceChildren(root);
+    const ends = [];
+    await build(root, Object.assign(Object.create(model), { ends }));
+    return () => ends.forEach((end) => end());
+  };
+  return { render };
 }
 
 /** Save several traits at once and tell the kernel, if there is one. */
@@ -394,15 +398,16 @@ function save(model, values) {
   model.save_changes();
 }
 
-/** Draw now and when one of the traits changes; returns a function that ends it. */
+/** Draw now and when one of the traits changes. */
 function live(model, names, draw) {
-  const stop = watch(model, names, draw);
+  watch(model, names, draw);
   draw();
-  return stop;
 }
 
 /** Redraw when one of the traits changes, from Python or from another view. */
 function watch(model, names, redraw) {
-  for (const name of names) model.on(`change:${name}`, redraw);
-  return () => names.forEach((name) => model.off(`change:${name}`, redraw));
+  for (const name of names) {
+    model.on(`change:${name}`, redraw);
+    model.ends.push(() => model.off(`change:${name}`, redraw));
+  }
 }

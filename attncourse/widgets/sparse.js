@@ -37,20 +37,17 @@ function thumbnail(mask, size, ...more) {
     svg("path", { d, class: "attn-seen" }), ...more);
 }
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "sparse",
-    question: "Which pattern brings every output all inputs in few layers, at a low cost?",
-  });
+const QUESTION = "Which pattern brings every output all inputs in few layers, at a low cost?";
+
+export default widget("sparse", QUESTION, (root, model) => {
   const traits = ["causal", "window", "stride", "global_tokens", "dilation"];
   const controls = patternControls(model, { examples: EXAMPLES, count: BLOCKS, unit: "block" });
   const [local, ...others] = controls.roots;
-  const dilation = traitSlider(model, "dilation",
-    { label: "dilation of the local window", min: 1, max: 8 });
-  const query = traitSlider(model, "query", { label: "output that is followed",
-    min: 0, max: BLOCKS - 1, write: (x) => `block ${x}` });
-  const length = traitSlider(model, "doublings",
-    { label: "length", min: 9, max: 18, write: (x) => `${whole(2 ** x)} tokens` });
+  const slide = (trait, label, min, max, write) =>
+    traitSlider(model, trait, { label, min, max, write }).root;
+  const dilation = slide("dilation", "dilation of the local window", 1, 8);
+  const query = slide("query", "output that is followed", 0, BLOCKS - 1, (x) => `block ${x}`);
+  const length = slide("doublings", "length", 9, 18, (x) => `${whole(2 ** x)} tokens`);
   const grid = el("div", {});
   const reach = svg("svg", { role: "img", width: LEFT + BLOCKS * CELL,
     viewBox: `0 0 ${LEFT + BLOCKS * CELL} ${LAYERS * RISE + 16}` });
@@ -59,11 +56,11 @@ function render({ model, el: place }) {
     caption: "Blocks on which the output can depend" });
   const cost = el("tbody", {});
   root.append(...controls.examples,
-    el("div", { class: "attn-controls" }, local, dilation.root, others, query.root),
+    el("div", { class: "attn-controls" }, local, dilation, others, query),
     el("div", { class: "attn-panels" },
       el("div", {}, heading("The pattern: rows are queries, columns are keys"), grid),
       el("div", {}, heading("Inputs on which the output can depend"), reach)),
-    line.root, table.root, length.root,
+    line.root, table.root, length,
     scrollable("Cost", el("table", { class: "attn-data attn-cost" },
       el("caption", {}, `One layer of width ${WIDTH} with ${HEADS} heads; a cell of the `
         + `pattern is a block of ${SIZE} × ${SIZE} tokens, computed as a whole`),
@@ -83,10 +80,6 @@ function render({ model, el: place }) {
     const needed = layersNeeded(mask)[i];
     const within = (layers) => needed.flatMap((x, j) =>
       ((layers ? x && x <= layers : j === i) ? [j] : []));
-    controls.set(now);
-    dilation.set(now.dilation);
-    query.set(i);
-    length.set(model.get("doublings"));
     grid.replaceChildren(thumbnail(mask, BLOCKS * CELL,
       svg("rect", { y: i * CELL - 1, width: BLOCKS * CELL, height: CELL + 1, class: "attn-row" }),
       ...follow((row) => ({ y: row * CELL, width: BLOCKS * CELL, height: CELL }))));
@@ -122,18 +115,14 @@ function render({ model, el: place }) {
       [String(k + 1), String(reached.length), list(reached)]));
     const everything = pattern(BLOCKS, { ...OFF, causal: now.causal });
     const most = Math.max(full.multiplications, projections);
-    const cell = (x, of, text) =>
-      el("td", {}, x === null ? "–" : [text(x), el("br"), bar(x / of)]);
+    const cell = (x, of, text) => (x === null ? "–" : [text(x), el("br"), bar(x / of)]);
     cost.replaceChildren(...[
       [thumbnail(everything, 40), "full\u00a0attention", full.multiplications, full.bytes],
       [thumbnail(mask, 40), "this\u00a0pattern", sparse.multiplications, sparse.bytes],
       [null, "the four projections", projections, null],
       [null, "fused kernel: output", null, output],
-    ].map(([image, name, multiplications, bytes]) => el("tr", {},
-      el("th", { scope: "row" }, image, name),
+    ].map(([image, name, multiplications, bytes]) => tableRow([image, name],
       cell(multiplications, most, counted), cell(bytes, full.bytes, memory))));
   };
-  return live(model, [...traits, "query", "doublings"], draw);
-}
-
-export default { render };
+  live(model, [...traits, "query", "doublings"], draw);
+});

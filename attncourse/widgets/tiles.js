@@ -1,13 +1,13 @@
 // Small pictures of heads, side by side, each with a switch.
 
-/** Call `redraw` when the page turns dark or light; returns a function that ends it. */
-function onTheme(redraw) {
+/** Call `redraw` when the page turns dark or light. */
+function onTheme(model, redraw) {
   const observer = new MutationObserver(redraw);
   const watched = ["data-theme", "class", "theme", "data-jp-theme-light"];
   for (const node of [document.documentElement, document.body]) {
     observer.observe(node, { attributes: true, attributeFilter: watched });
   }
-  return () => observer.disconnect();
+  model.ends.push(() => observer.disconnect());
 }
 
 /** One head: a button with its picture, and a box that switches it off. */
@@ -45,7 +45,7 @@ function headTile({ name, label, short, onshow, onswitch }) {
 /** Let the arrow keys walk over all tiles, so that Tab reaches one of them only: left
     and right to the next head, up and down between its picture and its switch. */
 function walkTiles(root, tiles) {
-  const parts = [...tiles.values()].map((tile) => [tile.show, tile.input]);
+  const parts = ["show", "input"].map((part) => [...tiles.values()].map((tile) => tile[part]));
   const all = parts.flat();
   const settle = (node) => all.forEach((one) => (one.tabIndex = one === node ? 0 : -1));
   settle(all[0]);
@@ -53,16 +53,10 @@ function walkTiles(root, tiles) {
     if (all.includes(event.target)) settle(event.target);
   });
   root.addEventListener("keydown", (event) => {
-    const at = parts.findIndex((pair) => pair.includes(event.target));
-    if (at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
-    const kind = parts[at].indexOf(event.target);
-    const to = {
-      ArrowRight: [at + 1, kind], ArrowLeft: [at - 1, kind], Home: [0, kind],
-      End: [parts.length - 1, kind], ArrowDown: [at, 1], ArrowUp: [at, 0],
-    }[event.key];
-    if (!to) return;
-    event.preventDefault();
-    parts[Math.min(Math.max(to[0], 0), parts.length - 1)][to[1]].focus();
+    const row = parts.findIndex((line) => line.includes(event.target));
+    if (row < 0) return;
+    const to = arrowKeys(event, parts, row, parts[row].indexOf(event.target));
+    if (to) parts[to[0]][to[1]].focus();
   });
 }
 
@@ -96,6 +90,7 @@ function headTiles(model, groups) {
   });
   const root = el("div", { class: "attn-panels", role: "toolbar", "aria-label": "Heads" }, parts);
   walkTiles(root, tiles);
+  onTheme(model, () => tiles.forEach((tile) => tile.redraw()));
   const hint = remark("Choose a picture to see it large; "
     + "the box below it switches the head off. By keyboard: the arrow keys.");
   return { root: el("div", {}, hint, root), tiles };
@@ -160,13 +155,9 @@ function smallModel(model) {
     its tokens, or says why it is refused. */
 function signField(model, label) {
   const signs = model.get("signs");
-  const id = uniqueId("text");
-  const field = el("input", {
-    id, type: "text", autocomplete: "off", autocapitalize: "characters",
-    spellcheck: "false", maxlength: 60, oninput: () => save(model, { text: field.value }),
-  });
+  const { root } = traitField(model, "text", label,
+    { autocomplete: "off", autocapitalize: "characters", maxlength: 60 });
   const read = (least, most) => {
-    if (field.value !== model.get("text")) field.value = model.get("text");
     const plain = model.get("text").replace(/\s/g, "");
     const text = signs === signs.toUpperCase() ? plain.toUpperCase() : plain;
     const unknown = [...text].find((one) => !signs.includes(one));
@@ -178,5 +169,5 @@ function signField(model, label) {
     }
     return { text, ids: [...text].map((one) => 1 + signs.indexOf(one)) };
   };
-  return { root: el("div", {}, el("label", { for: id }, label), field), read };
+  return { root, read };
 }

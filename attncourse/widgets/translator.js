@@ -1,7 +1,6 @@
-// The translator: a sentence goes in, its translation comes out word by word, and every
-// head can be looked at and switched off. The model runs here, in the page.
+// The translator: a sentence goes in, its translation comes out, and every head can be
+// looked at and switched off. The model runs here, in the page.
 
-const PAUSE = 160; // milliseconds between two words
 const LONGEST = 40; // source tokens
 const CODES = { french: "fr", german: "de", japanese: "ja-Latn" };
 const PLACES = [
@@ -16,17 +15,13 @@ function shortened(word) {
   return word.length > 24 ? `${word.slice(0, 23)}…` : word;
 }
 
-function render({ model, el: place }) {
-  const root = frame(place, {
-    name: "translator",
-    question: "Which of its sixteen heads does the translator need for your sentence?",
-  });
+const QUESTION = "Which of its sixteen heads does the translator need for your sentence?";
+
+export default widget("translator", QUESTION, (root, model) => {
   const sources = model.get("source_words");
   let translator = null; // the model, when it has been loaded
   let whole = null; // what it writes with all heads on, at temperature 1
   let now = null; // what it writes as it is set
-  let visible = 0; // words that have appeared
-  let timer = null;
   let row = 0; // the chosen row of the large picture
 
   const say = report();
@@ -41,24 +36,21 @@ function render({ model, el: place }) {
   const begin = button("Start the translator (0.7 MB)", () => {
     if (begin.getAttribute("aria-disabled") === "true") return;
     save(model, { sentence: field.input.value });
-    if (translator) update({ slowly: true });
+    if (translator) update();
     else start();
   }, { class: "attn-main" });
   const other = anotherExample(model, "sentence", "Another sentence");
-  const temperature = slider({
+  const temperature = traitSlider(model, "temperature", {
     label: "Temperature: the scores of all heads are divided by it",
-    min: -1, max: 1, step: 0.05, value: Math.log10(model.get("temperature")),
-    write: (x) => number(10 ** x, 2),
-    oninput: (x) => save(model, { temperature: Number((10 ** x).toFixed(4)) }),
+    min: -1, max: 1, step: 0.05, write: (x) => number(10 ** x, 2),
+    place: Math.log10, value: (x) => Number((10 ** x).toFixed(4)),
   });
   const reset = allHeadsOn(model, "All heads on, temperature 1", { temperature: 1 });
   const output = el("div", { class: "attn-words", role: "toolbar", "aria-label": "Translation" });
   output.addEventListener("keydown", (event) => {
-    const at = [...output.children].indexOf(event.target);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1 }[event.key];
-    if (to === undefined || !output.children[to]) return;
-    event.preventDefault();
-    output.children[to].click();
+    const all = [...output.children];
+    const to = arrowKeys(event, [all], 0, all.indexOf(event.target));
+    if (to) all[to[1]].click();
   });
   const heads = PLACES.map(([name, legend, label]) => ({
     legend,
@@ -76,7 +68,7 @@ function render({ model, el: place }) {
     heading("Translation (choose a word to see its row)"), output,
     temperature.root, el("div", { class: "attn-buttons" }, reset), groups, title, large,
     next.root);
-  root.append(languages.root, field.root,
+  root.append(languages, field.root,
     el("div", { class: "attn-buttons" }, begin, other), say.root, results);
 
   /** Return the weights of a head as rows, with the names of rows and columns. */
@@ -89,24 +81,24 @@ function render({ model, el: place }) {
       const rows = rowsOf(run.encoder[layer], head, read.length, read.length);
       return { rows, queries: read, keys: read };
     }
+    const keys = part === "cross" ? read : ["<bos>", ...wrote.slice(0, -1)];
     const rows = run.steps.map(({ weights }) => {
       const flat = weights[part][layer];
-      const keys = flat.length / translator.heads;
-      return Array.from(flat.subarray(head * keys, (head + 1) * keys));
+      const from = (head * flat.length) / translator.heads;
+      const seen = flat.length / translator.heads; // itself and what was written before
+      return keys.map((_, k) => (k < seen ? flat[from + k] : 0));
     });
-    const keys = part === "cross" ? read : ["<bos>", ...wrote.slice(0, -1)];
     return { rows, queries: wrote, keys };
   };
   const isDecoder = (name) => !name.startsWith("encoder");
 
-  const run = (ids, source, words, how) => {
-    return { ...translator.translate(ids, how), source, words };
-  };
+  const run = (ids, source, words, how) =>
+    ({ ...translator.translate(ids, how), source, words });
 
-  const complain = (text, ...parts) => {
+  const complain = (...parts) => {
     results.hidden = true;
     root.dataset.state = "refused";
-    say.say(text, ...parts);
+    say.say(...parts);
   };
 
   /** Check the sentence; return its tokens, or null after saying what is wrong. */
@@ -121,16 +113,15 @@ function render({ model, el: place }) {
       const before = tokens[tokens.indexOf(unknown) - 1] ?? "";
       const near = nearWords(unknown, sources);
       const offered = near.length ? near : followersOf(model.get("follow"), before).slice(0, 3);
-      const buttons = offered.map((word) => button(word, () => {
+      const buttons = offered.flatMap((word) => [button(word, () => {
         const mended = tokens.map((token) => (token === unknown ? word : token));
         save(model, { sentence: written(mended) });
         field.input.focus();
-      }));
+      }), " "]);
       const others = strange.slice(1).map((word) => `, nor is “${shortened(word)}”`).join("");
       const text = `The word “${shortened(unknown)}” is not in the grammar${others}. `
         + (near.length ? `Near “${shortened(unknown)}”: ` : `In its place: `);
-      complain(text + offered.join(", "), text,
-        el("span", { class: "attn-buttons" }, buttons));
+      complain(text, el("span", { class: "attn-buttons" }, buttons));
     } else if (end && end < tokens.length) {
       complain("Type one sentence at a time; the first one ends with "
         + `“${shortened(tokens[end - 2] ?? "")}.”`);
@@ -174,7 +165,7 @@ function render({ model, el: place }) {
       };
       return button(word, choose, {
         lang: CODES[model.get("language")],
-        class: `attn-word${changed ? " attn-changed" : ""}${i < visible ? "" : " attn-soon"}`,
+        class: `attn-word${changed ? " attn-changed" : ""}`,
         "aria-pressed": String(isDecoder(model.get("head")) && i === row),
         tabindex: i === Math.min(row, now.steps.length - 1) ? 0 : -1,
       });
@@ -191,26 +182,15 @@ function render({ model, el: place }) {
       + ". Weights in per cent; rows look, columns are looked at.";
     row = Math.min(row, queries.length - 1);
     const grid = percentGrid({
-      label: `Weights of ${tile.label}`, rowLabels: queries, columnLabels: keys, row,
-      rows: rows.map((line) => keys.map((_, k) => line[k] ?? 0)),
+      label: `Weights of ${tile.label}`, rowLabels: queries, columnLabels: keys, row, rows,
       onselect: (r) => {
         row = r;
         if (isDecoder(name)) drawWords();
       },
       name: (q, k) => `${queries[q]} on ${keys[k]}`,
     });
-    if (isDecoder(name)) {
-      grid.cells.forEach((line, r) =>
-        (line[0].parentNode.style.visibility = r < visible ? "visible" : "hidden"));
-    }
     large.replaceChildren(grid.root);
   };
-
-  const drawHeads = () => drawTiles(model, tiles, (name) => {
-    const { rows, keys } = weightsOf(name, now);
-    const seen = isDecoder(name) ? rows.map((line, r) => (r < visible ? line : [])) : rows;
-    return seen.map((line) => keys.map((_, k) => line[k] ?? 0));
-  });
 
   const drawTable = () => {
     next.update(["step", "likeliest", "second", "third"], now.steps.map((step, i) => {
@@ -222,30 +202,11 @@ function render({ model, el: place }) {
 
   const draw = () => {
     drawWords();
-    drawHeads();
+    drawTiles(model, tiles, (name) => weightsOf(name, now).rows);
     drawLarge();
   };
 
-  /** Show the words one after the other, each with its rows of attention. */
-  const reveal = () => {
-    visible += 1;
-    row = visible - 1;
-    draw();
-    if (visible < now.steps.length) timer = setTimeout(reveal, PAUSE);
-    else finish();
-  };
-  const finish = () => {
-    if (visible < now.steps.length || row === visible - 1) row = Math.min(row, 1);
-    visible = now.steps.length;
-    draw();
-    drawTable();
-    describe();
-    root.dataset.state = "done";
-    save(model, { translation: words().join(" ") });
-  };
-
-  const update = ({ slowly = false } = {}) => {
-    clearTimeout(timer);
+  const update = () => {
     field.set(model.get("sentence"));
     if (!translator) return;
     const source = checked();
@@ -256,11 +217,11 @@ function render({ model, el: place }) {
     whole = run(ids, source, target, {});
     now = how.off.size || how.temperature !== 1 ? run(ids, source, target, how) : whole;
     results.hidden = false;
-    root.dataset.state = "writing";
-    if (slowly && !calm()) {
-      visible = 0;
-      reveal();
-    } else finish();
+    draw();
+    drawTable();
+    describe();
+    root.dataset.state = "done";
+    save(model, { translation: words().join(" ") });
   };
 
   const start = () => {
@@ -273,42 +234,22 @@ function render({ model, el: place }) {
       translator = loaded;
       begin.setAttribute("aria-disabled", "false");
       begin.textContent = "Translate";
-      return update({ slowly: true });
+      return update();
     }).catch((error) => {
       begin.setAttribute("aria-disabled", "false");
       complain(error.message);
     });
   };
 
-  const stops = [
-    watch(model, ["sentence"], () => update({ slowly: true })),
-    watch(model, ["off", "temperature"], () => {
-      temperature.set(Math.log10(model.get("temperature")));
-      update();
-    }),
-    watch(model, ["head"], () => {
-      if (!now || results.hidden) return;
-      drawHeads();
-      drawLarge();
-      drawWords();
-    }),
-    watch(model, ["language"], () => {
-      languages.set(model.get("language"));
-      if (translator) {
-        translator = null;
-        start();
-      }
-    }),
-    onTheme(() => tiles.forEach((tile) => tile.redraw())),
-  ];
+  watch(model, ["sentence", "off", "temperature"], update);
+  watch(model, ["head"], () => now && !results.hidden && draw());
+  watch(model, ["language"], () => {
+    if (!translator) return;
+    translator = null;
+    start();
+  });
   update();
   say.say(`A trained Transformer waits. It knows ${sources.length - 4} English words and `
     + "signs; under the field stand those that can come next.");
   root.dataset.state = "waiting";
-  return () => {
-    clearTimeout(timer);
-    stops.forEach((stop) => stop());
-  };
-}
-
-export default { render };
+});

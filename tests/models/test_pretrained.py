@@ -71,6 +71,14 @@ def saved(make, folder):
     return model
 
 
+def rewrite(folder, change):
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+
+
 def configure(folder, **changes):
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
@@ -150,6 +158,18 @@ def test_another_configuration_is_refused(changes, message, tmp_path):
     saved(CASES["llama"], tmp_path)
     configure(tmp_path, **changes)
     with pytest.raises(ValueError, match=message):
+        load_checkpoint(tmp_path)
+
+
+def test_missing_and_unexpected_tensors_are_named(tmp_path):
+    saved(CASES["gpt2"], tmp_path)
+    rewrite(tmp_path, lambda tensors: tensors.pop("transformer.h.1.attn.c_attn.bias"))
+    with pytest.raises(ValueError, match=r"Missing.*layers.1.attention.key_proj.bias"):
+        load_checkpoint(tmp_path)
+    saved(CASES["gpt2"], tmp_path)
+    extra = {"transformer.h.0.crossattention.q_attn.weight": torch.ones(2)}
+    rewrite(tmp_path, lambda tensors: tensors.update(extra))
+    with pytest.raises(ValueError, match=r"Unexpected .*h\.0\.cross"):
         load_checkpoint(tmp_path)
 
 

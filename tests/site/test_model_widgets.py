@@ -16,7 +16,7 @@ from tests.site.watching import PHONE
 
 STATE = """name => {
   const states = Object.values(window.courseWidgetStates);
-  const own = `name: "${name}"`;
+  const own = `widget("${name}"`;
   return states.map(one => one.state).find(one => one._esm?.includes(own));
 }"""
 

@@ -1,13 +1,11 @@
 """The widgets on the built pages, moved by mouse and by keyboard."""
 
 import json
-import re
 
 import pytest
 from anywidget import AnyWidget
 
 from attncourse import widgets
-from attncourse.widgets.masks import pattern
 from tests.site.watching import go
 
 MINUS = "−"
@@ -125,13 +123,11 @@ def test_saturation_follows_mouse_and_keyboard(watched, address, site):
     page.press(page.slider("divide by d_k to the power"), "Home")
     python.power = 0.0
     same(512)
+    before = page.root.locator(".attn-report").inner_text()
     page.root.get_by_role("button", name="Draw other vectors").click()
+    page.root.locator(".attn-report", has_not_text=before).wait_for()
     python.seed = 1
     same(512)
-    chart = page.root.get_by_role("img", name=re.compile("^Entropy")).bounding_box()
-    page.tab.mouse.click(chart["x"] + 0.13 * chart["width"], chart["y"] + 60)
-    assert page.slider("width d_k").input_value() == "0"
-    same(1)
 
 
 def test_positions_follow_mouse_and_keyboard(watched, address, site):
@@ -168,10 +164,6 @@ def test_masks_follow_mouse_and_keyboard(watched, address, site):
 
     def same():
         assert page.read("pairs") == str(python.mask().sum())
-        names = ("causal", "window", "global_tokens", "stride")
-        parts = {name: getattr(python, name) for name in names}
-        mask = pattern(1024, padding=0, side="right", **parts)
-        assert number(page.read("pairs-1024")) == mask.sum()
 
     same()
     page.root.get_by_role("button", name="local + global").click()

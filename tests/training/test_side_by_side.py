@@ -90,9 +90,9 @@ def test_the_limit_of_threads_in_the_environment_holds(monkeypatch):
 
 
 def test_one_bar_shows_the_steps_of_all(capsys):
-    train_side_by_side([run_of(0), run_of(1)], description="copying")
+    train_side_by_side([run_of(0), run_of(1)])
     shown = capsys.readouterr().err
-    assert "copying:   0%|" in shown
+    assert "training:   0%|" in shown
     assert "0/40" in shown
     train_side_by_side([run_of(0)], progress=False)
     assert capsys.readouterr().err == ""
@@ -154,8 +154,3 @@ test_runs_that_cannot_go_side_by_side_are_refused = refuses(
     (lambda: [run_of(0) | {"steps": 0}], "steps must be"),
     run=lambda runs: train_side_by_side(runs(), progress=False),
 )
-
-
-def test_one_at_a_time_may_draw():
-    alone = [train(**run, progress=False) for run in dropping()]
-    assert train_side_by_side(dropping(), at_once=1, progress=False) == alone

@@ -36,7 +36,7 @@ MODEL = """async ({text, state}) => {
   };
   const address = URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
   const {default: widget} = await import(address);
-  window.end = widget.render({model: window.model, el: document.body});
+  window.end = await widget.render({model: window.model, el: document.body});
 }"""
 
 
