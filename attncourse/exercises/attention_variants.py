@@ -184,7 +184,7 @@ ATTEND = (
 def _times(g, varied=False):
     """Draw the seconds of every call: of the first one, and of that in each round."""
     seconds = whole(g, 8, 60, 3, 1) / 16
-    drawn = whole(g, 8, 200, 3, 1 + whole(g, 2, 5)) / 16
+    drawn = whole(g, 8, 200, 3, 1 + one_of(g, 3, 4, 5)) / 16
     table = drawn if varied else seconds.expand(drawn.shape).clone()
     table[:, 0] = 9 * seconds[:, 0]
     names = ("general", "dot", "additive")
@@ -358,7 +358,7 @@ EXPERIMENT = (
         "The measure tells each seed with which its model was trained, and the sum of "
         "the pairs.",
         _plan,
-        partial(_trial, lambda model, pairs: model.trained),
+        partial(_trial, lambda model, pairs: [*model.trained]),
     ),
     Probe(
         "the seed is set directly before each model is made",

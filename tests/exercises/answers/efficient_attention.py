@@ -11,6 +11,13 @@ def window_attention(q, k, v, window, causal=False):
         {collect}
     return {result}
 """
+SEEN = """
+def seen_blocks(i, n, w, s, g):
+    def sees(j):
+        d = abs(i - j)
+        return d <= w or s and {stride} or min(i, j) < g
+    return {collect}
+"""
 BLOCKS = """
 def sparse_attention(q, k, v, block_size, window, stride, num_global):
     n, out = q.shape[-2], []
@@ -114,17 +121,14 @@ WRONG = {
             "neighbouring queries see almost the same keys",
         ),
     },
-    "pattern": {
-        "the stride counted from the edge of the window": (
-            "def seen_blocks(block, blocks, window, stride, num_global):\n"
-            "    def sees(d):\n"
-            "        return d <= window or stride and (d - window) % stride == 0\n"
-            "    return [j for j in range(blocks) if sees(abs(block - j))\n"
-            "            or min(block, j) < num_global]",
-            "The three rules".lower(),
-        ),
-    },
     "sparse": {
+        "the stride counted from the edge of the window": (
+            SEEN.format(
+                stride="(d - w) % s == 0", collect="[j for j in range(n) if sees(j)]"
+            )
+            + BLOCKS.format(more="", weights="scores.softmax(-1)"),
+            "the three rules".lower(),
+        ),
         "all rows padded to the length of the global block's": (
             BLOCKS.format(
                 more=PADDED, weights="scores.masked_fill(hidden, -math.inf).softmax(-1)"
@@ -208,13 +212,6 @@ RIGHT = {
                 result="torch.cat(out, -2)",
             )
         ),
-    },
-    "pattern": {
-        "a set, and other names": "def seen_blocks(i, n, w, s, g):\n"
-        "    global_blocks = set(range(n) if i < g else range(min(g, n)))\n"
-        "    near = {j for j in range(n) if abs(i - j) <= w}\n"
-        "    far = {j for j in range(n) if s and (i - j) % s == 0}\n"
-        "    return global_blocks | near | far",
     },
     "sparse": {
         "slices joined, softmax by hand": BLOCKS.format(
