@@ -453,9 +453,9 @@ EXERCISE = Exercise(
     "Attention from scratch",
     (
         Task("scores", "Scores", ("attention_scores",), 2, SCORES),
-        Task("attention", "Attention", ("attention",), 3, ATTENTION),
+        Task("attention", "Attention", ("attention",), 2, ATTENTION),
         Task("masks", "Masks", THREE_MASKS, 3, MASKS),
-        Task("masked", "Attention with a mask", ("masked_attention",), 3, MASKED),
+        Task("masked", "Attention with a mask", ("masked_attention",), 4, MASKED),
         Task("multi_head", "Multi-head attention", ("multi_head_attention",), 3, HEADS),
         Task("gradient", "Gradients by hand", BY_HAND, 3, GRADIENT, NO_AUTOGRAD),
         Task("copying", "A model that copies", ("CopyModel", "copy_loss"), 3, COPYING),

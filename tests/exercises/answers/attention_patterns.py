@@ -152,9 +152,7 @@ WRONG = {
             "not yet each row and column has its token",
         ),
         "letters for numbers": (
-            GRID.format(
-                more="", shift=0, title='"head " + "ABCDE"[i]', how=""
-            ),
+            GRID.format(more="", shift=0, title='"head " + "ABCDE"[i]', how=""),
             "The titles do not say which head it is.",
         ),
     },
@@ -238,9 +236,7 @@ RIGHT = {
         "through the configuration": ATTENTIONS.format(what="out.attentions")
     },
     "pictures": {
-        "in a grid": GRID.format(
-            more="", shift=0, title='f"Head {i}"', how=""
-        ),
+        "in a grid": GRID.format(more="", shift=0, title='f"Head {i}"', how=""),
         "shared axes, and a number as the title": GRID.format(
             more=", sharex=True", shift=0, title="str(i)", how=""
         ),

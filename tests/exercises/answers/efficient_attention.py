@@ -11,14 +11,13 @@ def window_attention(q, k, v, window, causal=False):
         {collect}
     return {result}
 """
-SEEN = """
-def seen_blocks(i, n, w, s, g):
-    def sees(j):
-        d = abs(i - j)
-        return d <= w or s and {stride} or min(i, j) < g
-    return {collect}
-"""
 BLOCKS = """
+def seen_blocks(i, n, w, s, g):
+    near = {{j for j in range(n) if abs(i - j) <= w}}
+    far = {{j for j in range(n) if s and (i - j) % s == 0}}
+    return near | far | set(range(n) if i < g else range(min(g, n)))
+
+
 def sparse_attention(q, k, v, block_size, window, stride, num_global):
     n, out = q.shape[-2], []
     for start in range(0, n, block_size):
@@ -123,11 +122,10 @@ WRONG = {
     },
     "sparse": {
         "the stride counted from the edge of the window": (
-            SEEN.format(
-                stride="(d - w) % s == 0", collect="[j for j in range(n) if sees(j)]"
-            )
-            + BLOCKS.format(more="", weights="scores.softmax(-1)"),
-            "the three rules".lower(),
+            BLOCKS.format(more="", weights="scores.softmax(-1)").replace(
+                "(i - j) % s", "(abs(i - j) - w) % s"
+            ),
+            "not yet each block of queries sees the blocks of the pattern",
         ),
         "all rows padded to the length of the global block's": (
             BLOCKS.format(
@@ -149,23 +147,14 @@ WRONG = {
         ),
     },
     "costs": {
-        "blocks that are not whole": (
-            "def largest_tensor(heads, tokens, width, window):\n"
-            "    output, scores = heads * tokens * width, heads * tokens * tokens\n"
-            "    blocks = tokens / window\n"
-            "    return {'naive': max(output, scores), 'fused, causal': output,\n"
-            "            'fused, masked': max(output, tokens * tokens), 'in blocks':\n"
-            "            2 * heads * blocks * window * max(window, width)}",
-            "as if it were not filled up",
-        ),
         "one window of keys": (
             "def largest_tensor(heads, tokens, width, window):\n"
             "    output, scores = heads * tokens * width, heads * tokens * tokens\n"
-            "    copied = heads * math.ceil(tokens / window + 1) * window * width\n"
+            "    copied = heads * tokens * width\n"
             "    return {'naive': max(output, scores), 'fused, causal': output,\n"
             "            'fused, masked': max(output, tokens * tokens), 'in blocks':\n"
             "            max(copied, 2 * heads * tokens * window)}",
-            "two windows of vectors",
+            "not yet in blocks",
         ),
     },
     "timing": {
