@@ -1,9 +1,6 @@
-"""Make the inputs of probes: the same on every machine."""
+"""Draw the inputs of probes: the same on every machine."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
 
 import torch
 
@@ -44,28 +41,3 @@ def one_of(generator: torch.Generator, *options):
 def sizes(generator: torch.Generator, count: int, low: int = 2, high: int = 7):
     """Draw `count` sizes that all differ, so that no axes can be confused."""
     return (torch.randperm(high - low + 1, generator=generator)[:count] + low).tolist()
-
-
-def stand_ins(seconds: dict) -> tuple[dict, Callable, list]:
-    """Return functions to be timed, a clock that only they move, and their calls.
-
-    Parameters
-    ----------
-    seconds : dict
-        By name, what each call of the function takes; all after the last take the same.
-
-    Returns
-    -------
-    dict, callable, list
-        The functions by name, the clock, and the numbers of the functions that were
-        called, in the order of the calls.
-    """
-    now, calls = [100.0], []
-
-    def run(place, taken):
-        now[0] += taken[min(calls.count(place), len(taken) - 1)]
-        calls.append(place)
-
-    jobs = enumerate(seconds.items())
-    functions = {name: partial(run, place, taken) for place, (name, taken) in jobs}
-    return functions, lambda: now[0], calls

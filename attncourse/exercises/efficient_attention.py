@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attncourse.exercises.drawing import numbers, one_of, sizes, stand_ins, whole
+from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.probe import VISIBLE_SEEDS, Exercise, Probe, Task, nth
 from attncourse.exercises.run import backward
 from attncourse.training.memory import count_elements
@@ -354,27 +354,6 @@ COSTS = tuple(
 
 
 # 5.5
-def _jobs(g):
-    """Draw the seconds of the calls of three jobs, and how often they are repeated."""
-    repeats = one_of(g, 4, None, 3)
-    calls = whole(g, 999, 4001, 3, 1 + (repeats or 5)) / 2**11
-    calls[:, 0] += 20
-    names = ("full", "local", "fused")
-    seconds = dict(zip(names, calls.tolist(), strict=True))
-    return {"seconds": seconds, "repeats": repeats}
-
-
-def _time(time_in_turns, _, seconds, repeats, *, tell_calls=False):
-    """Let an answer measure with a made-up clock, or tell which jobs it calls."""
-    jobs, clock, calls = stand_ins(seconds)
-    given = (jobs, repeats) if repeats else (jobs,)
-    found = time_in_turns(*given, clock=clock)
-    if tell_calls:  # a round may have any order
-        rounds = (calls[i : i + len(jobs)] for i in range(0, len(calls), len(jobs)))
-        return [number for calls in rounds for number in sorted(calls)]
-    return {"names": sorted(found), "seconds": [found.get(name) for name in seconds]}
-
-
 RACES = (">><<<", "<<<<<", ">>>><", ">>>>>", "<><<<", "<<><>", "<<<<>", "<<=<<")
 RACES += (">=<<<", "<<<<=")
 
@@ -388,33 +367,16 @@ def _race(g):
     return {"lengths": lengths, "ours": ours, "theirs": theirs}
 
 
-def _crossovers(time_in_turns, crossover, lengths, ours, theirs):
+def _crossovers(crossover, lengths, ours, theirs):
     return {
         f"the crossover where ours are {race}": crossover(lengths, each, theirs)
         for race, each in ours.items()
     }
 
 
-TIMING = (
+CROSSOVER = (
     Probe(
-        "each job is called once, then the jobs take turns",
-        "The calls are written down: 0 is the first job. There are 3 or 4 repeats, or "
-        "5, as their number is left out.",
-        _jobs,
-        partial(_time, tell_calls=True),
-        why="Each of the repeats should call every job once before the next begins.",
-    ),
-    Probe(
-        "the result is the median of the seconds of one call, without the first call",
-        "Each call takes other seconds; a first call takes over 20.",
-        _jobs,
-        _time,
-        why="The calls are right. The seconds are not the median of the differences "
-        "of the clock before and after a call; of an even number it is the mean of the "
-        "two in the middle.",
-    ),
-    Probe(
-        "crossover: the length from which on ours is faster, there and at all longer",
+        "the length from which on ours is faster, there and at all longer ones",
         "Ours is faster (<), slower (>) or equal (=) at five lengths.",
         _race,
         _crossovers,
@@ -509,7 +471,7 @@ READ = {  # in the chapter, by the names of the tasks
     "local": "computing-only-the-band",
     "sparse": "sparse-patterns-strides-global-tokens-random-links",
     "costs": "a-window-made-by-a-mask-saves-nothing",
-    "timing": "the-crossover-with-fused-full-attention",
+    "crossover": "the-crossover-with-fused-full-attention",
     "quality": "the-receptive-field-of-stacked-windows",
 }
 
@@ -520,7 +482,7 @@ def _task(name, title, points, answers, probes, forbidden=()):
     return Task(name, title, answers, points, probes, forbidden)
 
 
-TIMED, MEASURED = ("time_in_turns", "crossover"), ("reach", "accuracy_by_distance")
+MEASURED = ("reach", "accuracy_by_distance")
 BY_BLOCKS = ("sparse_attention", "seen_blocks")
 EXERCISE = Exercise(
     "5_efficient_attention",
@@ -529,8 +491,8 @@ EXERCISE = Exercise(
         _task("mask", "The mask of a window", 2, ("local_mask",), MASK),
         _task("local", "Local attention", 6, ("window_attention",), LOCAL, UNCOUNTED),
         _task("sparse", "Sparse attention", 5, BY_BLOCKS, SPARSE, UNCOUNTED),
-        _task("costs", "Memory by formula", 2, ("largest_tensor",), COSTS),
-        _task("timing", "A fair benchmark", 2, TIMED, TIMING),
+        _task("costs", "Memory by formula", 3, ("largest_tensor",), COSTS),
+        _task("crossover", "Where is it faster?", 1, ("crossover",), CROSSOVER),
         _task("quality", "What the window does to a model", 3, MEASURED, QUALITY),
     ),
     forbidden=(

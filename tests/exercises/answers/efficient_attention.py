@@ -34,17 +34,6 @@ def sparse_attention(q, k, v, block_size, window, stride, num_global):
 PADDED = """pad = (0, 0, 0, n - keys.shape[-2])
         hidden = torch.arange(n) >= keys.shape[-2]
         keys, values = F.pad(keys, pad), F.pad(values, pad)"""
-TIMES = """
-def time_in_turns(jobs, repeats=5, clock=time.process_time):
-    def run(job):
-        start = clock()
-        job()
-        return clock() - start
-
-    rounds = [[run(job) for job in jobs.values()] for _ in range({rounds})]
-    columns = zip(*rounds[1:])
-    return {{name: {middle} for name, column in zip(jobs, columns)}}
-"""
 CROSSOVER = """
 def crossover(lengths, ours, theirs):
     report = None
@@ -157,18 +146,10 @@ WRONG = {
             "not yet in blocks",
         ),
     },
-    "timing": {
-        "the upper median": (
-            TIMES.format(
-                rounds="repeats + 1", middle="sorted(column)[len(column) // 2]"
-            )
-            + CROSSOVER,
-            "the larger of the two times in the middle",
-        ),
-        "the call to warm up is one of the repeats": (
-            TIMES.format(rounds="repeats", middle="statistics.median(column)")
-            + CROSSOVER,
-            "not yet",
+    "crossover": {
+        "equal times are faster": (
+            CROSSOVER.replace("a >= b", "a > b"),
+            "Equal times count as faster",
         ),
     },
     "quality": {
@@ -214,12 +195,7 @@ RIGHT = {
         "            'fused, causal': h * n * d,\n"
         "            'in blocks': h * blocks * w * max(2 * w, 2 * d)}",
     },
-    "timing": {
-        "rounds as rows, a local name `report`": TIMES.format(
-            rounds="repeats + 1", middle="statistics.median(column)"
-        )
-        + CROSSOVER,
-    },
+    "crossover": {"from the longest, a local name `report`": CROSSOVER},
     "quality": {
         "one sequence and one position at a time": SHARES.format(
             before="model.eval()", first="d", after="model.train(was)"
