@@ -41,9 +41,7 @@ def _self_attention(g, tokens, heads):
 
 
 # 2.1 and 2.2
-KINDS = ("encoder", "decoder", "cross")
-ROWS = {"encoder": "source", "decoder": "target", "cross": "target"}  # whose tokens
-ROWS |= {"bert": "mask", "gpt2": "mask"}
+KINDS, LIBRARY = ("encoder", "decoder", "cross"), ("bert", "gpt2")
 
 
 def _model(g, least=1):
@@ -73,52 +71,31 @@ def _kinds(answer, source, target, **how):
 
 
 def _library(answer, ids, mask, **how):
-    return {
-        name: answer(provided.small_hugging_face(name, **how), ids, mask)
-        for name in ("bert", "gpt2")
-    }
-
-
-def _by_rows(call):
-    """Return a call that gives the rows of padding and the other rows apart."""
-
-    def parts(answer, **inputs):
-        found = {}
-        for name, weights in call(answer, **inputs).items():
-            real = (inputs[ROWS[name]] != 0)[None, :, None, :, None]
-            found[f"{name}, rows of padding"] = weights.masked_fill(real, 0)
-            found[f"{name}, other rows"] = weights.masked_fill(~real, 0)
-        return found
-
-    return parts
+    models = {name: provided.small_hugging_face(name, **how) for name in LIBRARY}
+    return {name: answer(model, ids, mask) for name, model in models.items()}
 
 
 def _training(model):
     return sum(module.training for module in model.modules())
 
 
-def _of_modes(build, draw):
-    """Return the probe of modes and gradients."""
-
-    def call(answer, seed, layers, heads, **inputs):
-        found = {}
-        for mode in ("training", "evaluation"):
-            model = build(seed=seed, layers=layers, heads=heads, dropout=0.4)
-            weights = answer(model.train(mode == "training"), *inputs.values())
-            found[f"weights of a model in {mode} mode"] = weights.detach()
-            found[f"modules in training mode after {mode} mode"] = _training(model)
-            found["weights need gradients"] = weights.requires_grad
-        return found
-
-    return Probe(
-        "the model runs in evaluation mode without gradients, then gets back its mode",
-        "It comes in training mode, then in evaluation mode, and has dropout.",
-        draw,
-        call,
-        read=f"{IN_HEADS}agreement-with-pytorchs-module",
-    )
+def _in_both_modes(build, answer, seed, layers, heads, **inputs):
+    found = {}
+    for mode in ("training", "evaluation"):
+        model = build(seed=seed, layers=layers, heads=heads, dropout=0.4)
+        weights = answer(model.train(mode == "training"), *inputs.values())
+        found[f"weights of a model in {mode} mode"] = weights.detach()
+        found[f"modules in training mode after {mode} mode"] = _training(model)
+        found["weights need gradients"] = weights.requires_grad
+    return found
 
 
+_of_modes = partial(
+    Probe,
+    "the model runs in evaluation mode without gradients, then gets back its mode",
+    "It comes in training mode, then in evaluation mode, and has dropout.",
+    read=f"{IN_HEADS}agreement-with-pytorchs-module",
+)
 TRANSLATOR = (
     Probe(
         "for each kind: (layers, batch, heads, queries, keys)",
@@ -131,16 +108,16 @@ TRANSLATOR = (
         "rows of padded queries are zero, and all others as they were",
         "Source and target are padded, in different places. The queries are source "
         "tokens in the encoder, and else target tokens.",
-        lambda g: _sentences(g, padded=True),
-        _by_rows(_kinds),
+        partial(_sentences, padded=True),
+        _kinds,
+        why="Without padding it is right.",
         read=f"{IN_SEQ2SEQ}fault-4-padding-that-is-read",
     ),
     _of_modes(
-        provided.small_translator,
-        lambda g: _sentences(g) | {"kind": one_of(g, *KINDS)},
+        draw=lambda g: _sentences(g) | {"kind": one_of(g, *KINDS)},
+        call=partial(_in_both_modes, provided.small_translator),
     ),
 )
-
 BERTS = (
     Probe(
         "the weights of any model, loaded by default: (layers, batch, heads, ...)",
@@ -152,12 +129,15 @@ BERTS = (
     Probe(
         "padding, on either side, gets no weight, and its rows are zero",
         "One text is padded on the right, one on the left. Tokens may have the id 0.",
-        lambda g: _texts(g, padded=True),
-        _by_rows(_library),
+        partial(_texts, padded=True),
+        _library,
         why="Without padding it is right. With padding a text should have the weights "
         "that it has alone, and rows and columns of padding should be 0.",
     ),
-    _of_modes(partial(provided.small_hugging_face, "bert"), _texts),
+    _of_modes(
+        draw=_texts,
+        call=partial(_in_both_modes, partial(provided.small_hugging_face, "bert")),
+    ),
 )
 
 
@@ -310,43 +290,6 @@ SCORES = (
 
 
 # 2.5
-def _linked(g, several=False, source=4):
-    """Draw weights and links: of each word of one sentence, or as they come."""
-    target, batch = 9 if source == 4 else 5, 3 if several else 1
-    drawn = whole(g, 0, 10**9, batch, 2 + whole(g, 1, 2), target, source)
-    ranks = drawn.argsort(dim=-1).argsort(dim=-1) + 1  # no two in a row are equal
-    weights, links = ranks / ranks.sum(dim=-1, keepdim=True), []
-    for n in range(batch):
-        length = target - 3 * n  # the rest is padding
-        weights[n, :, length:] = 0
-        pairs = [(whole(g, 0, source - 1), t) for t in range(length)]
-        if several:
-            pairs = [p for p in pairs if p[1] % 3 < 2]
-            pairs += [((s + 1) % source, t) for s, t in pairs[::3]]
-        order = torch.randperm(len(pairs), generator=g).tolist()
-        links.append([pairs[i] for i in order])
-    return {"weights": weights, "links": links}
-
-
-ALIGNMENT = (
-    Probe(
-        "the largest weight of a row should lie on the linked source word",
-        "There is one sentence, and each target word has one link.",
-        lambda g: _linked(g, source=one_of(g, 4, 7)),
-        why="A row belongs to a target word. Its largest weight is looked for among "
-        "the source words, and a link is (source position, target position).",
-        read=f"{IN_SEQ2SEQ}alignment-error-of-each-attention-head",
-    ),
-    Probe(
-        "each linked word of the batch counts once, and one hit is enough",
-        "Three sentences of different lengths, padded. A target word has no link, one "
-        "or two, in no order.",
-        lambda g: _linked(g, several=True),
-    ),
-)
-
-
-# 2.6
 def _to_ablate(g):
     layer, head = one_of(g, (0, 0), (1, 0), (0, 1))
     inputs = _model(g, 2) | {"tokens": whole(g, 0, 6, 2, 3)}
@@ -426,7 +369,7 @@ ABLATION = (
 )
 
 
-# 2.7
+# 2.6
 def _distances(g, *lengths):
     """Draw sentences; without padding there may be more keys than queries."""
     queries = 5 + whole(g, 0, 2)
@@ -484,7 +427,7 @@ MEASURES = (
 )
 
 
-# 2.8
+# 2.7
 def _long(g):
     batch, n = whole(g, 2, 3), whole(g, 14, 18)
     lengths = [whole(g, 12, n) for _ in range(batch - 1)]
@@ -492,22 +435,19 @@ def _long(g):
 
 
 def _scores_of_heads(my_pattern, my_score, tokens):
-    """Return the scores of heads with 0, 1/4, ... all of the pattern.
+    """Return scores of uniform heads with 0, 1/4, ... all of the pattern in the rest.
 
-    The rest of the former is uniform. They are scored in several ways that should not
-    matter.
+    They are scored together, and each alone in ways that should not matter.
     """
-    pattern, real = my_pattern(tokens), tokens != 0
-    uniform = _both_real(tokens) / real.sum(dim=-1)[:, None, None]
-    amounts = torch.arange(5)[:, None, None] / 4
-    mixed = amounts * pattern[:, None] + (1 - amounts) * uniform[:, None]
-    least = pattern.masked_fill(~real[:, None], 2).argmin(-1)  # where it attends least
-    elsewhere = (F.one_hot(least, tokens.shape[1]) * real[..., None]).float()
-    alone = [my_score(mixed[:, [i]].flip(0), tokens.flip(0)) for i in range(5)]
+    pattern, real = my_pattern(tokens), (tokens != 0)[:, :, None]
+    uniform = _both_real(tokens) / real.sum(dim=1, keepdim=True)
+    heads = torch.stack([uniform.lerp(pattern, i / 4) for i in range(5)], dim=1)
+    least = pattern.masked_fill(~real.mT, 2).argmin(-1)  # where it attends least
+    elsewhere = F.one_hot(least, tokens.shape[1]) * real.float()
+    others, ids = F.pad(heads, (0, 3, 0, 3)).flip(0), F.pad(tokens, (0, 3)).flip(0)
     return {
-        "together": my_score(mixed, tokens),
-        "each alone": torch.cat(alone),
-        "more padding": my_score(F.pad(mixed, (0, 3, 0, 3)), F.pad(tokens, (0, 3))),
+        "together": my_score(heads, tokens),
+        "alone": torch.cat([my_score(others[:, [i]], ids) for i in range(5)]),
         "elsewhere": my_score(elsewhere[:, None], tokens),
     }
 
@@ -520,33 +460,7 @@ def _faults(values, inputs):
     return max(sums.max(), -pattern.min(), abs(pattern * hidden).max())
 
 
-def _known(values, inputs):
-    """Return the highest score of task 2.4 for the pattern."""
-    pattern, tokens = values["result"], inputs["tokens"].numpy()
-    real = (tokens != 0)[:, :, None]
-    equal = np.tril(tokens[:, :, None] == tokens[:, None, :], -1) & real
-    previous = np.eye(tokens.shape[1], k=-1, dtype=bool) & real
-    tables = (previous, equal, np.roll(equal, 1, axis=-1))
-    return max((pattern * t).sum() / t.any(axis=-1).sum() for t in tables)
-
-
-_of_score = partial(Probe, draw=_long, call=_scores_of_heads, weight=0.5)
-WAYS = {  # of scoring the same heads, which should not matter
-    "each alone": "for a head alone, and in another order of the sentences",
-    "more padding": "with more padding on the right",
-}
-
-
-def _change(way):
-    return lambda values, _: abs(values["together"] - values[way]).max()
-
-
-def _farthest(values, _):
-    """Return the score without the pattern that is farthest from a quarter."""
-    scores = [values["together"][0], *values["elsewhere"]]
-    return max(scores, key=lambda score: abs(score - 0.25))
-
-
+_of_score = partial(Probe, draw=_long, call=_scores_of_heads)
 OWN_SCORE = (
     Probe(
         "`my_pattern` returns attention weights, and padding has none",
@@ -557,42 +471,32 @@ OWN_SCORE = (
         measure=_faults,
         between=(-1, 1e-3),
     ),
-    Probe(
-        "the pattern is another one than those of task 2.4",
-        "Measured is the highest score of task 2.4 that the pattern gets.",
-        _long,
-        nth(0),
-        weight=0,
-        measure=_known,
-        between=(0, 0.79999),
-    ),
-    *(
-        _of_score(
-            f"`my_score`: the same score {where}",
-            "Measured is the largest change of a score.",
-            measure=_change(way),
-            between=(0, 1e-3),
-        )
-        for way, where in WAYS.items()
+    _of_score(
+        "`my_score`: the score of a head depends on its own weights alone",
+        "Several heads are scored together; then each alone, with the sentences in "
+        "another order and with more padding. Measured is the largest change.",
+        why="One of these three changes the score of a head.",
+        measure=lambda values, _: abs(values["together"] - values["alone"]).max(),
+        between=(0, 1e-3),
     ),
     _of_score(
         "`my_score`: the pure pattern gets at least 0.99",
-        "Measured is its score.",
+        "Measured is the score of `my_pattern(tokens)`.",
         measure=lambda values, _: values["together"][-1],
         between=(0.99, 1.0001),
     ),
     _of_score(
-        "`my_score`: uniform attention gets 0 to 0.5, and so do weights elsewhere",
+        "`my_score`: heads without the pattern get at most 0.5",
         "One head is uniform, one has all weight where the pattern has least. Measured "
-        "is that of their scores which is farther from 0.25.",
-        measure=_farthest,
+        "is the higher of their scores.",
+        measure=lambda values, _: max(values["together"][0], *values["elsewhere"]),
         between=(-1e-4, 0.5001),
     ),
     _of_score(
         "`my_score`: more of the pattern gets a higher score",
         "Heads mix it with uniform attention. Measured is the smallest step in score "
         "for 1/4 more of the pattern.",
-        why="Some of these mixtures get about the same score. A score that asks only "
+        why="Some of these heads get about the same score. A score that asks only "
         "where the largest weight lies does not tell them apart.",
         measure=lambda values, _: np.diff(values["together"]).min(),
         between=(0.0199, 1),
@@ -612,10 +516,9 @@ EXERCISE = Exercise(
         Task("hugging_face", "The weights of any Hugging Face model", OF_ANY, 3, BERTS),
         Task("pictures", "A picture of each head", ("draw_heads",), 2, PICTURES),
         Task("scores", "Scores for three patterns", NAMES, 4, SCORES),
-        Task("alignment", "Heads that align", ("alignment_accuracy",), 2, ALIGNMENT),
-        Task("ablation", "Does the model need this head?", ABLATING, 3, ABLATION),
+        Task("ablation", "Does the model need this head?", ABLATING, 4, ABLATION),
         Task("measures", "Compare kinds of input", MEASURED, 2, MEASURES),
-        Task("own_score", "A score of your own", OWN, 2, OWN_SCORE),
+        Task("own_score", "A score of your own", OWN, 3, OWN_SCORE),
     ),
     forbidden=(
         "attncourse.layers.head_scores",

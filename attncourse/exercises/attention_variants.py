@@ -1,17 +1,15 @@
 """Exercise 3: attention variants."""
 
-import statistics
 from functools import partial
 from types import SimpleNamespace
 
-import numpy as np
 import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from attncourse.data.text import EOS
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
-from attncourse.exercises.probe import FUSED, Exercise, Probe, Task, nth
+from attncourse.exercises.probe import FUSED, Exercise, Probe, Task
 from attncourse.exercises.run import gradients, leaf
 
 TYPES = "chapters/02_attention_types#additive-and-multiplicative-attention"
@@ -120,35 +118,6 @@ SCORES = (
 
 
 # 3.2
-def _two_weights(g):
-    hidden, d_q, d_k = sizes(g, 3, low=1)
-    d_k = d_q if whole(g, 0, 1) else d_k
-    return {"w_query": numbers(g, hidden, d_q), "w_key": numbers(g, hidden, d_k)}
-
-
-def _one_weight(g):
-    d_q, d_k = sizes(g, 2, low=1)
-    return {"w": numbers(g, whole(g, 2, 7), d_q + d_k), "query_dim": d_q}
-
-
-CONVERSION = (
-    Probe(
-        "`concat_weight` gives the W of the same scores",
-        "Query and key have the same width, or different ones.",
-        _two_weights,
-        nth(0),
-    ),
-    Probe(
-        "`additive_weights` gives the W_q and W_k of the same scores",
-        "The widths of query and key differ.",
-        _one_weight,
-        nth(1),
-        ("w_query", "w_key"),
-    ),
-)
-
-
-# 3.3
 class _Skewed(nn.Module):
     """A score for which it matters which is the query and which the key."""
 
@@ -211,35 +180,35 @@ ATTEND = (
 )
 
 
-# 3.4
+# 3.3
 def _times(g, varied=False):
     """Draw the seconds of every call: of the first one, and of that in each round."""
-    names, rounds = ["general", "dot", "additive"], whole(g, 2, 5)
-    seconds = whole(g, 8, 60, 3) / 16
-    table = whole(g, 8, 200, rounds, 3) / 16 if varied else seconds.expand(rounds, 3)
-    first = seconds * whole(g, 3, 9, 3)
-    return {"names": names, "first_calls": first.tolist(), "seconds": table.tolist()}
+    seconds = whole(g, 8, 60, 3, 1) / 16
+    drawn = whole(g, 8, 200, 3, 1 + one_of(g, 3, 4, 5)) / 16
+    table = drawn if varied else seconds.expand(drawn.shape).clone()
+    table[:, 0] = 9 * seconds[:, 0]
+    names = ("general", "dot", "additive")
+    return {"seconds": dict(zip(names, table.tolist(), strict=True))}
 
 
-def _timed(compare_speed, names, first_calls, seconds, *, tell_calls=False):
+def _timed(compare_speed, seconds, *, tell_calls=False):
     """Let an answer measure on a clock that each call moves on by its seconds."""
-    taken, calls, now = [first_calls, *seconds], [], [100.0]
+    calls, now = [], [100.0]
 
-    def step(place):
-        now[0] += taken[min(calls.count(place), len(seconds))][place]
+    def step(place, taken):
+        now[0] += taken[min(calls.count(place), len(taken) - 1)]
         calls.append(place)
 
-    steps = {name: partial(step, place) for place, name in enumerate(names)}
-    found = compare_speed(steps, len(seconds), lambda: now[0])
-    start, rest = sorted(calls[: len(names)]), calls[len(names) :]
-    order = [" ".join(names[i] for i in part) for part in (start, rest)]
-    return f"first {order[0]}, then {order[1]}" if tell_calls else found
+    pairs = enumerate(seconds.items())
+    steps = {name: partial(step, place, taken) for place, (name, taken) in pairs}
+    found = compare_speed(steps, len(seconds["dot"]) - 1, lambda: now[0])
+    return sorted(calls[:3]) + calls[3:] if tell_calls else found
 
 
 SPEED = (
     Probe(
         "each function is called once, and then once in every round, in order",
-        "It is written down which function is called when.",
+        "It is written down which function is called when: 0 is the first of the dict.",
         _times,
         partial(_timed, tell_calls=True),
         why="A round calls every function once before the next round begins.",
@@ -247,14 +216,14 @@ SPEED = (
     Probe(
         "times become ratios to that of the first function, without first calls",
         "Every call of a function takes the same time, but for the first one, which "
-        "takes several times as long.",
+        "takes nine times as long.",
         _times,
         _timed,
     ),
     Probe(
         "median, lowest and highest of the ratios of each round",
         "Every call takes another time. The number of rounds is odd or even.",
-        lambda g: _times(g, varied=True),
+        partial(_times, varied=True),
         _timed,
         why="These are not the median, the lowest and the highest of the ratios to the "
         "first function in the same round.",
@@ -262,7 +231,7 @@ SPEED = (
 )
 
 
-# 3.5
+# 3.4
 WORDS = ["cat", "Cat", "dog.", "Dog.", "(the)", "the", "3.5%", "5%", "cat's", "(a)"]
 
 
@@ -314,7 +283,7 @@ CORPUS_BLEU = (
 )
 
 
-# 3.6
+# 3.5
 def _maps(g, count=1, rest=0.0):
     """Draw weights, and gold links that agree with some of the largest of them."""
     lengths = [tuple(sizes(g, 2, low=3, high=8)) for _ in range(count)]
@@ -354,90 +323,7 @@ ALIGNMENT = (
 )
 
 
-# 3.7
-def _extremes(g):
-    """Draw weights on one word, and uniform ones, in some order."""
-    kinds, found = torch.randperm(4, generator=g).tolist(), {}
-    for number, sources in enumerate((2, 3, whole(g, 4, 7), whole(g, 8, 15))):
-        rows = number + 1  # always fewer than there are source words
-        one = torch.eye(sources)[whole(g, 0, sources - 1, rows)]
-        even = torch.full((rows, sources), 1 / sources)
-        found[f"weights_{number + 1}"] = one if kinds[number] < 2 else even
-    return found
-
-
-def _some_rows(g):
-    weights = whole(g, 1, 60, whole(g, 3, 5), whole(g, 3, 7)).float()
-    weights[:, :2] = 60 + 40 * torch.arange(len(weights))[:, None]  # two are largest
-    weights /= weights.sum(dim=1, keepdim=True)
-    orders = [torch.randperm(weights.shape[1], generator=g) for _ in weights]
-    return {"weights": weights, "orders": torch.stack(orders)}
-
-
-def _each(sharpness, several):
-    return [float(sharpness(weights)) for weights in several]
-
-
-def _variants(sharpness, weights, orders):
-    even = torch.full_like(weights, 1 / weights.shape[1])
-    flatter = [weights.lerp(even, share) for share in (0, 0.3, 0.8, 1)]
-    return {
-        "flatter and flatter": _each(sharpness, flatter),
-        "reordered": _each(sharpness, [weights.gather(1, orders).flip(0)]),
-        "row by row": _each(sharpness, weights.split(1)),
-    }
-
-
-def _by_order(values, inputs):
-    first, flatter, *_ = values["flatter and flatter"]
-    return abs(first - values["reordered"][0]) / abs(first - flatter)
-
-
-def _off_mean(values, inputs):
-    rows = values["row by row"]
-    return abs(values["flatter and flatter"][0] - rows.mean()) / np.ptp(rows)
-
-
-SHARPNESS = (
-    Probe(
-        "all weight on one word gives 1, uniform rows give 0",
-        "Each row of some sentences has all its weight on one word; each row of the "
-        "others is uniform.",
-        _extremes,
-        lambda sharpness, **several: _each(sharpness, several.values()),
-        tolerance=1e-3,
-    ),
-    Probe(
-        "the closer to uniform, the less sharp",
-        "The two largest weights of each row are equal. All are mixed with uniform "
-        "ones, more and more, and the smallest fall of the sharpness is measured.",
-        _some_rows,
-        _variants,
-        measure=lambda values, _: -np.diff(values["flatter and flatter"]).max(),
-        between=(1e-6, 1.0),
-    ),
-    Probe(
-        "the order of the words does not matter",
-        "The weights of every row are put into another order. The change of the "
-        "sharpness is measured, divided by the change that flatter weights make.",
-        _some_rows,
-        _variants,
-        measure=_by_order,
-        between=(0.0, 1e-3),
-    ),
-    Probe(
-        "every target word counts the same",
-        "A sentence is measured, and each of its rows alone. The distance of the first "
-        "from the mean of the others is divided by their range.",
-        _some_rows,
-        _variants,
-        measure=_off_mean,
-        between=(0.0, 1e-3),
-    ),
-)
-
-
-# 3.8
+# 3.6
 def _plan(g):
     return {
         "names": ["general", "dot", "additive"],
@@ -452,12 +338,11 @@ def _trial(tell, experiment, names, seeds, train, test):
 
     def make(place):
         start = int(torch.randint(10_000, ()))
-        return SimpleNamespace(place=place, start=start, pairs=[], seeds=[])
+        return SimpleNamespace(place=place, start=start, trained=[])
 
     def fit(model, pairs, seed):
         torch.rand(1 + model.place)
-        model.pairs += pairs
-        model.seeds.append(seed)
+        model.trained += [seed, sum(pairs)]
 
     def measure(model, pairs):
         torch.rand(2)
@@ -469,30 +354,18 @@ def _trial(tell, experiment, names, seeds, train, test):
 
 
 EXPERIMENT = (
-    *(
-        Probe(
-            claim,
-            f"The measure tells {what}.",
-            _plan,
-            partial(_trial, tell),
-        )
-        for claim, what, tell in (
-            (
-                "each variant has a list of measures on `data.test`, one for each seed",
-                "the number of the variant and the sum of the pairs that it gets",
-                lambda model, pairs: (model.place, sum(pairs)),
-            ),
-            (
-                "each run trains a new model, once, with the seed of the run",
-                "the seeds with which its model was trained",
-                lambda model, pairs: 100 * sum(model.seeds) + len(model.seeds),
-            ),
-            (
-                "each model is trained on `data.train`",
-                "the sum of the pairs on which its model was trained",
-                lambda model, pairs: sum(model.pairs),
-            ),
-        )
+    Probe(
+        "each variant has a list of measures on `data.test`, one for each seed",
+        "The measure tells the number of the variant and the sum of the pairs.",
+        _plan,
+        partial(_trial, lambda model, pairs: (model.place, sum(pairs))),
+    ),
+    Probe(
+        "each run trains a new model once, on `data.train`, with the seed of the run",
+        "The measure tells each seed with which its model was trained, and the sum of "
+        "the pairs.",
+        _plan,
+        partial(_trial, lambda model, pairs: [*model.trained]),
     ),
     Probe(
         "the seed is set directly before each model is made",
@@ -505,44 +378,40 @@ EXPERIMENT = (
 )
 
 
-# 3.9
+# 3.7
 def _four(g):
     """Draw four variants' runs, 2 to 9 each."""
     runs = numbers(g, 4, whole(g, 2, 9))
     return {"runs": runs - runs.mean(dim=1, keepdim=True) + one_of(g, 0, 3, 9)}
 
 
-# 97.5 % of Student's t distribution lie below this, by degrees of freedom.
-T975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}
-KINDS = {  # the means and margins of differences
-    "far from 0": [(9, 0.5), (-9, 0.5)],
-    "just beyond 0": [(4, 3.8), (-4, 3.8)],
-    "around 0": [(0.2, 3), (4, 12), (-4, 12), (4, 4.2), (-4, 4.2)],
+# The means of four differences, and what -1, 0, 0 and 1 about the mean are multiplied
+# by. With 1, the interval reaches 1.299 to either side.
+KINDS = {
+    "far from 0": [(5, 1), (-5, 1)],
+    "just beyond 0": [(1.35, 1), (-1.35, 1)],
+    "around 0": [(0.1, 1), (1.25, 1), (-1.25, 1), (4, 4), (-4, 4)],
     "without width": [(1, 0), (0, 0), (-1, 0)],
 }
 
 
 def _compared(g):
     """Draw runs of two variants, by where the interval of their differences lies."""
-    count, pairs = whole(g, 3, 6), {}
+    pairs = {}
     for kind, known in KINDS.items():
         pairs[kind] = []
         for place in torch.randperm(len(known), generator=g).tolist():
-            mean, margin = known[place]
-            noise, base = numbers(g, 2, count).tolist()
-            by = margin * count**0.5 / T975[count - 1] / statistics.stdev(noise)
-            gaps = [mean + by * (x - statistics.fmean(noise)) for x in noise]
-            base = [50 + 20 * x if by else 50 for x in base]
-            first = [b + gap / 2 for b, gap in zip(base, gaps, strict=True)]
-            second = [b - gap / 2 for b, gap in zip(base, gaps, strict=True)]
-            pairs[kind].append((first, second))
+            mean, width = known[place]
+            spread = torch.tensor([-1, 0, 0, 1])[torch.randperm(4, generator=g)]
+            second = 50 + 20 * numbers(g, 4)
+            first = second + mean + width * spread
+            pairs[kind].append((first.tolist(), second.tolist()))
     return pairs
 
 
 def _intervals(mean_and_interval, _, runs):
-    means, lows, highs = zip(
-        *(mean_and_interval(r) for r in runs.tolist()), strict=True
-    )
+    found = [mean_and_interval(row) for row in runs.tolist()]
+    means, lows, highs = zip(*found, strict=True)
     return {"means": means, "lower bounds": lows, "upper bounds": highs}
 
 
@@ -571,19 +440,16 @@ INTERVAL = (
 )
 
 
-CONVERSIONS = ("concat_weight", "additive_weights")
 INTERVALS = ("mean_and_interval", "verdict")
 EXERCISE = Exercise(
     "3_attention_variants",
     "Attention variants",
     (
         Task("scores", "Five scores", CLASSES, 4, SCORES),
-        Task("conversion", "One function, two forms", CONVERSIONS, 1, CONVERSION),
         Task("attend", "From scores to a context", ("Attention",), 3, ATTEND),
-        Task("speed", "How long does a step take?", ("compare_speed",), 2, SPEED),
-        Task("bleu", "BLEU of a whole test set", ("corpus_bleu",), 2, CORPUS_BLEU),
-        Task("alignment", "Where did it look?", ("alignment_error",), 2, ALIGNMENT),
-        Task("sharpness", "A measure of your own", ("sharpness",), 2, SHARPNESS),
+        Task("speed", "How long does a step take?", ("compare_speed",), 3, SPEED),
+        Task("bleu", "BLEU of a whole test set", ("corpus_bleu",), 3, CORPUS_BLEU),
+        Task("alignment", "Where did it look?", ("alignment_error",), 3, ALIGNMENT),
         Task("experiment", "A fair comparison", ("experiment",), 2, EXPERIMENT),
         Task("interval", "Intervals and a verdict", INTERVALS, 2, INTERVAL),
     ),

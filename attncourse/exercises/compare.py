@@ -295,7 +295,7 @@ def _parts(probe, shown) -> str:
     """Say which of several values are right, and which are wrong."""
     names = set.intersection(*(set(case.expected.values) for case in shown))
     wrong = {name for case in shown for name in _unlike(probe, case, names)}
-    if names <= wrong or len(names) > MOST_PARTS:
+    if not wrong or names <= wrong or len(names) > MOST_PARTS:
         return ""
     right = [name for name in shown[0].expected.values if name in names - wrong]
     return f"Right: {_listed(right)}. Wrong: {_listed(sorted(wrong))}."

@@ -40,7 +40,7 @@ MASK = (
 )
 
 
-# 5.2 and 5.4: what every efficient attention has to pass
+# 5.2 and 5.3: what every efficient attention has to pass
 WIDTH = 8  # of all vectors whose memory is counted
 # Tokens: not even in float16 the scores of one head fit in the 2 GiB of the grader.
 LONG = 36_000
@@ -71,7 +71,7 @@ def _count(*ways):
     into the memory that the process may take.
     """
 
-    def call(answer, tokens, seed, long):
+    def call(answer, *_, tokens, seed, long):
         generator = torch.Generator().manual_seed(seed)
         drawn = numbers(generator, 3, 2, max(long, 2 * tokens), WIDTH)
         counts, rows = [], []
@@ -107,7 +107,7 @@ def _over_axes(*ways):
     axes are those of the first way.
     """
 
-    def call(answer, query, key, value, **options):
+    def call(answer, *_, query, key, value, **options):
         found, rest = {}, options.values()
         for many, at in AXES.items():
             inputs = (x[at] for x in (query, key, value))
@@ -257,51 +257,30 @@ def _pattern(g, **rule):
     return drawn | rule
 
 
-def _seen(answer, blocks, *rule):
+def _seen(sparse_attention, seen_blocks, blocks, **rule):
     """Return which blocks each block lists, also of few blocks."""
     return {
         f"the blocks that block {block} of {many} sees": sorted(
-            int(other) for other in answer(block, many, *rule)
+            int(other) for other in seen_blocks(block, many, *rule.values())
         )
         for many in (blocks, 2, 1)
         for block in range(many)
     }
 
 
-def _rule(claim, given, **rule):
-    return Probe(
-        claim,
-        given,
-        lambda g: _pattern(g, **rule),
-        lambda answer, **inputs: _seen(answer, *inputs.values()),
-        why="A list is not that of these blocks, 0 to `blocks` - 1, each once.",
-    )
+RULES = {
+    "window: the blocks at most `window` away": {"stride": 0, "num_global": 0},
+    "stride: the blocks at multiples of `stride`, 0 included, before and after": {
+        "window": 0,
+        "num_global": 0,
+    },
+    "global: the first `num_global` blocks see all blocks and are seen by all": {
+        "window": 0,
+        "stride": 0,
+    },
+}
 
 
-SEEN = (
-    _rule(
-        "window: the blocks at most `window` away",
-        "There are no strides and no global blocks.",
-        stride=0,
-        num_global=0,
-    ),
-    _rule(
-        "stride: the blocks at multiples of `stride`, 0 included, before and after",
-        "The window is 0, and there are no global blocks.",
-        window=0,
-        num_global=0,
-    ),
-    _rule(
-        "global: the first `num_global` blocks see all blocks and are seen by all",
-        "The window is 0, so the others see themselves, and there are no strides.",
-        window=0,
-        stride=0,
-    ),
-    _rule("the three rules together, each block once", "All three rules are in use."),
-)
-
-
-# 5.4
 def _blocks(g, *leading, cut=False, scale=1):
     """Draw inputs; `cut`: the last block is not full."""
     size, d_k, d_v = sizes(g, 3, 2, 4)
@@ -312,16 +291,28 @@ def _blocks(g, *leading, cut=False, scale=1):
 
 
 SPARSE = (
+    *(
+        Probe(
+            claim,
+            "`seen_blocks` is called; the other two rules are off.",
+            partial(_pattern, **off),
+            _seen,
+            why="A list is not that of these blocks, 0 to `blocks` - 1, each once.",
+        )
+        for claim, off in RULES.items()
+    ),
     Probe(
         "each block of queries sees the blocks of the pattern",
-        f"{EQUAL} All blocks are full.",
+        f"{EQUAL} All three rules are in use, and all blocks are full.",
         lambda g: _blocks(g, 1, scale=0),
+        nth(0),
         weight=2,
     ),
     Probe(
         "the last block not full",
         f"{EQUAL} The last block holds fewer than `block_size` tokens.",
         lambda g: _blocks(g, 1, cut=True, scale=0),
+        nth(0),
     ),
     *_common(
         lambda g: _blocks(g, 1),
@@ -336,97 +327,33 @@ SPARSE = (
 )
 
 
-# 5.5
-def _lengths(tokens, width, window, whole_windows=False):
-    """Return a function that draws sizes within bounds."""
-
-    def draw(g):
-        n, d, w = whole(g, *tokens), whole(g, *width), whole(g, *window)
-        n = n * w * d if whole_windows else n
-        return {"heads": whole(g, 2, 4), "tokens": n, "width": d, "window": w}
-
-    return draw
+# 5.4
+def _sizes(g):
+    """Draw sizes; the width is less than the window, or for one seed greater."""
+    width, window = one_of(g, (5, 8), (9, 4), (3, 7))
+    heads, blocks = whole(g, 2, 3), whole(g, 20, 30)
+    return {"heads": heads, "tokens": blocks * window, "width": width, "window": window}
 
 
-def _long_and_short(way):
-    def call(answer, heads, tokens, width, window):
-        lengths = {"long sequences": (tokens, width), "short ones": (8, 3 * width)}
-        return {n: answer(heads, *nd, window)[way] for n, nd in lengths.items()}
-
-    return call
-
-
-def _in_blocks(answer, **drawn):
-    return answer(*drawn.values())["in blocks"]
-
-
-def _wide_and_narrow(answer, heads, tokens, width, window):
-    wide = answer(heads, tokens, width, window)
-    narrow = answer(heads, tokens, window, width)
-    return {"a wide window": wide["in blocks"], "a narrow one": narrow["in blocks"]}
-
-
-FULL = {
-    "naive": "all scores, or of the output if that is larger",
-    "fused, masked": "the mask (all heads share one), or of a larger output",
-    "fused, causal": "the output: the kernel keeps no scores",
-}
-COSTS = (
-    *(
-        Probe(
-            f"{way}, for long and for short sequences",
-            "",
-            _lengths((200, 300), (16, 24), (3, 5)),
-            _long_and_short(way),
-            why=f"It is not the number of elements of {largest}.",
-        )
-        for way, largest in FULL.items()
-    ),
+COSTS = tuple(
     Probe(
-        "in blocks: of each block, the scores or the copied keys if these are larger",
-        "The window divides the number of tokens. It is wider than the vectors; then "
-        "`width` and `window` are exchanged.",
-        _lengths((1, 4), (5, 7), (16, 19), True),
-        _wide_and_narrow,
-        why="Each query of a block has a score for every key of two windows; the keys "
-        "that are copied for a block are two windows of vectors.",
-    ),
-    Probe(
-        "in blocks, the last block filled up to a whole one, all of which counts",
-        "The window does not divide the number of tokens.",
-        _lengths((31, 39), (8, 12), (10, 10)),
-        _in_blocks,
-    ),
+        way,
+        "",
+        _sizes,
+        lambda answer, way=way, **sizes: answer(*sizes.values())[way],
+        why=f"It is not the number of elements of {largest}.",
+    )
+    for way, largest in {
+        "naive": "all scores, those of each head",
+        "fused, masked": "the mask, which all heads share",
+        "fused, causal": "the output: the kernel keeps no scores",
+        "in blocks": "the scores of each query with two windows of keys, or of the "
+        "copied keys, two windows for each block, if these are more",
+    }.items()
 )
 
 
-# 5.6
-def _jobs(g, *factors, **more):
-    seconds = {n: whole(g, 999, 4001) / 2**11 for n in ("full", "local", "fused")}
-    return {"seconds": seconds, "factors": factors, **more}
-
-
-def _time(time_in_turns, crossover, seconds, factors, repeats=None, slow_after=()):
-    """Let an answer measure with a made-up clock.
-
-    The calls of a job take its seconds times the factors, one after the other, and five
-    times as long when as many rounds of calls are over as `slow_after` says.
-    """
-    now, calls = [1000.0], dict.fromkeys(seconds, 0)
-
-    def run(name):
-        rounds = sum(calls.values()) // len(seconds)
-        slow = 5 ** sum(rounds >= after for after in slow_after)
-        now[0] += seconds[name] * factors[min(calls[name], len(factors) - 1)] * slow
-        calls[name] += 1
-
-    jobs = {name: partial(run, name) for name in seconds}
-    given = (jobs, repeats) if repeats else (jobs,)
-    found = time_in_turns(*given, clock=lambda: now[0])
-    seconds = [found.get(name) for name in seconds]
-    return {"the names": sorted(found), "the seconds": seconds}
-
-
+# 5.5
 RACES = (">><<<", "<<<<<", ">>>><", ">>>>>", "<><<<", "<<><>", "<<<<>", "<<=<<")
 RACES += (">=<<<", "<<<<=")
 
@@ -440,42 +367,16 @@ def _race(g):
     return {"lengths": lengths, "ours": ours, "theirs": theirs}
 
 
-def _crossovers(time_in_turns, crossover, lengths, ours, theirs):
+def _crossovers(crossover, lengths, ours, theirs):
     return {
         f"the crossover where ours are {race}": crossover(lengths, each, theirs)
         for race, each in ours.items()
     }
 
 
-TIMING = (
+CROSSOVER = (
     Probe(
-        "the seconds of one call of each job; a first call is not measured",
-        "Every call of a job takes the same time, but for the first one, which takes "
-        "50 times as long. There are one repeat or two.",
-        lambda g: _jobs(g, 50, 1, repeats=one_of(g, 2, 1)),
-        _time,
-        why="They are not the difference of the clock before and after one call.",
-    ),
-    Probe(
-        "the median of the repeats, odd or even in number, 5 if left out",
-        "The calls of a job take different times.",
-        lambda g: _jobs(
-            g, 9, 3, 1, 8, 4, 30, 5, 12, 2, 6, 11, repeats=one_of(g, 4, None, 3)
-        ),
-        _time,
-        why="The result is not the median of the calls after the first, as many as "
-        "there are repeats; of an even number it is the mean of the two in the middle.",
-    ),
-    Probe(
-        "the jobs take turns",
-        "There are 5 repeats. The machine becomes five times slower when each job has "
-        "been called twice, and again when each has been called four times.",
-        lambda g: _jobs(g, 1, repeats=5, slow_after=(2, 4)),
-        _time,
-        why="The jobs are not slowed down alike: a round does not measure each once.",
-    ),
-    Probe(
-        "crossover: the length from which on ours is faster, there and at all longer",
+        "the length from which on ours is faster, there and at all longer ones",
         "Ours is faster (<), slower (>) or equal (=) at five lengths.",
         _race,
         _crossovers,
@@ -484,46 +385,40 @@ TIMING = (
 )
 
 
-# 5.7
+# 5.6
 class _Guesser(nn.Module):
-    """A model that names earlier symbols, but for some symbols at some positions.
+    """A model that names earlier symbols, but for some positions and distances.
 
     Before the first positions it sees the end of the sequence, as `torch.roll` does.
     In training mode it is wrong where it is right otherwise.
     """
 
-    def __init__(self, distances, wrong, logits):
+    def __init__(self, distances, wrong):
         super().__init__()
         self.distances, self.wrong = distances, wrong
-        self.logits = nn.Parameter(logits)
 
     def forward(self, symbols):
         """Return logits, (batch, tokens, distances, symbols)."""
-        named = [symbols.roll(distance, 1) for distance in self.distances]
-        wrong = self.wrong[symbols, torch.arange(symbols.shape[1])] != self.training
-        named = (torch.stack(named, -1) + wrong) % len(self.wrong)
-        return self.logits[symbols][:, :, None] + 4 * F.one_hot(named, len(self.wrong))
+        named = torch.stack([symbols.roll(d, 1) for d in self.distances], dim=-1)
+        return F.one_hot((named + (self.wrong != self.training)) % 5, 5).float()
 
 
-def _questions(g, *distances, extra=(4, 7)):
+def _questions(g, *distances, more=(4, 7)):
     """Draw symbols and the mistakes of a model."""
-    order = torch.randperm(len(distances), generator=g).tolist()
-    tokens, many = max(distances) + whole(g, *extra), whole(g, 3, 6)
-    return {
-        "symbols": whole(g, 0, many - 1, whole(g, 3, 5), tokens),
-        "wrong": whole(g, 0, 2, many, tokens, len(distances)) == 0,
-        "logits": numbers(g, many, many, most=1.0),
-        "distances": tuple(distances[i] for i in order),
-    }
+    distances = tuple(distances[i] for i in torch.randperm(len(distances), generator=g))
+    tokens = max(distances) + whole(g, *more)
+    symbols = whole(g, 0, 4, whole(g, 3, 5), tokens)
+    wrong = whole(g, 0, 2, tokens, len(distances)) == 0
+    return {"symbols": symbols, "wrong": wrong, "distances": distances}
 
 
 def _measured(*modes):
     """Return a call that has a model measured in some modes."""
 
-    def call(reach, accuracy, symbols, wrong, logits, distances):
+    def call(reach, accuracy, symbols, wrong, distances):
         found = {}
         for training in modes:
-            model = _Guesser(distances, wrong, logits).train(training)
+            model = _Guesser(distances, wrong).train(training)
             shares = accuracy(model, symbols, distances)
             where = f" (model.training={training})"
             found |= {f"the share at {d}{where}": x for d, x in shares.items()}
@@ -544,14 +439,20 @@ QUALITY = (
         nth(0),
     ),
     Probe(
-        "the share of right answers at each distance, in any order",
-        "There are three distances; at the largest, one position has an answer. The "
-        "model is in evaluation mode.",
-        lambda g: _questions(g, 2, 9, 5, extra=(1, 1)),
+        "the share of right answers, of all positions that have one",
+        "There is one distance. The model is in evaluation mode.",
+        lambda g: _questions(g, whole(g, 2, 6)),
         _measured(False),
-        why="It is not the share of the positions from `distance` on at which the "
-        "largest logit in the distance's column is that of the symbol `distance` "
-        "positions earlier.",
+        why="The positions that have an answer are those from `distance` on, and the "
+        "right symbol stood `distance` positions earlier.",
+    ),
+    Probe(
+        "several distances, in any order",
+        "There are three distances; at the largest, one position has an answer.",
+        lambda g: _questions(g, 2, 9, 5, more=(1, 1)),
+        _measured(False),
+        why="For one distance it is right. Each has its own column of logits, in the "
+        "order of `distances`, and its own first position.",
     ),
     Probe(
         "evaluation mode, and the mode afterwards is the mode before",
@@ -568,10 +469,9 @@ UNCOUNTED += ("torch.sparse*", ".to_sparse", ".tolist")
 READ = {  # in the chapter, by the names of the tasks
     "mask": "local-sliding-window-attention",
     "local": "computing-only-the-band",
-    "pattern": "sparse-patterns-strides-global-tokens-random-links",
     "sparse": "sparse-patterns-strides-global-tokens-random-links",
     "costs": "a-window-made-by-a-mask-saves-nothing",
-    "timing": "the-crossover-with-fused-full-attention",
+    "crossover": "the-crossover-with-fused-full-attention",
     "quality": "the-receptive-field-of-stacked-windows",
 }
 
@@ -582,19 +482,17 @@ def _task(name, title, points, answers, probes, forbidden=()):
     return Task(name, title, answers, points, probes, forbidden)
 
 
-TIMED, MEASURED = ("time_in_turns", "crossover"), ("reach", "accuracy_by_distance")
+MEASURED = ("reach", "accuracy_by_distance")
+BY_BLOCKS = ("sparse_attention", "seen_blocks")
 EXERCISE = Exercise(
     "5_efficient_attention",
     "Efficient attention",
     (
         _task("mask", "The mask of a window", 2, ("local_mask",), MASK),
         _task("local", "Local attention", 6, ("window_attention",), LOCAL, UNCOUNTED),
-        _task("pattern", "A sparse pattern", 1, ("seen_blocks",), SEEN),
-        _task(
-            "sparse", "Sparse attention", 4, ("sparse_attention",), SPARSE, UNCOUNTED
-        ),
-        _task("costs", "Memory by formula", 2, ("largest_tensor",), COSTS),
-        _task("timing", "A fair benchmark", 2, TIMED, TIMING),
+        _task("sparse", "Sparse attention", 5, BY_BLOCKS, SPARSE, UNCOUNTED),
+        _task("costs", "Memory by formula", 3, ("largest_tensor",), COSTS),
+        _task("crossover", "Where is it faster?", 1, ("crossover",), CROSSOVER),
         _task("quality", "What the window does to a model", 3, MEASURED, QUALITY),
     ),
     forbidden=(

@@ -22,56 +22,37 @@ def _counts(g, **offset):
     return {"queries": queries, "keys": keys, **offset}
 
 
-DISTANCES = (
-    Probe(
-        "each key's distance from each query, one row for each query",
-        "`offset` is left out.",
-        _counts,
-        why="The element in row i and column j is not j - i.",
-    ),
-    Probe(
-        "the first query stands at the key position `offset`",
-        "`offset` is given.",
-        lambda g: _counts(g, offset=whole(g, 200, 400)),
-        why="Without an offset it is right. Query i stands at i + offset.",
-    ),
-)
-
-
-# 4.2
-def _bucketed(g, sides=1, right=True, far=True):
+def _bucketed(g, far=True):
     """Draw distances, none of them on the edge between two buckets."""
-    buckets = (2, 3, 5, 8, 9)[whole(g, 0, 4)]  # of one side
+    buckets = (2, 3, 5, 8, 9)[whole(g, 0, 4)]
     edge = buckets // 2
     most = edge + whole(g, 9, 40)
     inner = torch.arange(edge + 1, most)
     shares = (buckets - edge) * (inner / edge).log() / math.log(most / edge)
     inner = inner[(shares - shares.round()).abs() > 1e-3].tolist()
     pool = 4 * [*range(edge), edge - 1]
-    pool += [edge, edge, *inner, most, most + 1, 3 * most, 100 * most]
-    distances = -torch.tensor(pool)[whole(g, 0, len(pool) - 1, 2, *sizes(g, 2))]
-    if right:
-        distances *= 2 * whole(g, 0, 1, *distances.shape) - 1
-        distances[0, 0, 0] = 0
-    else:
-        distances = distances.clamp(max=-1)
-    distances = distances if far else distances.clamp(min=1 - edge)
-    inputs = {"distances": distances, "num_buckets": sides * buckets}
-    return inputs | {"max_distance": most} | ({"causal": False} if sides == 2 else {})
+    pool += [edge, edge, *inner, most, most + 1, 3 * most, 100 * most] * far
+    distances = torch.tensor(pool)[whole(g, 0, len(pool) - 1, 2, *sizes(g, 2))]
+    distances *= 2 * whole(g, 0, 1, *distances.shape) - 1
+    return {"distances": distances, "num_buckets": buckets, "max_distance": most}
 
 
-BUCKETS = (
+DISTANCES = (
     Probe(
-        "clipped_rows: rows from 0 to twice the reach",
-        "`clipped_rows` is called with distances of either sign.",
-        lambda g: {"distances": whole(g, -5, 5, 3, 7), "reach": whole(g, 1, 6)},
-        nth(0),
-        why="The row is not the distance, limited on both sides, plus the reach.",
-        read=f"{PAGE}#shaw-a-learned-vector-for-each-distance",
+        "relative_distances: each key's distance from each query, a row for each query",
+        "`offset` is left out.",
+        _counts,
+        why="The element in row i and column j is not j - i.",
+    ),
+    Probe(
+        "relative_distances: the first query stands at the key position `offset`",
+        "`offset` is given.",
+        lambda g: _counts(g, offset=whole(g, 200, 400)),
+        why="Without an offset it is right. Query i stands at i + offset.",
     ),
     Probe(
         "buckets: near distances have a bucket each, keys to the right have bucket 0",
-        "The model is causal, and distances d into the past are less than e.",
+        "Distances d into the past are less than e.",
         lambda g: _bucketed(g, far=False),
         nth(1),
         why="The bucket is not d, or not 0 at positive distances.",
@@ -79,31 +60,16 @@ BUCKETS = (
     ),
     Probe(
         "buckets: far distances share buckets, up to the last one",
-        "The model is causal. Some distances are e and more, some beyond max_distance.",
+        "Some distances are e and more, some beyond max_distance.",
         _bucketed,
         nth(1),
         why="Where all d are less than e it is right.",
         read=T5,
     ),
-    Probe(
-        "buckets: with two sides, keys to the left share the lower half",
-        "`causal` is False, and no key is to the right.",
-        lambda g: _bucketed(g, sides=2, right=False),
-        nth(1),
-        why="n is num_buckets / 2 here, in e as well.",
-    ),
-    Probe(
-        "buckets: with two sides, keys to the right have the upper half",
-        "`causal` is False, and the distances have either sign; one is 0.",
-        lambda g: _bucketed(g, sides=2),
-        nth(1),
-        why="To the left it is right. To the right the row should be n + bucket(d); "
-        "distance 0 is in row 0.",
-    ),
 )
 
 
-# 4.3
+# 4.2
 def _table(g, near=False):
     """Draw a table, with distances that are all near, or with an offset."""
     heads, buckets = whole(g, 2, 4), whole(g, 5, 9)
@@ -168,7 +134,7 @@ TABLE = (
 )
 
 
-# 4.4
+# 4.3
 def _past_of_alibi(head_slopes, alibi, **counts):
     """Return the bias with zeros for the keys to the right of their query."""
     bias = alibi(*counts.values())
@@ -202,7 +168,7 @@ ALIBI = (
 )
 
 
-# 4.5
+# 4.4
 def _pairs(g, pairs):
     tokens = whole(g, 2, 5)
     inputs = {"x": numbers(g, tokens, 2 * pairs), "positions": whole(g, 0, 90, tokens)}
@@ -247,7 +213,7 @@ ROTARY = (
 )
 
 
-# 4.6
+# 4.5
 def _attention(g, scheme, *, equal=False, fewer=False, hidden=0.0):
     """Draw arguments of `attend`: with identity values if all are queries, too."""
     batch, heads = whole(g, 1, 3), 2 ** whole(g, 0, 2)
@@ -327,12 +293,9 @@ ATTENTION = (
 )
 
 
-# 4.7
-SYMBOLS, DIGITS = 19, 12  # of the stand-ins for models and texts in the checks
-
-
+# 4.6
 class ByPosition(nn.Module):
-    """A model whose loss follows from the position, and which notes what it reads.
+    """A model whose loss follows from the position alone.
 
     Symbol 0, which never occurs, has the logit slope * position + gain * level, all
     others 0. Training lowers the levels, the only parameter, one for each position.
@@ -342,22 +305,12 @@ class ByPosition(nn.Module):
         super().__init__()
         self.slope, self.gain = slope, gain
         self.levels = nn.Parameter(torch.zeros(80))
-        self.read = [], []  # in training and in tests: (numbers of texts, tokens)
 
     def forward(self, tokens):
-        """Return the logits, and note which texts were read, and in which mode."""
-        ids = (tokens[:, :DIGITS] * SYMBOLS ** torch.arange(DIGITS)).sum(-1)
-        self.read[0 if self.training else 1].append((ids.tolist(), tokens.shape[1]))
+        """Return the logits, (batch, tokens, 19)."""
         positions = torch.arange(tokens.shape[1])
         logit = self.slope * positions + self.gain * self.levels[positions]
-        return F.pad(logit[:, None], (0, SYMBOLS - 1)).repeat(len(tokens), 1, 1)
-
-
-def numbered_texts(batch, length, seed):
-    """Return texts that spell a number, their own for each seed and row."""
-    ids = seed * 2**20 + torch.arange(batch)
-    digits = ids[:, None] // 18 ** torch.arange(DIGITS) % 18
-    return 1 + digits[:, torch.arange(length) % DIGITS]
+        return F.pad(logit[:, None], (0, 18)).repeat(len(tokens), 1, 1)
 
 
 def _losses_and_gradient(losses, train_and_test, table, tokens):
@@ -374,29 +327,34 @@ def _experiment(g, gain=100.0, *, steps=(3, 6), default=False):
 
 
 def _run(train_and_test, slope, gain, **settings):
-    model = ByPosition(slope, gain)
-    return model, train_and_test(model, numbered_texts, *settings.values())
+    """Return what comes back, and with what the texts were drawn."""
+    drawn = []
+
+    def draw(batch, length, seed):
+        drawn.append((batch, length, seed))
+        return 1 + (torch.arange(batch * length) + seed).reshape(batch, length) % 18
+
+    return train_and_test(ByPosition(slope, gain), draw, *settings.values()), drawn
 
 
 def _tested(losses, train_and_test, **inputs):
-    found, lengths = _run(train_and_test, **inputs)[1], inputs["lengths"]
+    found, lengths = _run(train_and_test, **inputs)[0], inputs["lengths"]
     if not isinstance(found, dict) or set(found) != set(lengths):
         return found
     return {f"the loss at lengths[{i}]": found[n] for i, n in enumerate(lengths)}
 
 
-def _what_was_read(losses, train_and_test, **inputs):
-    """Count steps, tests and texts; a text may be read without its last token."""
-    (steps, tests), short = _run(train_and_test, **inputs)[0].read, inputs["trained"]
-    right = [len(ids) == 32 and short - n in (0, 1) for ids, n in steps]
-    read = [sum(len(i) for i, n in tests if m - n in (0, 1)) for m in inputs["lengths"]]
-    new, tested = (set().union(*(ids for ids, _ in part)) for part in (steps, tests))
+def _what_was_drawn(losses, train_and_test, **inputs):
+    _, drawn = _run(train_and_test, **inputs)
+    steps = [seed for *shape, seed in drawn if shape == [32, inputs["trained"]]]
+    tests = [(length, seed) for batch, length, seed in drawn if batch == 64]
     return {
-        "steps": len(steps),
-        "steps with 32 texts of `trained` tokens": sum(right),
-        "tests with 64 texts": read.count(64),
-        "different texts in training": len(new),
-        "texts in training and in a test": len(new & tested),
+        "batches of 32 texts of `trained` tokens": len(steps),
+        "different seeds of these": len(set(steps)),
+        "lengths of which 64 texts were drawn": sorted(length for length, _ in tests),
+        "seeds that these share with the others": len(
+            {seed for _, seed in tests} & set(steps)
+        ),
     }
 
 
@@ -426,14 +384,14 @@ LENGTHS = (
     ),
     Probe(
         "train_and_test: 32 new texts in each step, 64 new ones in each test",
-        "The steps, the tests and the texts that the model reads are counted.",
+        "The calls of `draw` are counted.",
         lambda g: _experiment(g, steps=(120, 129)),
-        _what_was_read,
+        _what_was_drawn,
     ),
 )
 
 
-# 4.8
+# 4.7
 def _last_logits(new_model, gains, tokens):
     """Return the logits of models whose parameters are set to the same numbers."""
     found = {}
@@ -531,17 +489,15 @@ COMPARISON = (
     ),
 )
 
-ROWS = ("clipped_rows", "buckets")
+BUCKETS = ("relative_distances", "buckets")
 SLOPES = ("head_slopes", "alibi")
 TRAINING = ("next_token_losses", "train_and_test")
 MODELS = ("new_model", "gains")
-MATRIX = ("relative_distances",)
 EXERCISE = Exercise(
     "4_relative_positions",
     "Relative positions",
     (
-        Task("distances", "The matrix of distances", MATRIX, 1, DISTANCES),
-        Task("buckets", "Distances that share a row", ROWS, 2, BUCKETS),
+        Task("distances", "Distances that share a bucket", BUCKETS, 3, DISTANCES),
         Task("table", "A learned table of distances", ("LearnedBias",), 2, TABLE),
         Task("alibi", "ALiBi: a slope for each head", SLOPES, 2, ALIBI),
         Task("rotary", "Rotary positions (RoPE)", ("rotate",), 3, ROTARY),

@@ -53,7 +53,7 @@ def calls(monkeypatch):
 
 
 ANSWERS = {
-    "weights": "def attention_weights(scores):\n    return '{weights}'",
+    "scores": "def attention_scores(query, key):\n    return '{scores}'",
     "attention": "def attention(query, key, value):\n    return '{attention}'",
 }
 
@@ -62,10 +62,10 @@ ANSWERS = {
 def notebook():
     """Return a function that writes a notebook of exercise 1 with given answers."""
 
-    def write(path, weights="right", attention="wrong", metadata=None, extra=""):
+    def write(path, scores="right", attention="wrong", metadata=None, extra=""):
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        words = {"weights": weights, "attention": attention}
+        words = {"scores": scores, "attention": attention}
         cells = [text.format(**words) for text in ANSWERS.values()]
         cells += [extra] if extra else []
         made = new_notebook(cells=[new_code_cell(text) for text in cells])

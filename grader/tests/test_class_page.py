@@ -15,7 +15,7 @@ from attncourse_grader.records.similarity import fingerprints, similar_pairs
 
 FIRST = "1_attention_from_scratch"
 ANSWER = """
-def attention_weights(scores, mask=None):
+def attention_scores(scores, mask=None):
     '''Return weights.'''
     total = []
     for row in scores:
@@ -28,7 +28,7 @@ def attention_weights(scores, mask=None):
     return total
 """
 RENAMED = """
-def attention_weights(s, m=None):
+def attention_scores(s, m=None):
     # all my own work
     result = []
     for line in s:
@@ -42,7 +42,7 @@ def attention_weights(s, m=None):
     return result
 """
 OTHER = """
-def attention_weights(scores, mask=None):
+def attention_scores(scores, mask=None):
     import torch
     scores = torch.as_tensor(scores)
     if mask is not None:
@@ -73,12 +73,12 @@ def test_a_renamed_copy_is_found_and_an_answer_of_ones_own_is_not(runs):
     answers = {"ada": runs(ANSWER), "bob": runs(RENAMED), "eve": runs(OTHER)}
     (pair,) = similar_pairs(answers)
     assert (pair.one, pair.other, pair.similarity) == ("ada", "bob", 1)
-    assert pair.tasks == ("weights",)
+    assert pair.tasks == ("scores",)
 
 
 def test_what_the_reference_has_or_all_have_says_nothing(runs):
     reference = statements_of(ANSWER, 1)
-    assert runs(RENAMED, reference=reference) == {"weights": []}
+    assert runs(RENAMED, reference=reference) == {"scores": []}
     many = {f"s{k}": runs(ANSWER) for k in range(60)}
     assert similar_pairs(many) == []
 
@@ -127,15 +127,15 @@ def test_the_page_tells_distribution_tasks_mistakes_and_similarity(
 ):
     notebook(tmp_path / "in" / "ada.ipynb", attention="wrong", extra=ANSWER)
     notebook(tmp_path / "in" / "bob.ipynb", attention="wrong", extra=RENAMED)
-    notebook(tmp_path / "in" / "eve.ipynb", weights="no", attention="no", extra=OTHER)
+    notebook(tmp_path / "in" / "eve.ipynb", scores="no", attention="no", extra=OTHER)
     (tmp_path / "in" / "joan.ipynb").write_text("{")
     text = page()
     assert "3 graded; on average 1.3 of 20 points, median 2." in text
     assert "0 to 2 points: 1; 2 to 4 points: 2" in text
-    row = re.search(r"<tr><td>1.2</td>.*?</tr>", text, re.DOTALL)[0]
+    row = re.search(r"<tr><td>1.1</td>.*?</tr>", text, re.DOTALL)[0]
     assert "67%" in row
     mistakes = re.search(r"Where answers fail first.*?</table>", text, re.DOTALL)[0]
-    assert '<td class="n">3</td><td>1.3</td><td>the weights are the softmax' in mistakes
+    assert '<td class="n">3</td><td>1.2</td><td>the weights are the softmax' in mistakes
     assert "ada and bob share 100% of what few others have" in text
     assert "joan.ipynb" in text
 
@@ -143,8 +143,8 @@ def test_the_page_tells_distribution_tasks_mistakes_and_similarity(
 def test_nothing_that_students_write_is_obeyed_by_a_browser(tmp_path, notebook, page):
     rude = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     name = "<img src=x onerror=alert(1)>"
-    notebook(tmp_path / "in" / name / "x.ipynb", weights=rude)
-    notebook(tmp_path / "in" / "\x1b[31mbob\x07" / "x.ipynb", weights=rude + "2")
+    notebook(tmp_path / "in" / name / "x.ipynb", scores=rude)
+    notebook(tmp_path / "in" / "\x1b[31mbob\x07" / "x.ipynb", scores=rude + "2")
     pages = [page()]
     folder = tmp_path / "grades" / "feedback"
     pages += [path.read_text() for path in folder.glob("*.html")]

@@ -110,7 +110,7 @@ def test_an_unforeseen_fault_is_a_sentence(tmp_path, notebook, grade, monkeypatc
 
 def test_a_fault_of_the_grader_costs_one_file(tmp_path, notebook, grade, monkeypatch):
     for name in ("ada", "grace"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", weights=name)
+        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
     from attncourse_grader.grade import grading
 
     works = grading.grade_file

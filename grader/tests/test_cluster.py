@@ -129,7 +129,7 @@ def test_two_lost_workers_lose_nothing(
 ):
     monkeypatch.setattr(scheduler.scheduler, "allowed_failures", 3)
     for place in range(12):
-        notebook(tmp_path / "in" / f"s{place:02}.ipynb", weights=str(place))
+        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
     killed = []
 
     def kill_two():
@@ -149,7 +149,7 @@ def test_a_notebook_that_ends_workers_costs_itself_only(
     tmp_path, notebook, course, capsys
 ):
     for name in ("ada", "grace", "mallory"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", weights=name)
+        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
     status = grade_course([tmp_path / "in"], course, grade=grader(deadly="mallory"))
     assert status == 1
     assert students_in(course.out) == {"ada": 7, "grace": 7}
@@ -164,7 +164,7 @@ def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
 ):
     monkeypatch.setattr(cluster, "PATIENCE", 3)
     for place in range(6):
-        notebook(tmp_path / "in" / f"s{place}.ipynb", weights=str(place))
+        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=str(place))
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
     ) as local:

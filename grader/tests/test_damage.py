@@ -57,7 +57,7 @@ def test_killed_at_many_moments_every_grade_is_there_once_and_right(
     for place in range(12):
         scores = "right" if place % 2 else "wrong"
         notebook(
-            tmp_path / "in" / f"s{place:02}.ipynb", weights=scores, extra=f"#{place}"
+            tmp_path / "in" / f"s{place:02}.ipynb", scores=scores, extra=f"#{place}"
         )
     out = tmp_path / "grades"
     places = [tmp_path / "in", solutions, out, os.path.dirname(__file__)]

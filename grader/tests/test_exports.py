@@ -63,7 +63,7 @@ def test_the_table_of_tasks_has_their_points(tmp_path, notebook, grades):
     notebook(tmp_path / "in" / "ada.ipynb")
     head, row = grades("tasks.csv")
     found = dict(zip(head, row, strict=True))
-    assert (found["points"], found["1.2"], found["1.3"]) == ("2", "2", "0")
+    assert (found["points"], found["1.1"], found["1.2"]) == ("2", "2", "0")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def filled(tmp_path, name):
 def as_moodle(tmp_path, notebook, *names):
     for place, name in enumerate(names):
         folder = tmp_path / "in" / f"{name}_assignsubmission_file"
-        notebook(folder / "x.ipynb", attention=f"right{place}", weights="right")
+        notebook(folder / "x.ipynb", attention=f"right{place}", scores="right")
 
 
 @pytest.mark.parametrize(("name", "box"), [("en", 1), ("de", 1), ("fr", 0)])
@@ -244,8 +244,8 @@ def test_a_name_in_canvas_that_looks_like_a_number_is_a_question(
 ):
     # Mallory has changed her name to "hoppergrace_13_1".
     notebook(tmp_path / "in" / "hoppergrace_13_1_66_900_x.ipynb")
-    notebook(tmp_path / "in" / "mallory_13_901_x.ipynb", weights="no")
-    notebook(tmp_path / "in" / "lovelaceada_66_902_x.ipynb", weights="nor")
+    notebook(tmp_path / "in" / "mallory_13_901_x.ipynb", scores="no")
+    notebook(tmp_path / "in" / "lovelaceada_66_902_x.ipynb", scores="nor")
     status, said = course("grade", "--students", PLATFORMS / "canvas.csv")
     assert (status, said.count("It is not graded")) == (1, 2)
     assert "the number is that of Grace Hopper, the name 'mallory'" in said

@@ -20,6 +20,7 @@ from attncourse_grader import cache
 from attncourse_grader.grade import grading
 from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.student import ProcessEnded, Student
+from grader.tests.defining import ATTENTION
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT = "def attention_scores(q, k):\n    return q @ k.mT / k.shape[-1] ** 0.5"
@@ -28,7 +29,7 @@ COMPARE = "attncourse_grader.grade.comparing.compare"
 
 def compare(answers, checked=("scores",), limits=(20, 20)):
     """Return what nbval says of answers to exercise 1, by task."""
-    answers = {task: answers.get(task, "") for task in ("scores", "weights", "masks")}
+    answers = {task: answers.get(task, "") for task in ("scores", "attention", "masks")}
     solutions, name = str(ROOT / "solutions"), "1_attention_from_scratch"
     arguments = (solutions, name, answers, list(checked), "word", 100, limits)
     return forking.call(COMPARE, *arguments, seconds=600)
@@ -45,7 +46,7 @@ def test_what_is_right_passes_and_what_is_wrong_comes_with_its_values():
 
 
 def test_errors_of_cells_and_of_calls_are_told_apart():
-    found = compare({"scores": "1 / 0", "weights": "def attention_weights(s): 1 / 0"})
+    found = compare({"scores": "1 / 0", "attention": "def attention(q, k, v): 1 / 0"})
     assert found["scores"]["error"] == "ZeroDivisionError: division by zero"
     found = compare({"scores": "def attention_scores(q, k): 1 / 0"})
     assert found["scores"]["error"] == ""
@@ -70,11 +71,10 @@ def test_a_process_that_does_not_read_is_given_up_in_time():
 
 
 def test_after_an_end_of_the_process_the_next_task_finds_all_that_it_needs():
-    weights = "def attention_weights(scores): return scores.softmax(-1)"
     ends = "import os\ndef attention_scores(q, k): os._exit(1)"
-    found = compare({"scores": ends, "weights": weights}, ["scores", "weights"])
+    found = compare({"scores": ends, "attention": ATTENTION}, ["scores", "attention"])
     assert found["scores"]["failing"][:3] == [0, 1, 2]
-    assert found["weights"]["passed"]
+    assert found["attention"]["passed"]
 
 
 def test_a_broken_solution_is_not_put_down_to_the_answers(tmp_path):

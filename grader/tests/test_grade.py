@@ -21,6 +21,7 @@ from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.workers import fault_of_solution
+from grader.tests.defining import ATTENTION
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
@@ -50,9 +51,7 @@ def test_a_solution_gets_all_points(name):
 
 @pytest.mark.parametrize("secret", ["one", "another"])
 def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in, secret):
-    path = hand_in(
-        RIGHT, "def attention_weights(scores):\n    return scores.softmax(-2)"
-    )
+    path = hand_in(RIGHT, ATTENTION.replace(", -1)", ", -2)"))
     first, second = (record_of(graded(path, secret=secret)) for _ in range(2))
     assert first == second
     assert first["tasks"][0]["points"] == first["tasks"][0]["of"]
@@ -87,8 +86,7 @@ def test_what_an_answer_prints_and_draws_costs_nothing(hand_in):
 )
 def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
     bad = f"def attention_scores(query, key):\n    {body}"
-    good = "def attention_weights(scores):\n    return scores.softmax(-1)"
-    grade = graded(hand_in(bad, good))
+    grade = graded(hand_in(bad, ATTENTION))
     assert scores_of(grade).points == 0
     verdict = scores_of(grade).verdicts[0]
     assert verdict.kind == kind
@@ -103,8 +101,7 @@ def test_an_endless_loop_is_ended(hand_in, monkeypatch):
         "            while True:\n                print('x' * 100)\n"
         "        except BaseException:\n            pass"
     )
-    good = "def attention_weights(scores):\n    return scores.softmax(-1)"
-    grade = graded(hand_in(loop, good))
+    grade = graded(hand_in(loop, ATTENTION))
     assert scores_of(grade).verdicts[0].kind == "did not finish"
     assert grade.tasks[1].points == grade.tasks[1].task.points
 
@@ -149,9 +146,8 @@ def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one():
 def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in):
     broken = "def attention_scores(query, key):\n    return query"
     uses = (
-        "import torch\ndef attention_weights(scores):\n    return scores.softmax(-1)\n"
-        "def attention(query, key, value, dropout=0.0):\n"
-        "    weights = attention_weights(attention_scores(query, key))\n"
+        "import torch\ndef attention(query, key, value, dropout=0.0):\n"
+        "    weights = attention_scores(query, key).softmax(-1)\n"
         "    return torch.dropout(weights, dropout, True) @ value, weights"
     )
     tasks = {t.task.name: t for t in graded(hand_in(broken, uses)).tasks}
@@ -181,14 +177,15 @@ def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_i
     spy = (
         "import inspect, torch\nTEXT = []\n"
         "def attention(query, key, value, dropout=0.0):\n"
-        "    raise ValueError(attention_weights.__doc__)"
+        "    raise ValueError(attention_scores.__doc__)"
     )
-    first = "def attention_scores(query, key): 1 / 0"
-    weights = "def attention_weights(scores):\n    'of the student'\n    return scores"
-    grade = graded(hand_in(first, weights, spy))
-    _, weights, attention, *_ = record_of(grade)["tasks"]
-    assert "of the student" in str(weights) + str(attention)
-    assert "softmax" not in str([check["feedback"] for check in attention["checks"]])
+    first = "def attention_scores(query, key):\n    'of the student'\n    return key"
+    grade = graded(hand_in(first, spy))
+    _, attention, *_ = record_of(grade)["tasks"]
+    assert "of the student" in str(attention)
+    assert "scaled score" not in str(
+        [check["feedback"] for check in attention["checks"]]
+    )
 
 
 def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, capfd):
@@ -200,7 +197,7 @@ def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, ca
     status = main(["grade", *files, "--solutions", str(SOLUTIONS), "--out", str(out)])
     assert status == 1
     printed, progress = capfd.readouterr()
-    assert "Ada Lovelace, exercise 1: attention from scratch: 1 of 20" in printed
+    assert "Ada Lovelace, exercise 1: attention from scratch: 2 of 20" in printed
     assert "cannot be read as a notebook" in progress
     assert "Traceback" not in printed + progress
     rows = list(csv.DictReader((out / "grades.csv").read_text().splitlines()))

@@ -30,12 +30,12 @@ def standing(tmp_path, student="ada"):
 
 def test_a_second_run_grades_only_what_changed(tmp_path, notebook, grade, calls):
     notebook(tmp_path / "in" / "ada.ipynb")
-    notebook(tmp_path / "in" / "grace.ipynb", weights="wrong")
+    notebook(tmp_path / "in" / "grace.ipynb", scores="wrong")
     assert grade() == 0
     assert len(calls) == 2
     assert grade() == 0
     assert len(calls) == 0
-    notebook(tmp_path / "in" / "grace.ipynb", weights="right now")
+    notebook(tmp_path / "in" / "grace.ipynb", scores="right now")
     assert grade() == 0
     assert [path.name for path, _ in calls] == ["grace.ipynb"]
     assert standing(tmp_path, "grace").points == 2
@@ -44,9 +44,9 @@ def test_a_second_run_grades_only_what_changed(tmp_path, notebook, grade, calls)
 
 
 def test_what_was_graded_before_stays_in_the_history(tmp_path, notebook, grade, capsys):
-    notebook(tmp_path / "in" / "ada.ipynb", weights="wrong")
+    notebook(tmp_path / "in" / "ada.ipynb", scores="wrong")
     grade()
-    notebook(tmp_path / "in" / "ada.ipynb", weights="right")
+    notebook(tmp_path / "in" / "ada.ipynb", scores="right")
     grade()
     capsys.readouterr()
     assert main(["history", "ADA", "--grades", str(tmp_path / "grades")]) == 0
@@ -87,21 +87,21 @@ def test_the_same_file_of_two_students_is_graded_once_and_counts_twice(
 def test_of_several_files_without_a_time_the_one_with_most_points_counts(
     tmp_path, notebook, grade, capsys
 ):
-    new = notebook(tmp_path / "in" / "ada" / "a.ipynb", weights="wrong")
-    old = notebook(tmp_path / "in" / "ada" / "b.ipynb", weights="right")
+    new = notebook(tmp_path / "in" / "ada" / "a.ipynb", scores="wrong")
+    old = notebook(tmp_path / "in" / "ada" / "b.ipynb", scores="right")
     os.utime(old, (1e9, 1e9))
     assert grade() == 0
     assert f"ada, {FIRST}: 2 files. in/ada/b.ipynb counts" in capsys.readouterr().err
     assert standing(tmp_path).points == 2
     old.unlink()
-    notebook(new, weights="else")
+    notebook(new, scores="else")
     grade()
     assert standing(tmp_path).points == 0  # what was handed in since
 
 
 def test_of_several_files_of_canvas_the_last_one_counts(tmp_path, notebook, grade):
-    notebook(tmp_path / "in" / "ada_7_1000_x.ipynb", weights="right")
-    notebook(tmp_path / "in" / "ada_7_999_x.ipynb", weights="right", attention="right")
+    notebook(tmp_path / "in" / "ada_7_1000_x.ipynb", scores="right")
+    notebook(tmp_path / "in" / "ada_7_999_x.ipynb", scores="right", attention="right")
     grade()
     assert standing(tmp_path).points == 2
 
@@ -252,7 +252,7 @@ def test_a_mark_of_canvas_costs_the_least(tmp_path, notebook, grade, capsys):
 def test_a_run_is_undone_and_comes_back(tmp_path, notebook, grade, came, capsys):
     path = notebook(tmp_path / "in" / "ada.ipynb", attention="right")
     grade("--penalty", "50%", "--deadline", "2026-12-01")
-    notebook(path, weights="wrong")
+    notebook(path, scores="wrong")
     times = came("student,exercise,handed_in\nada,1,2026-12-02\n")
     grade(*times)
     assert standing(tmp_path).total == 0
@@ -275,7 +275,7 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(
     grade()
     fault = "attncourse_grader.batch.fault_of_solution"
     monkeypatch.setattr(fault, lambda *_: "the solution does not run")
-    notebook(tmp_path / "in" / "grace.ipynb", weights="else")
+    notebook(tmp_path / "in" / "grace.ipynb", scores="else")
     assert grade("--again") == 1
     assert "This is the instructor's notebook" in capsys.readouterr().err
     assert standing(tmp_path).points == 2
@@ -360,7 +360,7 @@ def test_unknown_students_are_named_and_the_rest_is_graded(
     tmp_path, notebook, grade, calls, capsys
 ):
     notebook(tmp_path / "in" / "Lovelace, Ada" / "x.ipynb")
-    notebook(tmp_path / "in" / "mallory.ipynb", weights="else")
+    notebook(tmp_path / "in" / "mallory.ipynb", scores="else")
     table = tmp_path / "class.csv"
     table.write_text("id,first_name,last_name,email,lms_user_id\nal1,Ada,Lovelace,,\n")
     assert grade("--students", str(table)) == 1
@@ -385,7 +385,7 @@ def test_two_runs_at_once_the_second_says_so(tmp_path, notebook, grade, capsys):
     )
     try:
         assert holder.stdout.readline() == "held\n"
-        notebook(tmp_path / "in" / "grace.ipynb", weights="else")
+        notebook(tmp_path / "in" / "grace.ipynb", scores="else")
         assert grade() == 1
         assert "another run is grading" in capsys.readouterr().err.lower()
     finally:
@@ -410,7 +410,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(
 ):
     for place in range(9):
         extra = f"NOISE = {os.urandom(3000).hex()!r}"
-        notebook(tmp_path / "in" / f"s{place}.ipynb", weights=f"{place}", extra=extra)
+        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=f"{place}", extra=extra)
     connect = sqlite3.connect
 
     def small(path, **options):
@@ -484,7 +484,7 @@ def test_an_interrupt_keeps_what_was_graded(
     tmp_path, notebook, grade, capsys, monkeypatch
 ):
     for name in ("ada", "grace", "joan"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", weights=name)
+        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
     import attncourse_grader.batch as batch
 
     keep, kept = batch._Run._keep, []
@@ -523,7 +523,7 @@ sys.exit(grade_course([Path(sys.argv[1])], course, grade=slow))
 
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, notebook, solutions):
     for place in range(12):
-        notebook(tmp_path / "in" / f"s{place:02}.ipynb", weights=str(place))
+        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
     out = tmp_path / "grades"
     command = [sys.executable, "-c", SLOW, str(tmp_path / "in"), str(solutions)]
     run = subprocess.Popen([*command, str(out)], stdout=subprocess.PIPE, text=True)
@@ -562,7 +562,7 @@ def test_json_beside_the_page_says_what_counts(tmp_path, notebook, grade):
 def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
     names = ["a b", "a_b", "A_B", "a?b"]
     for place, name in enumerate(names):
-        notebook(tmp_path / "in" / name / "x.ipynb", weights=f"right {place}")
+        notebook(tmp_path / "in" / name / "x.ipynb", scores=f"right {place}")
     assert grade() == 0
     pages = list((tmp_path / "grades" / "feedback").glob("*.html"))
     assert len({page.name.lower() for page in pages}) == 4
@@ -572,7 +572,7 @@ def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
 
 def test_the_time_of_a_run_is_not_spent_on_what_is_known(tmp_path, notebook, grade):
     for place in range(100):
-        notebook(tmp_path / "in" / f"s{place}.ipynb", weights=f"right {place}")
+        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=f"right {place}")
     grade()
     start = time.process_time()
     grade()

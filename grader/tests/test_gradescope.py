@@ -67,7 +67,7 @@ def test_tasks_are_tests_and_the_time_is_that_of_handing_in(unpacked, notebook):
     gradescope.main(str(unpacked))
     found = json.loads((unpacked / "results" / "results.json").read_text())
     scores = {test["number"]: test["score"] for test in found["tests"]}
-    assert (scores["1.1"], scores["1.2"], scores["1.3"]) == (0, 2, 2)
+    assert (scores["1.1"], scores["1.2"], scores["1.3"]) == (2, 2, 0)
     assert found["score"] == 2  # 4 points, of which a day costs 2 of 20
     assert "2 hours after the deadline: 2 points less" in found["output"]
     assert "Task 1.1: Scores" in found["tests"][0]["output"]

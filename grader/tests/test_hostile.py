@@ -26,8 +26,7 @@ from grader.tests.defining import SOLUTIONS, define
 # Whatever the rule about forbidden names would refuse is run: isolation is tested.
 pytestmark = pytest.mark.usefixtures("forker", "no_rule")
 EXERCISE = exercise_of("1_attention_from_scratch")
-TASKS = ["scores", "weights", "attention", "masks", "masked", "gradient"]
-HONEST = "weights"
+TASKS = ["scores", "attention", "masks", "masked", "gradient"]
 LONGEST = 300  # seconds for a notebook, where many others use the processors
 
 

@@ -18,7 +18,14 @@ from grader.tests.defining import SOLUTIONS, define
 
 pytestmark = pytest.mark.usefixtures("forker")
 FIRST = "1_attention_from_scratch"
-HONEST = "def attention_weights(scores):\n    return torch.softmax(scores, -1)"
+HONEST = """
+def causal_mask(tokens):
+    return torch.ones(tokens, tokens).tril().bool()
+def padding_mask(ids, pad=0):
+    return (ids != pad)[:, None, None]
+def decoder_mask(ids, pad=0):
+    return padding_mask(ids, pad) & causal_mask(ids.shape[1])
+"""
 RIGHT = """
 def attention(query, key, value, dropout=0.0):
     weights = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -1)
@@ -170,7 +177,7 @@ def test_a_forged_reply_gains_nothing_and_costs_nobody_else(grade, no_rule):
     cells = [define(name, body) for name, body in WAYS.items()]
     tasks = grade("import torch", HONEST, *cells)
     assert [tasks[name].points for name in WAYS] == [0] * len(WAYS)
-    assert tasks["weights"].points == tasks["weights"].task.points
+    assert tasks["masks"].points == tasks["masks"].task.points
 
 
 # Ways to a function that is forbidden, which no source need show.
@@ -282,11 +289,11 @@ def attention_gradients(query, key, value, upstream):
     softmax_gradient(query, query)
     return query, key, value
 """
-    tasks = grade(code, HONEST, "import torch.nn.functional as F", RIGHT)
+    tasks = grade(code, "import torch.nn.functional as F", RIGHT)
     own = [v for v in tasks["gradient"].verdicts if "softmax" in v.probe.claim]
     assert own and all(v.holds for v in own), [v.sentences for v in own]
-    for name in ("weights", "attention"):  # whose probes take gradients
-        assert tasks[name].points == tasks[name].task.points
+    attention = tasks["attention"]  # whose probes take gradients
+    assert attention.points == attention.task.points
 
 
 FULL = """

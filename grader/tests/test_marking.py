@@ -34,7 +34,7 @@ def own_solutions(tmp_path, solutions):
     path = folder / f"{FIRST}.ipynb"
     made = nbformat.read(path, 4)
     for cell in made.cells:
-        if cell.metadata.get("attncourse", {}).get("answer") == "weights":
+        if cell.metadata.get("attncourse", {}).get("answer") == "scores":
             cell.metadata["attncourse"]["manual"] = 2
     made.cells.append(new_markdown_cell(MODEL, metadata={"attncourse": WHY}))
     nbformat.write(made, path)
@@ -43,8 +43,8 @@ def own_solutions(tmp_path, solutions):
 
 @pytest.fixture
 def hand_in(tmp_path):
-    def write(name, text, weights="right"):
-        code = f"def attention_weights(scores):\n    return '{weights}'"
+    def write(name, text, scores="right"):
+        code = f"def attention_scores(query, key):\n    return '{scores}'"
         mark = {"attncourse": {"answer": "why", "kind": "text"}}
         cells = [new_code_cell(code), new_markdown_cell(text, metadata=mark)]
         path = tmp_path / "in" / f"{name}.ipynb"
@@ -100,7 +100,7 @@ def test_marks_count_and_stay_as_long_as_the_answer_does(
     tmp_path, hand_in, grade, serve, capsys
 ):
     hand_in("ada", RUDE)
-    hand_in("bob", "Write here.", weights="wrong")  # nothing was written
+    hand_in("bob", "Write here.", scores="wrong")  # nothing was written
     found = grade()
     assert (found["ada"].total, found["ada"].of, found["ada"].waiting) == (2, 26, 2)
     assert (found["bob"].total, found["bob"].waiting) == (0, 1)
@@ -184,9 +184,7 @@ def test_what_is_handed_out_has_no_model_answer(tmp_path, own_solutions):
     assert (last.source, last.metadata["attncourse"]) == ("Write here.", WHY)
     made = assignment_from(read_notebook(own_solutions / f"{FIRST}.ipynb"), FIRST)
     marks = {m["grade_id"]: m for c in made.cells if (m := c.metadata.get("nbgrader"))}
-    assert [
-        marks[f"answer-{n}"].get("points") for n in ("why", "weights", "scores")
-    ] == [
+    assert [marks[f"answer-{n}"].get("points") for n in ("why", "scores", "masks")] == [
         4,
         2,
         None,
@@ -205,7 +203,7 @@ def by_keyboard(address, playwright):
             page.on("pageerror", lambda error: faults.append(error))
             page.on("dialog", lambda dialog: faults.append(dialog))
             page.goto(address)
-            page.select_option("#task", label="1.9: Why divide?")
+            page.select_option("#task", label="1.8: Why divide?")
             assert page.inner_text("#answer") == f"{RUDE} ada"
             page.focus("#points")
             for key in ("3", ".", "5", "Tab", "o", "k", "Enter"):

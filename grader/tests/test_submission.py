@@ -102,10 +102,10 @@ def test_one_cell_with_everything_in_it_is_taken_apart(hand_in):
 
 def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines(hand_in):
     broken = "def attention_scores(query, key)\n    return query"
-    submission = read_submission(hand_in(broken, "def attention_weights(s): return s"))
+    submission = read_submission(hand_in(broken, "def causal_mask(n): return n"))
     assert set(submission.broken) == {"scores"}
     assert "line 1" in submission.broken["scores"].error
-    assert source_of(submission, "weights")
+    assert source_of(submission, "masks")
 
 
 def test_a_broken_cell_of_no_task_is_left_out_and_said(hand_in):
@@ -117,7 +117,7 @@ def test_a_broken_cell_of_no_task_is_left_out_and_said(hand_in):
 def test_a_renamed_answer_is_recognised_by_its_cell(hand_in):
     cell = new_code_cell("def my_scores(q, k): return q")
     cell.metadata["attncourse"] = {"answer": "scores"}
-    submission = read_submission(hand_in(cell, "def attention_weights(s): return s"))
+    submission = read_submission(hand_in(cell, "def causal_mask(n): return n"))
     assert submission.missing(FIRST.task("scores")) == ["attention_scores"]
     assert submission.renamed == {"scores": "my_scores"}
 

@@ -320,6 +320,11 @@ def test_a_slip_is_known_by_numbers_and_not_by_a_missing_gradient(value, named):
     assert known.slip("t", {0: {0: seen}}) == named
 
 
+def test_values_whose_names_depend_on_the_inputs_are_judged():
+    it = probe(call=lambda answer, x: {f"at {x.shape[0]}": answer(x), "same": 1.0})
+    assert "Wrong." in said(torch.exp, torch.sin, it)
+
+
 def test_differences_beyond_the_third_decimal_are_shown():
     it = probe(lambda g: {"x": numbers(g, 2, 3)})
     for line in judged(lambda x: x + 2e-4 * x.sign(), lambda x: x, it).example[-2:]:

@@ -73,28 +73,15 @@ def shown(axes):
 
     "colours" is where each element stands on the scale, from 0 to 1, "rows" and
     "columns" are labels, and "number in the title" that after "head", the first, or -1.
-    Raises ValueError without a picture by imshow, matshow, pcolormesh or pcolor.
+    Raises ValueError without a picture by imshow.
     """
-    if axes.images:
-        picture = axes.images[0]
-        data = np.asarray(picture.get_array(), dtype=float)
-        left, right, bottom, top = picture.get_extent()
-        if picture.origin == "upper":
-            bottom, top = top, bottom
-        edges_x = np.linspace(left, right, data.shape[1] + 1)
-        edges_y = np.linspace(bottom, top, data.shape[0] + 1)
-    elif axes.collections and hasattr(axes.collections[0], "get_coordinates"):
-        picture = axes.collections[0]
-        corners = picture.get_coordinates()
-        edges_x, edges_y = corners[0, :, 0], corners[:, 0, 1]
-        data = np.asarray(picture.get_array(), dtype=float)
-        data = data.reshape(len(edges_y) - 1, len(edges_x) - 1)
-    else:
-        raise ValueError("no picture in the axes; imshow and pcolormesh make one")
-    x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (edges_x, edges_y))
-    across = axes.transData.transform([(each, y[0]) for each in x])[:, 0]
-    down = -axes.transData.transform([(x[0], each) for each in y])[:, 1]
-    rows, columns = np.argsort(down), np.argsort(across)
+    if not axes.images:
+        raise ValueError("no picture in the axes; imshow makes one")
+    picture = axes.images[0]
+    data = np.asarray(picture.get_array(), dtype=float)
+    rows, columns = map(np.arange, data.shape)
+    rows = rows if axes.yaxis.get_inverted() else rows[::-1]
+    columns = columns[::-1] if axes.xaxis.get_inverted() else columns
     data = data[rows][:, columns]
     title = " ".join(axes.get_title(at) for at in ("left", "center", "right"))
     number = re.search(r"head\D{0,9}(\d+)", title, re.IGNORECASE)
@@ -102,19 +89,17 @@ def shown(axes):
     return {
         "data": torch.tensor(data),
         "colours": torch.tensor(np.ma.filled(picture.norm(data), np.nan)),
-        "rows": _labels(axes.get_shared_y_axes(), axes, "yaxis", y[rows]),
-        "columns": _labels(axes.get_shared_x_axes(), axes, "xaxis", x[columns]),
+        "rows": _labels(axes.get_shared_y_axes(), axes, "yaxis", rows),
+        "columns": _labels(axes.get_shared_x_axes(), axes, "xaxis", columns),
         "number in the title": int(number[1]) if number else -1,
     }
 
 
-def _labels(shared, axes, name, at):
+def _labels(shared, axes, name, places):
     """Return the labels of an axis, which others that share it may show."""
-    found = dict.fromkeys(range(len(at)), "-")
+    found = {}
     for each in shared.get_siblings(axes):
         for tick in getattr(each, name).get_major_ticks():
-            near = np.abs(at - tick.get_loc())
             text = tick.label1.get_text() or tick.label2.get_text()
-            if near.min() < 0.3 and text:
-                found[int(near.argmin())] = text
-    return " ".join(found.values())
+            found |= {round(tick.get_loc(), 2): text} if text else {}
+    return " ".join(found.get(place, "-") for place in places)

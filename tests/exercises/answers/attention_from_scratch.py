@@ -48,30 +48,32 @@ WRONG = {
             "should have the shape",
         ),
     },
-    "weights": {
-        "the axis counted from the front": (
-            "def attention_weights(scores):\n    return scores.softmax(1)",
-            "sums to 1 along axis 1, not along the last axis",
-        ),
-        "the mean subtracted": (
-            "def attention_weights(s):\n"
-            "    e = (s - s.mean(-1, keepdim=True)).exp()\n"
-            "    return e / e.sum(-1, keepdim=True)",
-            "not yet large scores",
-        ),
-    },
     "attention": {
         "PyTorch's own function under another name": (
             "sdpa = F.scaled_dot_product_attention\n"
             "def attention(q, k, v, dropout=0.0):\n"
-            "    return sdpa(q, k, v), attention_weights(attention_scores(q, k))",
+            "    return sdpa(q, k, v), attention_scores(q, k).softmax(-1)",
             "uses torch.nn.functional.scaled_dot_product_attention",
         ),
         "dropout with the probability of keeping": (
             "def attention(q, k, v, dropout=0.0):\n"
-            "    w = attention_weights(attention_scores(q, k))\n"
+            "    w = attention_scores(q, k).softmax(-1)\n"
             "    return F.dropout(w, 1 - dropout if dropout else 0.0) @ v, w",
             "not yet dropout sets single weights to 0",
+        ),
+        "the axis counted from the front": (
+            "def attention(q, k, v, dropout=0.0):\n"
+            "    w = attention_scores(q, k).softmax(1)\n"
+            "    return F.dropout(w, dropout) @ v, w",
+            "The softmax runs along the axis 1",
+        ),
+        "the mean subtracted": (
+            "def attention(q, k, v, dropout=0.0):\n"
+            "    s = attention_scores(q, k)\n"
+            "    e = (s - s.mean(-1, keepdim=True)).exp()\n"
+            "    w = e / e.sum(-1, keepdim=True)\n"
+            "    return F.dropout(w, dropout) @ v, w",
+            "not yet large scores",
         ),
     },
     "masks": {
@@ -106,7 +108,7 @@ WRONG = {
             "    s = attention_scores(q, k)\n"
             "    if mask is not None:\n        s = s + (1 - mask.float()) * -math.inf\n"
             "    w = torch.softmax(s, -1)\n    return w @ v, w",
-            "NaN",
+            "Infinity times 0 is NaN",
         ),
     },
     "multi_head": {
@@ -154,16 +156,11 @@ RIGHT = {
             "    return total * q.shape[-1] ** -0.5"
         ),
     },
-    "weights": {
-        "by log-sum-exp": (
-            "def attention_weights(s):\n"
-            "    return (s - s.logsumexp(-1, keepdim=True)).exp()"
-        ),
-    },
     "attention": {
-        "einsum, and a local variable called grad": (
+        "log-sum-exp, einsum, and a local variable called grad": (
             "def attention(a, b, c, rate=0.0):\n"
-            "    grad = attention_weights(attention_scores(a, b))\n"
+            "    s = attention_scores(a, b)\n"
+            "    grad = (s - s.logsumexp(-1, keepdim=True)).exp()\n"
             "    keep = (torch.rand_like(grad) >= rate) / (1 - rate)\n"
             "    return torch.einsum('...ij,...jd->...id', grad * keep, c), grad"
         ),
@@ -201,7 +198,7 @@ RIGHT = {
             "    jacobian = torch.diag_embed(w) - w[..., :, None] * w[..., None, :]\n"
             "    return (jacobian @ u[..., None])[..., 0]\n"
             "def attention_gradients(q, k, v, u):\n"
-            "    w = attention_weights(attention_scores(q, k))\n"
+            "    w = attention_scores(q, k).softmax(-1)\n"
             "    s = softmax_gradient(w, u @ v.mT) * q.shape[-1] ** -0.5\n"
             "    return s @ k, s.mT @ q, w.mT @ u"
         ),

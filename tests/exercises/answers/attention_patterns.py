@@ -31,10 +31,9 @@ def draw_heads(weights, queries, keys):
     columns = 2
     grid = plt.subplots(-(-len(weights) // columns), columns, squeeze=False{more})[1]
     for i, (w, ax) in enumerate(zip(weights, grid.flat)):
-        ax.pcolormesh(w, vmin=0, vmax=1, cmap="Greys")
+        ax.imshow(w, vmin=0, vmax=1, cmap="Greys"{how})
         ax.set_xticks([j + {shift} for j in range(len(keys))], keys)
         ax.set_yticks([j + {shift} for j in range(len(queries))], queries)
-        ax.invert_yaxis()
         ax.set_title({title}, loc="left")
     return list(grid.flat)[: len(weights)]
 """
@@ -58,20 +57,6 @@ def duplicate_token_score(w, t):
 
 def induction_score(w, t):
     return over_pairs(w, t, lambda ids, i, j: j >= 1 and ids[j - 1] == ids[i])
-"""
-
-BY_WORD = """
-def alignment_accuracy(weights, links):
-    right, words = torch.zeros(weights.shape[1]), 0
-    for w, pairs in zip(weights, links):
-        sources = {{}}
-        for s, t in pairs:
-            sources.setdefault(t, set()).add(s)
-        words += {words}
-        for t, known in sources.items():
-            for head in range(len(w)):
-                right[head] += {hit} in known
-    return right / words
 """
 
 COLUMNS = """
@@ -137,6 +122,12 @@ WRONG = {
             ),
             "not yet rows of padded queries are zero",
         ),
+        "layers joined along the batch": (
+            "def translator_weights(model, source, target, kind):\n"
+            "    weights = model(source, target, need_weights=True)[1][kind]\n"
+            "    return torch.cat(list(weights), dim=0)",
+            "The layers are joined along the batch",
+        ),
         "a list of layers": (
             "def translator_weights(model, source, target, kind):\n"
             "    return model(source, target, need_weights=True)[1][kind]",
@@ -157,11 +148,11 @@ WRONG = {
     },
     "pictures": {
         "labels at the edges of the cells": (
-            GRID.format(more="", shift=0, title='f"head {i}"'),
+            GRID.format(more="", shift=0.5, title='f"head {i}"', how=""),
             "not yet each row and column has its token",
         ),
         "letters for numbers": (
-            GRID.format(more="", shift=0.5, title='"head " + "ABCDE"[i]'),
+            GRID.format(more="", shift=0, title='"head " + "ABCDE"[i]', how=""),
             "The titles do not say which head it is.",
         ),
     },
@@ -173,16 +164,6 @@ WRONG = {
         "queries with some weight only": (
             LOOPS.format(keys="keys", count="bool(grad[:, i, keys].sum() > 0)"),
             "not yet `previous_token_score` is",
-        ),
-    },
-    "alignment": {
-        "a tensor in a set": (
-            BY_WORD.format(words="len(sources)", hit="w[head, t].argmax()"),
-            "so use int()",
-        ),
-        "each link counted": (
-            BY_WORD.format(words="len(pairs)", hit="int(w[head, t].argmax())"),
-            "by the number of target words that have one",
         ),
     },
     "ablation": {
@@ -227,14 +208,10 @@ WRONG = {
             ),
             "not yet `my_score`: more of the pattern gets a higher",
         ),
-        "the previous token": (
-            NEXT.format(key="max(i - 1, 0)", body=MEAN),
-            "not yet the pattern is another one",
-        ),
         "the best head gets 1": (
             NEXT.format(key="last", body=MEAN.replace("return", "score ="))
             + "    return score / score.max()",
-            "not yet `my_score`: the same score for a head",
+            "not yet `my_score`: the score of a head depends on its own weights",
         ),
         "the same for every head": (
             NEXT.format(key="last", body="return torch.full((weights.shape[1],), 0.5)"),
@@ -259,17 +236,12 @@ RIGHT = {
         "through the configuration": ATTENTIONS.format(what="out.attentions")
     },
     "pictures": {
-        "pcolormesh in a grid": GRID.format(more="", shift=0.5, title='f"Head {i}"'),
+        "in a grid": GRID.format(more="", shift=0, title='f"Head {i}"', how=""),
         "shared axes, and a number as the title": GRID.format(
-            more=", sharex=True", shift=0.5, title="str(i)"
+            more=", sharex=True", shift=0, title="str(i)", how=""
         ),
     },
     "scores": {"loops, and a local name `grad`": LOOPS.format(keys="keys", count=1)},
-    "alignment": {
-        "sets by word": BY_WORD.format(
-            words="len(sources)", hit="int(w[head, t].argmax())"
-        )
-    },
     "ablation": {
         "columns of the projection": COLUMNS.format(
             copy=".clone()", increase="without - float(loss_of(model, tokens))"

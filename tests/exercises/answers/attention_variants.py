@@ -104,13 +104,6 @@ def alignment_error(weights, lengths, gold):
         right |= {(n, *pair) for pair in gold[n]}
     return 1 - 2 * len(links & right) / (len(links) + len(right))
 """
-GINI = """
-def sharpness(weights):
-    n = weights.shape[1]
-    rank = torch.arange(1, n + 1, dtype=weights.dtype)
-    rows = (2 * rank - n - 1) @ weights.sort(dim=1).values.T
-    return float(rows.mean() / (n - 1))
-"""
 EXPERIMENT = """
 def experiment(variants, seeds, data, fit, measure):
     def run(make, seed):
@@ -151,21 +144,6 @@ WRONG = {
         "concat by splitting W": (
             _scores(concat=SPLIT),
             "Concat divides W into a part",
-        ),
-    },
-    "conversion": {
-        "transposed, then joined": (
-            "def concat_weight(w_query, w_key):\n"
-            "    return torch.cat([w_query.T, w_key.T]).contiguous()\n"
-            "def additive_weights(w, n):\n    return w[:, :n], w[:, n:]",
-            "with the axes 0 and 1 exchanged",
-        ),
-        "the middle for the width of the query": (
-            "def concat_weight(w_query, w_key):\n"
-            "    return torch.hstack((w_query, w_key))\n"
-            "def additive_weights(w, n):\n"
-            "    half = w.shape[1] // 2\n    return w[:, :half], w[:, half:]",
-            "additive_weights divides W in the middle",
         ),
     },
     "attend": {
@@ -224,19 +202,6 @@ WRONG = {
             "not yet the links of all sentences",
         ),
     },
-    "sharpness": {
-        "the largest weight, over that of four words": (
-            "def sharpness(w):\n"
-            "    return ((w.amax(1) - 0.25) / 0.75).clamp(0, 1).mean().item()",
-            "not yet all weight on one word gives 1, uniform rows give 0",
-        ),
-        "the weight of the first word counts": (
-            "def sharpness(w):\n    n = w.shape[1]\n"
-            "    scale = 1 + (1 - w[:, 0]) * w[:, 0] * (w[:, 0] - 1 / n)\n"
-            "    return (((w**2).sum(1) - 1 / n) / (1 - 1 / n) * scale).mean().item()",
-            "not yet the order of the words does not matter",
-        ),
-    },
     "experiment": {
         "models made before the seed": (
             EXPERIMENT.replace(
@@ -265,12 +230,6 @@ WRONG = {
 
 RIGHT = {
     "scores": {"loops, other names, a root beforehand": _scores()},
-    "conversion": {
-        "split and stacked": "def concat_weight(a, b):\n"
-        "    return torch.vstack((a.T, b.T)).T\n"
-        "def additive_weights(w, query_dim):\n"
-        "    return list(w.split([query_dim, w.shape[1] - query_dim], dim=1))",
-    },
     "attend": {
         "lowest number, einsum": _attention(
             "scores = self.score(states, memory)\n"
@@ -305,14 +264,6 @@ RIGHT = {
         "numbers of sentences in the sets": ALIGNMENT.replace(
             "{source}", "int(grad.argmax())"
         ),
-    },
-    "sharpness": {
-        "the sum of squares": "def sharpness(w):\n    least = 1 / w.shape[1]\n"
-        "    return (((w * w).sum(1) - least) / (1 - least)).mean().item()",
-        "the largest weight, row by row": "def sharpness(weights):\n"
-        "    n, rows = weights.shape[-1], weights.tolist()\n"
-        "    return sum((max(row) - 1 / n) / (1 - 1 / n) for row in rows) / len(rows)",
-        "Gini's coefficient": GINI,
     },
     "experiment": {
         "variants first, parameters by name": EXPERIMENT.replace(

@@ -12,6 +12,12 @@ def window_attention(q, k, v, window, causal=False):
     return {result}
 """
 BLOCKS = """
+def seen_blocks(i, n, w, s, g):
+    near = {{j for j in range(n) if abs(i - j) <= w}}
+    far = {{j for j in range(n) if s and (i - j) % s == 0}}
+    return near | far | set(range(n) if i < g else range(min(g, n)))
+
+
 def sparse_attention(q, k, v, block_size, window, stride, num_global):
     n, out = q.shape[-2], []
     for start in range(0, n, block_size):
@@ -28,17 +34,6 @@ def sparse_attention(q, k, v, block_size, window, stride, num_global):
 PADDED = """pad = (0, 0, 0, n - keys.shape[-2])
         hidden = torch.arange(n) >= keys.shape[-2]
         keys, values = F.pad(keys, pad), F.pad(values, pad)"""
-TIMES = """
-def time_in_turns(jobs, repeats=5, clock=time.process_time):
-    def run(job):
-        start = clock()
-        job()
-        return clock() - start
-
-    rounds = [[run(job) for job in jobs.values()] for _ in range({rounds})]
-    columns = zip(*rounds[1:])
-    return {{name: {middle} for name, column in zip(jobs, columns)}}
-"""
 CROSSOVER = """
 def crossover(lengths, ours, theirs):
     report = None
@@ -114,17 +109,13 @@ WRONG = {
             "neighbouring queries see almost the same keys",
         ),
     },
-    "pattern": {
-        "the stride counted from the edge of the window": (
-            "def seen_blocks(block, blocks, window, stride, num_global):\n"
-            "    def sees(d):\n"
-            "        return d <= window or stride and (d - window) % stride == 0\n"
-            "    return [j for j in range(blocks) if sees(abs(block - j))\n"
-            "            or min(block, j) < num_global]",
-            "The three rules".lower(),
-        ),
-    },
     "sparse": {
+        "the stride counted from the edge of the window": (
+            BLOCKS.format(more="", weights="scores.softmax(-1)").replace(
+                "(i - j) % s", "(abs(i - j) - w) % s"
+            ),
+            "not yet each block of queries sees the blocks of the pattern",
+        ),
         "all rows padded to the length of the global block's": (
             BLOCKS.format(
                 more=PADDED, weights="scores.masked_fill(hidden, -math.inf).softmax(-1)"
@@ -145,37 +136,20 @@ WRONG = {
         ),
     },
     "costs": {
-        "blocks that are not whole": (
-            "def largest_tensor(heads, tokens, width, window):\n"
-            "    output, scores = heads * tokens * width, heads * tokens * tokens\n"
-            "    blocks = tokens / window\n"
-            "    return {'naive': max(output, scores), 'fused, causal': output,\n"
-            "            'fused, masked': max(output, tokens * tokens), 'in blocks':\n"
-            "            2 * heads * blocks * window * max(window, width)}",
-            "as if it were not filled up",
-        ),
         "one window of keys": (
             "def largest_tensor(heads, tokens, width, window):\n"
             "    output, scores = heads * tokens * width, heads * tokens * tokens\n"
-            "    copied = heads * math.ceil(tokens / window + 1) * window * width\n"
+            "    copied = heads * tokens * width\n"
             "    return {'naive': max(output, scores), 'fused, causal': output,\n"
             "            'fused, masked': max(output, tokens * tokens), 'in blocks':\n"
             "            max(copied, 2 * heads * tokens * window)}",
-            "two windows of vectors",
+            "not yet in blocks",
         ),
     },
-    "timing": {
-        "the upper median": (
-            TIMES.format(
-                rounds="repeats + 1", middle="sorted(column)[len(column) // 2]"
-            )
-            + CROSSOVER,
-            "the larger of the two times in the middle",
-        ),
-        "the call to warm up is one of the repeats": (
-            TIMES.format(rounds="repeats", middle="statistics.median(column)")
-            + CROSSOVER,
-            "not yet",
+    "crossover": {
+        "equal times are faster": (
+            CROSSOVER.replace("a >= b", "a > b"),
+            "Equal times count as faster",
         ),
     },
     "quality": {
@@ -209,13 +183,6 @@ RIGHT = {
             )
         ),
     },
-    "pattern": {
-        "a set, and other names": "def seen_blocks(i, n, w, s, g):\n"
-        "    global_blocks = set(range(n) if i < g else range(min(g, n)))\n"
-        "    near = {j for j in range(n) if abs(i - j) <= w}\n"
-        "    far = {j for j in range(n) if s and (i - j) % s == 0}\n"
-        "    return global_blocks | near | far",
-    },
     "sparse": {
         "slices joined, softmax by hand": BLOCKS.format(
             more="", weights="scores.softmax(-1)"
@@ -228,12 +195,7 @@ RIGHT = {
         "            'fused, causal': h * n * d,\n"
         "            'in blocks': h * blocks * w * max(2 * w, 2 * d)}",
     },
-    "timing": {
-        "rounds as rows, a local name `report`": TIMES.format(
-            rounds="repeats + 1", middle="statistics.median(column)"
-        )
-        + CROSSOVER,
-    },
+    "crossover": {"from the longest, a local name `report`": CROSSOVER},
     "quality": {
         "one sequence and one position at a time": SHARES.format(
             before="model.eval()", first="d", after="model.train(was)"

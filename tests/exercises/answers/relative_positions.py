@@ -38,10 +38,10 @@ def next_token_losses(model, tokens):
 
 
 def train_and_test(model, draw, steps, lengths, trained=32):
-    {before}texts = draw(32 * steps, trained, 0).split(32)
+    {before}seeds = iter(range(steps))
     train(
         model,
-        lambda step: (texts[step],),
+        lambda step: (draw(32, trained, next(seeds)),),
         lambda model, tokens: next_token_losses(model, tokens){loss},
         steps=steps,
         learning_rate=5e-3,
@@ -60,7 +60,7 @@ def test(model, draw, lengths, trained):
 """
 
 
-def _experiment(before="", loss=".mean()", after="", seed="1"):
+def _experiment(before="", loss=".mean()", after="", seed="10**9"):
     changes = {"{before}": before, "{loss}": loss, "{after}": after, "{seed}": seed}
     text = EXPERIMENT
     for name, part in changes.items():
@@ -89,8 +89,11 @@ def _models(buckets="12", smallest="table.amin(0).tolist()"):
     return MODELS.replace("{buckets}", buckets).replace("{smallest}", smallest)
 
 
-CLIP = "def clipped_rows(x, c):\n    return torch.clip(x + c, 0, 2 * c)\n\n\n"
-LOOP = """
+DISTANCES = """
+def relative_distances(n, m, offset=0):
+    return torch.tensor([[j - i - offset for j in range(m)] for i in range(n)])
+
+
 def bucket(d, n, far):
     e = n // 2
     if d < e:
@@ -98,20 +101,16 @@ def bucket(d, n, far):
     return min(n - 1, e + int((n - e) * math.log(d / e) / math.log(far / e)))
 
 
-def buckets(distances, num_buckets, max_distance, causal=True):
-    n = num_buckets if causal else num_buckets // 2
+def buckets(distances, num_buckets, max_distance):
     rows = []
     for r in distances.flatten().tolist():
-        right = 0 if causal else n {upper}
-        row = bucket(-r, n, max_distance) if r <= 0 else right + {right}
-        rows.append(row)
+        rows.append(bucket(-r, num_buckets, max_distance) if r <= 0 else {right})
     return torch.tensor(rows).reshape(distances.shape)
 """
-RIGHT_SIDE = "(0 if causal else bucket(r, n, max_distance))"
 
 
-def _loop(upper="", right=RIGHT_SIDE):
-    return CLIP + LOOP.replace("{upper}", upper).replace("{right}", right)
+def _distances(right="0"):
+    return DISTANCES.replace("{right}", right)
 
 
 TABLE = """
@@ -129,28 +128,19 @@ class LearnedBias(nn.Module):
 WRONG = {
     "distances": {
         "eight bits": (
-            "def relative_distances(queries, keys, offset=0):\n"
-            "    i, j = torch.arange(queries), torch.arange(keys)\n"
-            "    return (j - i[:, None] - offset).to(torch.int8)",
-            "not yet the first query stands",
+            _distances().replace("range(n)])", "range(n)]).to(torch.int8)"),
+            "not yet relative_distances: the first query stands",
         ),
         "nothing returned": (
-            "def relative_distances(queries, keys, offset=0):\n"
-            "    torch.arange(keys) - torch.arange(queries)[:, None] - offset",
+            _distances().replace("    return torch.tensor([", "    torch.tensor(["),
             "Is a return missing?",
         ),
-    },
-    "buckets": {
-        "the upper half begins at distance 1": (
-            _loop(right="(0 if causal else bucket(r, n, max_distance) - 1)"),
-            "so it stays unused",
-        ),
         "the near half is rounded up": (
-            _loop().replace("e = n // 2", "e = (n + 1) // 2"),
+            _distances().replace("e = n // 2", "e = (n + 1) // 2"),
             "For an odd n, buckets rounds n/2 up",
         ),
         "keys to the right in the last bucket": (
-            _loop(right="(n - 1 if causal else bucket(r, n, max_distance))"),
+            _distances(right="num_buckets - 1"),
             "not yet buckets: near distances have a bucket each",
         ),
     },
@@ -234,7 +224,7 @@ WRONG = {
         ),
         "the texts of the training come again in the tests": (
             _experiment(seed="0"),
-            "expected texts in training and in a test",
+            "expected seeds that these share",
         ),
         "only the end of each text is learned": (
             _experiment(loss="[:, -4:].mean()"),
@@ -259,18 +249,9 @@ WRONG = {
 
 RIGHT = {
     "distances": {
-        "in a loop": (
-            "def relative_distances(n, m, offset=0):\n"
-            "    rows = [[j - i - offset for j in range(m)] for i in range(n)]\n"
-            "    return torch.tensor(rows)"
-        ),
-        "32 bits": (
-            "def relative_distances(n, m, offset=0):\n"
-            "    i = torch.arange(offset, offset + n, dtype=torch.int32)\n"
-            "    return torch.arange(m, dtype=torch.int32) - i.unsqueeze(1)"
-        ),
+        "in loops": _distances(),
+        "32 bits": _distances().replace("range(n)])", "range(n)]).int()"),
     },
-    "buckets": {"in a loop": _loop()},
     "table": {
         "an embedding": TABLE.replace(
             "{result}", "self.scale * self.rows(found).permute(2, 0, 1)"
@@ -305,6 +286,6 @@ RIGHT = {
         "einsum, and a local name grad": _attend(),
         "a large negative number for the hidden": _attend(hidden="-3e38"),
     },
-    "lengths": {"all texts drawn at once": _experiment()},
+    "lengths": {"seeds from an iterator": _experiment()},
     "comparison": {"in tensors": _models()},
 }
