@@ -63,13 +63,13 @@ from attncourse.viz import plot_attention, plot_heads, plot_mask
 from tests.pretend_gpu import pretend_gpu
 
 # No case names these: they take no tensors, are parts of what is called here, or load
-# onto the CPU; FlexAttention needs a GPU.
+# onto the CPU.
 NOT_HERE = """
-AddedPositions PretrainedTransformer band_rule check_attention_inputs check_bias
+AddedPositions PretrainedTransformer check_attention_inputs check_bias
 check_boolean check_device check_even_width check_floating check_ids check_mask
-check_same_tokens check_source choose flex_local_attention in_full in_our_names
+check_same_tokens check_source choose in_full in_our_names
 interpolated_frequencies join_heads load_checkpoint load_pretrained ntk_frequencies
-refuse_second_derivative run_layers sinusoidal_encoding split_heads suits_flex t5_edges
+refuse_second_derivative run_layers sinusoidal_encoding split_heads t5_edges
 with_causal offset_score previous_token_score first_token_score duplicate_token_score
 induction_score attention_entropy alibi_slopes rotary_frequencies SwiGLU GPTBlock
 shift_right TransformerLayer DecoderLayer

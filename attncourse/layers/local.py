@@ -10,7 +10,6 @@ from torch import Tensor
 from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
 from attncourse.layers.core import check_attention_inputs, check_same_tokens, in_full
-from attncourse.layers.flex import flex_local_attention, suits_flex
 
 # Scores are made in tiles of about this many numbers (8 MB in float32): enough that
 # calling PyTorch costs little beside them, and few beside a long sequence's outputs.
@@ -41,8 +40,7 @@ def local_attention(
     computed, so time and memory grow as n · window, forward and backward.
 
     On a CPU this is the band written out (``_Band``, with a backward of its own). On
-    other devices it is `local_attention_in_blocks`, which runs on their fused kernels,
-    or FlexAttention where that is faster: see `attncourse.layers.flex.suits_flex`.
+    other devices it is `local_attention_in_blocks`, which runs on their fused kernels.
 
     Parameters
     ----------
@@ -75,10 +73,6 @@ def local_attention(
     Dao et al. (2022), "FlashAttention", section 3.1.
     """
     query, key, value, before, after = _checked(query, key, value, window, causal)
-    if suits_flex(query, value):
-        output = flex_local_attention(query, key, value, before, after)
-        if output is not None:
-            return output
     if query.device.type != "cpu":
         return local_attention_in_blocks(
             query, key, value, window=window, causal=causal
@@ -151,6 +145,7 @@ class _Band(torch.autograd.Function):
     """Attention in a band, tile by tile."""
 
     @staticmethod
+    @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx, query, key, value, before, after, differentiated):
         output = query.new_empty(value.shape)
         ctx.tiling = tiling = _Tiling(query, before, after)
@@ -164,6 +159,7 @@ class _Band(torch.autograd.Function):
         return output
 
     @staticmethod
+    @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx, grad):
         refuse_second_derivative("local_attention")
         query, key, value, *kept = ctx.saved_tensors

@@ -122,3 +122,12 @@ test_a_window_that_is_no_positive_whole_number_is_refused = refuses(
 def test_other_devices_take_the_version_in_blocks(rng):
     inputs = [t.to("meta") for t in draw(rng, (2, 3), 97)]
     assert local_attention(*inputs, window=5).shape == (2, 3, 97, 7)
+
+
+def test_under_autocast_the_band_is_computed_in_full(rng):
+    inputs = [t.requires_grad_() for t in draw(rng, (2,), 50)]
+    expected = local_attention(*inputs, window=5)
+    with torch.autocast("cpu", torch.bfloat16):
+        got = local_attention(*inputs, window=5)
+    torch.testing.assert_close(got, expected)
+    assert_same_gradients(got, expected, inputs)
