@@ -17,7 +17,7 @@ PAGES = {
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """Return a folder with the book's set-up and three short pages, and its builder."""
-    for name in ("_ext", "_static", "_widgets"):
+    for name in ("_ext", "_static", "_templates", "_widgets"):
         shutil.copytree(ROOT / "book" / name, tmp_path / "book" / name)
     shutil.copy(ROOT / "book/references.bib", tmp_path / "book")
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf8"))
