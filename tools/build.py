@@ -91,8 +91,10 @@ def site_key() -> str:
 
 def sphinx_key() -> str:
     """Name what makes pages out of texts; where it changes, all are made again."""
+    makers = files_under("book/_ext", "book/_templates")
     tops = [ROOT / "_config.yml", ROOT / "_toc.yml"]
-    return digest([*files_under("book/_ext", "book/_templates"), *tops])
+    modules = sorted(map(str, files_under("attncourse")))  # the API pages find them
+    return digest([*makers, *tops], *modules)
 
 
 def chapters_in_toc() -> list[Path]:
