@@ -115,14 +115,11 @@ def words_of(site):
     return words
 
 
-def joined(names, site):
-    """Return the theme's style sheets without what no page has, and ours, as one."""
-    words, static = words_of(site), site / "_static"
-    sheets = {path.name: path for path in static.rglob("*.css")}
-    texts = {name: sheets[name].read_text(encoding="utf8") for name in names}
+def joined(sheets, words):
+    """Return style sheets as one, the theme's without what no page has."""
     return '@charset "UTF-8";' + "\n".join(
         text if name in OURS else without_unused(text, words)
-        for name, text in texts.items()
+        for name, text in sheets.items()
     )
 
 
@@ -146,7 +143,14 @@ def finish(app, exception):
     if exception or app.builder.format != "html":
         return
     site = Path(app.outdir)
-    style = joined([*THEME, *app.course_sheets], site)
+    paths = {path.name: path for path in (site / "_static").rglob("*.css")}
+    names = [*THEME, *app.course_sheets]
+    sheets = {name: paths[name].read_text(encoding="utf8") for name in names}
+    for pattern in UNUSED_FILES:
+        for path in site.glob(pattern):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    style = joined(sheets, words_of(site))
+    (site / "_static" / "course.css").write_text(style, encoding="utf8")
     digest = hashlib.sha256(style.encode()).hexdigest()[:8]
     for name in [*app.env.found_docs, "search"]:
         page = site / f"{name}.html"
@@ -154,10 +158,6 @@ def finish(app, exception):
         for old, new in ROLES.items():
             text = text.replace(old, new)
         page.write_text(SHEET.sub(rf"\1?v={digest}", text), encoding="utf8")
-    for pattern in UNUSED_FILES:
-        for path in site.glob(pattern):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    (site / "_static" / "course.css").write_text(style, encoding="utf8")
 
 
 def setup(app):
