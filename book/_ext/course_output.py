@@ -63,7 +63,8 @@ ROLES = {
 
 def choose_files(app, page, template, context, doctree):
     """Let scripts wait; write the states of a page's widgets into one of their own."""
-    app.course_sheets = [Path(sheet.filename).name for sheet in context["css_files"]]
+    sheets = sorted(context["css_files"], key=lambda sheet: sheet.priority)
+    app.course_sheets = [Path(sheet.filename).name for sheet in sheets]
     for script in [*context["script_files"]]:
         name = Path(script.filename or "").name
         if script.attributes.get("type") == STATE:
