@@ -28,7 +28,6 @@ from lxml.html import parse
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "book" / "_ext"))
 import course_repository as naming  # noqa: E402
-from course_cards import chromium  # noqa: E402
 
 NAME, TITLE = "attention-measured", "Attention, measured"
 AUTHORS = "The attncourse authors"
@@ -44,6 +43,7 @@ IMAGE = re.compile(r'<img [^>]*src="([^"]+)"')
 OFFER = re.compile(r'(<div id="for-reading-offline">).*?(</div>)', re.S)
 DRAWINGS = (ROOT / "attncourse/viz/drawings/drawings.css").read_text("utf8")
 TEMPLATES = Path(__file__).with_name("book_templates")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MATH_FONT = "_static/fonts/stix-two-math-subset.woff2"
 MEDIA = {
     ".css": "text/css",
@@ -221,6 +221,11 @@ def printed(parts, front, numbers):
         body="\n".join(page.article for page in pages),
     )
     return re.sub(r'href="[\w-]+\.xhtml#', 'href="#', text)
+
+
+def chromium():
+    """Return the path of the system's Chromium, or None."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def write_pdf(path, site, parts, front, browser):

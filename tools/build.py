@@ -80,7 +80,10 @@ def site_key() -> str:
 
 def sphinx_key() -> str:
     """Name what makes pages out of texts; where it changes, all are made again."""
-    return digest([*files_under("book/_ext"), ROOT / "_config.yml"])
+    makers = files_under("book/_ext", "book/_templates")
+    tops = [ROOT / "_config.yml", ROOT / "_toc.yml"]
+    modules = sorted(map(str, files_under("attncourse")))  # the API pages find them
+    return digest([*makers, *tops], *modules)
 
 
 def chapters_in_toc() -> list[Path]:
@@ -171,6 +174,8 @@ def run_chapters(cache_path: Path) -> int:
 def run_sphinx(cache_path: Path, every_page: bool) -> int:
     """Build the pages that are due, or all; every warning is an error."""
     say("Building the pages.")
+    if every_page:
+        shutil.rmtree(ROOT / "_build" / "html", ignore_errors=True)
     start_jupyter_book = "from jupyter_book.cli.main import main; main()"
     command = [sys.executable, "-c", start_jupyter_book, "build", "."]
     command += ["-q", "-W", "-n", "--keep-going", *["--all"] * every_page]

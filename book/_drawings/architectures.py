@@ -7,8 +7,7 @@ ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
 
 def block(name, note, pre):
     """One Transformer block over three positions, read from bottom to top."""
-    c = Canvas(340, 520)
-    c.heading(name, note)
+    c = Canvas(340, 520, name, note)
     band = (322, 56) if pre else (352, 56)
     ends = (292, 142) if pre else (322, 150)
     attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))

@@ -32,10 +32,13 @@ def n(number):
 
 
 class Canvas:
-    """A list of SVG elements and the size that they need."""
+    """A list of SVG elements and the size that they need, with a heading or without."""
 
-    def __init__(self, width, height):
+    def __init__(self, width, height, heading="", note=""):
         self.width, self.height, self.parts = width, height, []
+        if heading:
+            self.text(0, 16, heading, "step")
+            self.lines(0, 36, note, "note")
 
     def add(self, element):
         self.parts.append(element)
@@ -66,21 +69,16 @@ class Canvas:
         )
         self.add(f'<path class="{style}" d="{d}"{more}/>')
 
-    def box(self, x, y, width, height, words="", style="", letters="", radius=5):
+    def rect(self, style, x, y, width, height, radius=4):
         self.add(
-            f'<rect class="{style} box" x="{n(x)}" y="{n(y)}" width="{n(width)}" '
+            f'<rect class="{style}" x="{n(x)}" y="{n(y)}" width="{n(width)}" '
             f'height="{n(height)}" rx="{radius}"/>'
         )
-        count = words.count("\n") if words else 0
-        self.lines(
-            x + width / 2, y + height / 2 + 5 - 8.5 * count, words, f"mid {letters}"
-        )
 
-    def followed(self, x, y, width, height):
-        self.add(
-            f'<rect class="followed" x="{n(x)}" y="{n(y)}" width="{n(width)}" '
-            f'height="{n(height)}" rx="4"/>'
-        )
+    def box(self, x, y, width, height, words="", style="", letters="", radius=5):
+        self.rect(f"{style} box", x, y, width, height, radius)
+        top = y + height / 2 + 5 - 8.5 * words.count("\n")
+        self.lines(x + width / 2, top, words, f"mid {letters}")
 
     def way(self, *points, style="", tip=True):
         """Draw a line with rounded corners from point to point, and its arrow head."""
@@ -110,14 +108,19 @@ class Canvas:
             "</g>"
         )
 
-    def named(self, kind, x, y, name, shape="", below=True):
-        """Write a badge with its name, and the shape below or beside it."""
+    def named(self, kind, x, y, name, shape=""):
+        """Write a badge with its name, and the shape below it."""
         self.badge(kind, x, y)
         self.add(f'<g class="{kind}">')
         self.text(x + 26, y + 15, name, "named")
         self.add("</g>")
         if shape:
             self.text(x, y + 37, shape, "shape")
+
+    def label(self, x, y, name, shape, leading=22):
+        """Write the name of what has no badge, and the shape below it."""
+        self.text(x, y, name, "bold")
+        self.text(x, y + leading, shape, "shape")
 
     def grid(self, x, y, values, kind, cell=20, hidden=None, marks=True):
         """Draw a matrix, rows downward; entries in 0 to 1 are the strength of a cell.
@@ -147,10 +150,8 @@ class Canvas:
         for style, d in sorted(paths.items()):  # cells come before marks
             self.path(d, style)
         width, height = len(values[0]) * cell + 2, len(values) * cell + 2
-        self.add(
-            f'<rect class="frame" x="{n(x - 1)}" y="{n(y - 1)}" width="{n(width)}" '
-            f'height="{n(height)}" rx="3"/></g>'
-        )
+        self.rect("frame", x - 1, y - 1, width, height, 3)
+        self.add("</g>")
 
     def dot(self, x, y, radius=4, style=""):
         self.add(f'<circle class="{style}" cx="{n(x)}" cy="{n(y)}" r="{radius}"/>')
@@ -158,10 +159,6 @@ class Canvas:
     def plus(self, x, y):
         self.dot(x, y, 10, "box")
         self.path(f"M{n(x - 5)} {n(y)}h10m-5-5v10", "way ink")
-
-    def heading(self, words, note=""):
-        self.text(0, 16, words, "step")
-        self.lines(0, 36, note, "note")
 
     def ribbon(self, d, width, opacity=1.0):
         self.path(d, "ribbon", stroke_width=n(width), opacity=n(opacity))

@@ -40,7 +40,7 @@ def scaled_dot_product_attention(narrow):
             c.path(f"M0 {y + 10}H352", "rule")
 
         def row(y):
-            c.followed(0, y + 3 * 18 - 2, 352, 22)
+            c.rect("followed", 0, y + 3 * 18 - 2, 352, 22)
 
         step(20, 1, "Project", "three projections of one input")
         row(68)
@@ -64,8 +64,7 @@ def scaled_dot_product_attention(narrow):
         c.grid(64, 296, query, "q", 18)
         c.grid(126, 296, scores, "x", 18)
         c.badge("q", 36, 298)
-        c.text(228, 312, "Scores", "bold")
-        c.text(228, 332, "n × n", "shape")
+        c.label(228, 312, "Scores", "n × n", 20)
         step(418, 3, "Scale, mask", "÷ √d_k; hidden keys get −∞")
         row(440)
         c.grid(126, 440, scores, "x", 18, hidden)
@@ -74,8 +73,7 @@ def scaled_dot_product_attention(narrow):
         c.grid(126, 584, weights, "a", 18, hidden)
         c.named("a", 228, 584, "Weights", "n × n")
         shown = " ".join(f"{w:.2f}"[1:] for w in weights[3][:4])
-        c.text(228, 651, shown, "number")
-        c.parts[-1] = c.parts[-1].replace('"number"', '"small bold"')
+        c.text(228, 651, shown, "small bold")
         step(706, 5, "Average", "output = weights · values")
         c.height = 826
         row(728)
@@ -101,12 +99,11 @@ def scaled_dot_product_attention(narrow):
         c.lines(left, 40, note, "note")
     c.path("M0 68H708", "rule")
     top = 170
-    c.followed(0, top + 3 * 20 - 1, 708, 22)
+    c.rect("followed", 0, top + 3 * 20 - 1, 708, 22)
     for i, word in enumerate(WORDS):
         c.text(40, top + 15 + 20 * i, word, "word end" + (" bold" if i == 3 else ""))
     c.grid(46, top, x[:, :4], "x")
-    c.text(46, top - 30, "Input", "bold")
-    c.text(46, top - 12, "n × d_model", "shape")
+    c.label(46, top - 30, "Input", "n × d_model", 18)
     c.way((127, top + 50), (162, top + 50), style="q")
     c.grid(164, top, query, "q")
     c.named("q", 164, top + 112, "Queries", "n × d_k")
@@ -114,13 +111,11 @@ def scaled_dot_product_attention(narrow):
     c.grid(230, 92, key.T, "k")
     c.named("k", 338, 98, "Keys, transposed", "d_k × n")
     c.grid(230, top, scores, "x")
-    c.text(256, top + 127, "Scores", "bold")
-    c.text(256, top + 149, "n × n", "shape")
+    c.label(256, top + 127, "Scores", "n × n")
     c.way((331, top + 50), (376, top + 50))
     c.text(353, top + 40, "÷√d_k", "small mid")
     c.grid(378, top, scores, "x", 20, hidden)
-    c.text(378, top + 127, "Masked scores", "bold")
-    c.text(378, top + 149, "n × n", "shape")
+    c.label(378, top + 127, "Masked scores", "n × n")
     c.way((479, top + 50), (498, top + 50), style="a")
     c.grid(500, top, weights, "a", 20, hidden)
     c.named("a", 500, top + 112, "Weights", "n × n")
@@ -138,8 +133,7 @@ def scaled_dot_product_attention(narrow):
 
 
 def mask_panel(name, hidden, rows, columns):
-    c = Canvas(166, 184)
-    c.heading(name)
+    c = Canvas(166, 184, name)
     left = 50
     for i, word in enumerate(rows):
         c.text(left - 6, 94 + 18 * i, word, "word end")
@@ -167,8 +161,9 @@ def masks(narrow):
 
 
 def head_split(narrow):
-    first, second = Canvas(340, 330), Canvas(340, 330)
-    first.heading(
+    first = Canvas(
+        340,
+        330,
         "Project, then split",
         "every head reads all of X, through its own\ncolumns of the projection",
     )
@@ -192,7 +187,9 @@ def head_split(narrow):
     )
     first.text(0, 296, "(n, d_model) → (n, heads, d_k)", "shape")
     first.text(0, 316, "→ (heads, n, d_k)", "shape")
-    second.heading(
+    second = Canvas(
+        340,
+        330,
         "Attend, then merge",
         "each head by itself; outputs side by side,\nthen mixed by W_O",
     )
@@ -218,8 +215,7 @@ def head_split(narrow):
 
 
 def position_schemes(narrow):
-    added, keys, scores, turned = panels = [Canvas(166, 190) for _ in range(4)]
-    added.heading("Added to the input", "sinusoidal, learned")
+    added = Canvas(166, 190, "Added to the input", "sinusoidal, learned")
     wave = np.sin(np.arange(5)[:, None] / 5.0 ** np.arange(3)) / 2.2 + 0.5
     x = tones(5, 3, 3)
     for left, matrix, sign in ((2, x, "+"), (61, wave, "="), (120, (x + wave) / 2, "")):
@@ -227,7 +223,7 @@ def position_schemes(narrow):
         added.text(left + 51, 110, sign, "step mid")
     added.text(21, 160, "token", "small mid")
     added.text(81, 160, "position", "small mid")
-    keys.heading("Added to the keys", "by distance (Shaw et al.)")
+    keys = Canvas(166, 190, "Added to the keys", "by distance (Shaw et al.)")
     keys.badge("q", 62, 58)
     keys.text(90, 73, "position 2", "small")
     for i in range(5):
@@ -236,11 +232,11 @@ def position_schemes(narrow):
         keys.text(10 + 31 * i, 142, "+", "small mid")
         label = ("−2", "−1", "0", "+1", "+2")[i]
         keys.box(31 * i - (i and 1), 148, 22, 22, label, "k", "small", 2)
-    scores.heading("Added to the scores", "T5 bias, ALiBi")
+    scores = Canvas(166, 190, "Added to the scores", "T5 bias, ALiBi")
     i = np.arange(5)
     scores.grid(0, 66, 1 - abs(i[:, None] - i) / 4, "x", 20)
     scores.lines(106, 96, "one number\nper\ndistance\ni − j", "small")
-    turned.heading("Rotates Q and K", "rotary (RoPE)")
+    turned = Canvas(166, 190, "Rotates Q and K", "rotary (RoPE)")
     turned.dot(50, 128, 48, "frame")
     for kind, angle, label in (("q", 25, "i·θ"), ("k", 70, "j·θ")):
         radians = np.radians(angle)
@@ -249,7 +245,7 @@ def position_schemes(narrow):
         turned.badge(kind, tip[0] - 2, tip[1] - 20)
         turned.text(tip[0] + 22, tip[1] - 5, label, "small")
     turned.lines(106, 146, "only i − j\ncounts", "small")
-    return flow(narrow, panels, 14)
+    return flow(narrow, [added, keys, scores, turned], 14)
 
 
 def kv_cache(narrow):
@@ -258,8 +254,7 @@ def kv_cache(narrow):
         (False, "Without a cache", "every step computes all keys and values again"),
         (True, "With a KV cache", "kept from earlier steps; one new pair each"),
     ):
-        c = Canvas(340, 236)
-        c.heading(name, note)
+        c = Canvas(340, 236, name, note)
         for i, word in enumerate(WORDS):
             x = 8 + 66 * i
             c.badge("q", x + 12, 50)
@@ -281,8 +276,7 @@ def gqa(narrow):
         (2, "Grouped-query (GQA)", "2 key–value heads"),
         (1, "Multi-query (MQA)", "1 key–value head"),
     ):
-        c = Canvas(216, 190)
-        c.heading(name, note)
+        c = Canvas(216, 190, name, note)
         each = 8 // groups
         for head in range(8):
             x = 27 * head
@@ -301,14 +295,15 @@ def gqa(narrow):
 
 
 def sliding_window(narrow):
-    c, reach = Canvas(316, 270), Canvas(352, 270)
-    c.heading("One layer", "each query sees the 3 newest keys")
+    c = Canvas(316, 270, "One layer", "each query sees the 3 newest keys")
     i = np.arange(9)
     hidden = (i[None] > i[:, None]) | (i[None] < i[:, None] - 2)
     c.grid(30, 84, np.where(hidden, 0, 0.6), "a", 20, hidden)
     c.badge("q", 2, 164)
     c.badge("k", 110, 56)
-    reach.heading("Three layers", "each layer reaches 2 positions further back")
+    reach = Canvas(
+        352, 270, "Three layers", "each layer reaches 2 positions further back"
+    )
     for layer in range(4):
         y = 226 - 54 * layer
         for j in range(9):
@@ -325,8 +320,9 @@ def sliding_window(narrow):
 
 
 def flash_tiles(narrow):
-    c, memory = Canvas(300, 290), Canvas(352, 290)
-    c.heading(
+    c = Canvas(
+        300,
+        290,
         "One tile at a time",
         "a block of queries meets a block of\nkeys; pale tiles are done",
     )
@@ -341,7 +337,7 @@ def flash_tiles(narrow):
     c.grid(60, 66, block[None], "k", 15, marks=False)
     c.badge("q", 4, 96)
     c.badge("k", 246, 62)
-    memory.heading("Two memories", "what is kept where")
+    memory = Canvas(352, 290, "Two memories", "what is kept where")
     memory.box(0, 54, 352, 72, style="wash")
     memory.text(10, 72, "Slow, large: the GPU's main memory", "small bold")
     for left, kind in ((12, "q"), (92, "k"), (172, "v"), (252, "o")):

@@ -35,16 +35,6 @@ def add_modules(app, docname, source):
         source[0] += "".join(SECTION.format(name=name) for name in names)
 
 
-def read_with_new_modules(app, env, added, changed, removed):
-    # A module may have come or gone without a change in the page's own text. What has
-    # changed in a module, autodoc sees.
-    before = getattr(env, "course_modules_of", {})
-    pages = [name for name in env.found_docs if name.startswith(FOLDER)]
-    env.course_modules_of = {p: public_modules(p.removeprefix(FOLDER)) for p in pages}
-    return [p for p in pages if env.course_modules_of[p] != before.get(p)]
-
-
 def setup(app):
     app.connect("source-read", add_modules)
-    app.connect("env-get-outdated", read_with_new_modules)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,30 +22,18 @@ logger = logging.getLogger(__name__)
 # What the converter lacks, or sets in another way.
 REWRITES = [
     (re.compile(r"\\dots\b"), r"\\ldots"),
-    (re.compile(r"\\(begin|end)\{align\*?\}"), r"\\\1{aligned}"),
-    (re.compile(r"\\operatorname\*?\{arg(?:\\,)?(max|min)\}"), r"\\arg\\,\\\1"),
     (re.compile(r"\\mathrm\{([A-Za-z]{2,})\}"), r"\\text{\1}"),
     (re.compile(r"(?<!\\left)\\\{"), r"\\lbrace "),
     (re.compile(r"(?<!\\right)\\\}"), r"\\rbrace "),
-    (re.compile(r"\\(?:bm|boldsymbol)\b"), r"\\mathbf"),
-    (re.compile(r"\\label\{[^}]*\}"), ""),
 ]
 MARK = re.compile(r"^[.,;:!?)\]’”]+")
 
 
 def balanced(latex):
-    """Say whether braces and environments close in order."""
-    stack = []
-    tokens = re.finditer(r"\\begin\{(.+?)\}|\\end\{(.+?)\}|\\.|[{}]", latex, re.S)
-    for token in tokens:
-        opened, closed = token[1], token[2]
-        if opened or token[0] == "{":
-            stack.append(opened or "{")
-        elif (closed or token[0] == "}") and (
-            not stack or stack.pop() != (closed or "{")
-        ):
-            return False
-    return not stack
+    """Say whether as many braces and environments are closed as are opened."""
+    plain = re.sub(r"\\[\\{}]", "", latex)
+    pairs = (("{", "}"), (r"\begin", r"\end"))
+    return all(plain.count(opens) == plain.count(closes) for opens, closes in pairs)
 
 
 def tag(element):

@@ -25,24 +25,32 @@ SITE_BRANCH = "gh-pages"
 COLAB = "https://colab.research.google.com"
 BINDER = "https://mybinder.org"
 DEFAULT_BRANCHES = ("", "main", "master")
-USES = ("use_repository_button", "use_edit_page_button", "use_issues_button")
 INSTALL = re.compile(r"(attncourse(?:\[[a-z,]+\])? @ )git\+https?://[^\s\"'\\]+")
 OURS = re.compile(rf"(?<!upstream ){re.escape(UPSTREAM)}(?![\w-]|\.\w)")
 CLONE = re.compile(r"(git clone \S+/([\w.-]+)(?:\n| && ))cd \S+")
-SCP_FORM = re.compile(r"(?:[\w.-]+@)?([\w-]+(?:\.[\w-]+)+):(?!//)/*(.+)")
-PATH = re.compile(r"[\w.~-]+(?:/[\w.~-]+)+")
-HERE = re.compile(r"localhost|127\.[\d.]+|\[?::1\]?|.*\.(?:localhost|invalid)")
-SSH_HOSTS = {"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
-SCHEMES = ("https", "http", "ssh", "git", "git+ssh")
-SERVICES = ("github", "gitlab", "bitbucket")
+HOST = r"(?:[\w-]+\.)+[a-z]{2,}"  # no alias of ssh's settings, and no drive of Windows
+PATH = r"(?:[\w.~-]+/)+[\w.~-]+?"
+REMOTES = [
+    re.compile(rf"{start}({PATH})(?:\.git)?/?", re.IGNORECASE)
+    for start in (
+        rf"https?://(?:[^/@]+@)?({HOST}(?::\d+)?)/",
+        rf"ssh://(?:[^/@]+@)?({HOST})(?::\d+)?/",
+        rf"(?:[\w.-]+@)?({HOST}):",
+    )
+]
 
 
 class Repository(NamedTuple):
-    """An address in the web, the branch of the sources, the service that runs it."""
+    """An address in the web, and the branch of the sources."""
 
     address: str = ""
-    branch: str = ""
-    service: str = ""
+    branch: str = "main"
+
+    @property
+    def service(self):
+        """Return the service whose buttons the theme knows, or an empty string."""
+        host = urlsplit(self.address).hostname or ""
+        return next((name for name in ("github", "gitlab") if name in host), "")
 
     @property
     def in_colab(self):
@@ -68,51 +76,23 @@ class Repository(NamedTuple):
 # Naming ---------------------------------------------------------------------------
 
 
-def service_of(address):
-    """Name the service behind an address, ``other`` where it is none that is known."""
-    host = urlsplit(address).hostname or ""
-    return next((name for name in SERVICES if name in host), "other")
-
-
 def address_of(remote):
     """Return the web address of a git remote, without user, password or token.
 
     It is empty for a folder, for this machine and for an alias of ssh's settings.
     """
-    scp = SCP_FORM.fullmatch(remote)
-    if "://" in remote:
-        parts = urlsplit(remote)
-        if parts.scheme not in SCHEMES or parts.query or parts.fragment:
-            return ""
-        host, path = parts.hostname or "", parts.path
-        web = parts.scheme in ("https", "http")
-        port = f":{parts.port}" if web and parts.port else ""
-        scheme = parts.scheme if web else "https"
-    elif scp:
-        host, path, port, scheme = scp[1], scp[2], "", "https"
-    else:
-        return ""
-    host = SSH_HOSTS.get(host.lower(), host.lower())
-    path = path.strip("/").removesuffix(".git").rstrip("/")
-    if not host or HERE.fullmatch(host) or not PATH.fullmatch(path):
-        return ""
-    return f"{'https' if host == 'github.com' else scheme}://{host}{port}/{path}"
+    found = next(filter(None, (form.fullmatch(remote) for form in REMOTES)), None)
+    return f"https://{found[1].lower()}/{found[2]}" if found else ""
 
 
 def from_environment(environment):
     """Read the repository from the variables of a workflow's run."""
     name = environment.get("GITHUB_REPOSITORY", "")
-    if not PATH.fullmatch(name):
-        return Repository()
     server = environment.get("GITHUB_SERVER_URL") or "https://github.com"
     branch = environment.get("GITHUB_REF_NAME", "")
     if re.fullmatch(r"\d+/merge", branch):  # a pull request: no branch of that name
         branch = environment.get("GITHUB_BASE_REF", "")
-    address = f"{server.rstrip('/')}/{name}"
-    # Forgejo and Gitea set the same variables; a server of GitHub's has any name
-    others = ("GITEA_ACTIONS", "FORGEJO_ACTIONS")
-    other = any(environment.get(variable) for variable in others)
-    return Repository(address, branch, service_of(address) if other else "github")
+    return Repository(f"{server}/{name}" if name else "", branch or "main")
 
 
 def git(*arguments, cwd):
@@ -136,48 +116,29 @@ def remote_of(folder):
 
 def from_remote(folder):
     """Read the repository from the git remote of a folder."""
-    if git("rev-parse", "--show-prefix", cwd=folder):
-        return Repository()  # the folder lies in the repository of something else
     remote = remote_of(folder)
-    address = address_of(git("remote", "get-url", remote, cwd=folder)) if remote else ""
-    if not address:
-        return Repository()
-    branch = git("symbolic-ref", "--short", "HEAD", cwd=folder)
-    known = git(
-        "for-each-ref",
-        "--format=%(refname:lstrip=3)",
-        f"refs/remotes/{remote}",
-        cwd=folder,
-    ).split()
-    if branch not in known and known:
-        head = git("symbolic-ref", f"refs/remotes/{remote}/HEAD", cwd=folder)
-        branch = head.removeprefix(f"refs/remotes/{remote}/")
-    return Repository(address, branch, service_of(address))
+    if not remote or git("rev-parse", "--show-prefix", cwd=folder):
+        return Repository()  # the folder lies in the repository of something else
+    branches = (
+        git("rev-parse", "--abbrev-ref", name, cwd=folder).removeprefix(f"{remote}/")
+        for name in ("@{upstream}", f"{remote}/HEAD")
+    )
+    branch = next(filter(None, branches), "main")
+    return Repository(address_of(git("remote", "get-url", remote, cwd=folder)), branch)
 
 
 def from_config(folder):
     """Read the repository from ``_config.yml``."""
-    path = Path(folder) / "_config.yml"
-    if not path.is_file():
-        return Repository()
-    config = yaml.safe_load(path.read_text(encoding="utf8")) or {}
-    given = config.get("repository") or {}
-    address = address_of(given.get("url") or "")
-    branch = given.get("branch") or "main"
-    return Repository(address, branch, service_of(address)) if address else Repository()
+    config = yaml.safe_load((Path(folder) / "_config.yml").read_text(encoding="utf8"))
+    given = config["repository"]
+    return Repository(address_of(given["url"]), given["branch"])
 
 
 def repository(folder, environment=os.environ):
     """Return the repository of a folder; its address is empty where none is known."""
-    places = (
-        lambda: from_environment(environment),
-        lambda: from_remote(folder),
-        lambda: from_config(folder),
-    )
-    found = next((found for place in places if (found := place()).address), None)
-    if found is None:
-        return Repository()
-    return found._replace(branch=found.branch or from_config(folder).branch or "main")
+    found = from_environment(environment)
+    found = found if found.address else from_remote(folder)
+    return found if found.address else from_config(folder)
 
 
 # Writing --------------------------------------------------------------------------
@@ -201,19 +162,16 @@ def colab_address(found, page):
 
 def theme_options(options, found):
     """Return the theme's options for a repository, or for none."""
-    themed = found.service in SERVICES
-    launch = {}
-    if found.in_colab:
-        launch = {"colab_url": COLAB, "binderhub_url": BINDER}
-        launch["notebook_interface"] = "jupyterlab"
+    launch = {"colab_url": COLAB, "binderhub_url": BINDER}
+    launch["notebook_interface"] = "jupyterlab"
+    uses = ("repository", "edit_page", "issues")
     return {
         **options,
-        "repository_url": found.address if themed else "",
+        "repository_url": found.address if found.service else "",
         "repository_branch": found.branch,
-        "repository_provider": found.service if themed else "",
-        **{use: themed for use in USES},
-        "use_issues_button": found.service in ("github", "gitlab"),
-        "launch_buttons": launch,
+        "repository_provider": found.service,
+        **{f"use_{use}_button": bool(found.service) for use in uses},
+        "launch_buttons": launch if found.in_colab else {},
     }
 
 
@@ -226,11 +184,6 @@ def set_buttons(app, page, template, context, doctree):
     """Let Colab open the published copy; use icons that the book has."""
     found = app.course_repository
     groups = context.get("header_buttons", [])
-    if found.address and found.service not in SERVICES:
-        tip = "Source repository"
-        label = "source-repository-button"
-        link = {"type": "link", "url": found.address, "tooltip": tip, "label": label}
-        groups.append({**link, "icon": "fab fa-github", "text": ""})
     for group in groups:
         if group.get("label") == "launch-buttons":
             group["buttons"].reverse()  # Colab, which is quicker, comes first
@@ -239,8 +192,7 @@ def set_buttons(app, page, template, context, doctree):
             for button in edits:
                 group["buttons"].remove(button)
         for button in [group, *group.get("buttons", [])]:
-            name = button.get("icon", "").removeprefix("fab fa-")
-            if name in SERVICES:
+            if button.get("icon") == "fab fa-gitlab":
                 button["icon"] = "fab fa-github"  # drawn as a branch, not as a mark
             if button.get("text") == "Colab":
                 button["url"] = colab_address(found, page)

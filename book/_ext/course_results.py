@@ -4,8 +4,7 @@ A code cell that prints what `evidence` prints is a row. Its claim, figures, ran
 verdict are read from the text that the cell printed when the chapter ran for this
 build; the chapter shows the row in place of the text, with the code folded below it.
 It is a warning, and so an error of the build, if a verdict differs from the one stored
-in the notebook, to which the prose was written; if a claim of ours did not hold; or if
-a source is not in the bibliography.
+in the notebook, to which the prose was written.
 """
 
 import html
@@ -15,11 +14,8 @@ from pathlib import Path
 
 import nbformat
 from docutils import nodes
-from docutils.parsers.rst import directives
-from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
-from sphinx.util.matching import Matcher
 
 from attncourse.training.reporting import read_evidence
 
@@ -32,6 +28,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 OPEN = {"at most": (True, False), "at least": (False, True)}  # below, above
 DECADES = 30  # largest through smallest value from which on the axis is logarithmic
+PAGE = "book/results"
 
 
 class ResultsTable(nodes.General, nodes.Element):
@@ -41,36 +38,35 @@ class ResultsTable(nodes.General, nodes.Element):
 # Reading --------------------------------------------------------------------------
 
 
-def evidence_in(notebook, outputs):
-    """Yield (title of its section, Evidence) for each cell that printed one."""
-    title = ""
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            lines = re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)
-            title = lines[-1].strip() if lines else title
-            continue
-        printed = "".join(output.get("text", "") for output in next(outputs))
-        if printed.startswith("claim  "):
-            yield title, read_evidence(printed)
+def evidence_cells(doctree):
+    """Yield (cell, Evidence) for each code cell of a page that printed one."""
+    for cell in list(doctree.findall(nodes.container)):
+        if "cell" in cell["classes"]:
+            texts = [text.astext() for text in cell.findall(nodes.literal_block)][1:]
+            if len(texts) == 1 and texts[0].startswith("claim  "):
+                yield cell, read_evidence(texts[0])
 
 
-def outputs_of(notebook, cache):
-    """Yield the outputs of each code cell in this build."""
-    record = cache.match_cache_notebook(notebook)
-    for cell in cache.get_cache_bundle(record.pk).nb.cells:
-        if cell.cell_type == "code":  # the cache keeps no others, as of now
-            yield cell.outputs
+def stored_verdicts(path):
+    """List the verdicts in the outputs that are stored in a notebook."""
+    outputs = (
+        "".join(output.get("text", "") for output in cell.outputs)
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+    )
+    return [read_evidence(o).verdict for o in outputs if o.startswith("claim  ")]
 
 
-def faults_in(found, stored, labels):
-    """Yield what is wrong with a row of evidence, as sentences."""
-    if found.verdict != stored.verdict:
-        yield f"{found.verdict}, but the text was written to {stored.verdict!r}"
-    if found.source == "ours" and found.verdict == "did not hold":
-        yield "a claim of ours did not hold"
-    for source in sources_of(found):
-        if source not in labels:
-            yield f"its source {source!r} is not in the bibliography"
+def collect_rows(app, doctree):
+    """Keep the rows of a page for the page of results."""
+    rows = app.env.metadata[app.env.docname]["course_evidence"] = []
+    for cell, found in evidence_cells(doctree):
+        section = cell.parent
+        rows.append((section["ids"][0], section.next_node(nodes.title).astext(), found))
+    path = Path(app.env.doc2path(app.env.docname))
+    verdicts = [found.verdict for *_, found in rows]
+    if rows and verdicts != (stored := stored_verdicts(path)):
+        LOGGER.warning("verdicts %s, but the text was written to %s", verdicts, stored)
 
 
 def sources_of(found):
@@ -162,11 +158,6 @@ def table_of(rows):
     )
 
 
-def numbered(path, title):
-    number = path.stem.split("_")[0]
-    return f"{int(number)}: {title}" if number.isdigit() else title
-
-
 # Sphinx ---------------------------------------------------------------------------
 
 
@@ -175,49 +166,21 @@ class Results(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {}  # noqa: RUF012
 
     def run(self):
-        verdict = directives.choice(
-            self.arguments[0], ("held", "did not hold", "not settled")
-        )
-        rows = [row for row in self.rows() if row[-1].verdict == verdict]
-        return [ResultsTable(rows=rows)] if rows else [nodes.paragraph(text="None.")]
+        return [ResultsTable(verdict=self.arguments[0])]
 
-    def rows(self):
-        not_run = Matcher(self.config.nb_execution_excludepatterns)
-        for page in sorted(self.env.found_docs):
-            path = Path(self.env.doc2path(page))
-            if path.suffix == ".ipynb" and not not_run(f"{page}.ipynb"):
-                self.env.note_dependency(str(path))
-                for title, found, stored in self.evidence(path):
-                    for fault in faults_in(found, stored, self.env.app.course_labels):
-                        LOGGER.warning(
-                            "%s: %r: %s",
-                            path.name,
-                            found.claim,
-                            fault,
-                            location=self.get_location(),
-                            type="attncourse",
-                        )
-                    yield page, f"#{nodes.make_id(title)}", numbered(path, title), found
 
-    def evidence(self, path):
-        from jupyter_cache import get_cache
-
-        notebook = nbformat.read(path, as_version=4)
-        cache = get_cache(self.config.nb_execution_cache_path)
-        stored = (c.outputs for c in notebook.cells if c.cell_type == "code")
-        try:
-            built = list(evidence_in(notebook, outputs_of(notebook, cache)))
-        except KeyError as error:
-            raise ExtensionError(
-                f"{path.name} has not run: build the site with `make book`."
-            ) from error
-        for (title, found), (_, before) in zip(
-            built, evidence_in(notebook, stored), strict=True
-        ):
-            yield title, found, before
+def rows_of(app, verdict, link):
+    """Yield the rows of a verdict from all pages, each with a link to its section."""
+    for page, kept in sorted(app.env.metadata.items()):
+        number = Path(page).name.split("_")[0]
+        prefix = f"{int(number)}: " if number.isdigit() else ""
+        for place, title, found in kept.get("course_evidence", []):
+            if found.verdict == verdict:
+                address = f"{app.builder.get_relative_uri(PAGE, page)}#{place}"
+                where = f" · <a href='{address}'>{prefix}{html.escape(title)}</a>"
+                yield row_of(found, link, where)
 
 
 def write_rows(app, doctree, docname):
@@ -228,25 +191,21 @@ def write_rows(app, doctree, docname):
         return f'<a href="{page}#cite-{app.course_labels.get(source)}">{source}</a>'
 
     for place in list(doctree.findall(ResultsTable)):
-        rows = []
-        for page, anchor, title, found in place["rows"]:
-            address = app.builder.get_relative_uri(docname, page) + anchor
-            where = f" · <a href='{address}'>{html.escape(title)}</a>"
-            rows.append(row_of(found, link, where))
-        place.replace_self(nodes.raw("", table_of(rows), format="html"))
-    for cell in list(doctree.findall(nodes.container)):
-        if "cell" not in cell["classes"]:
-            continue
-        texts = [text.astext() for text in cell.findall(nodes.literal_block)][1:]
-        if len(texts) == 1 and texts[0].startswith("claim  "):
-            table = table_of([row_of(read_evidence(texts[0]), link)])
-            fold = '<details class="course-code"><summary>Code</summary>'
-            cell.children[-1:] = [nodes.raw("", "</details>", format="html")]
-            cell.insert(0, nodes.raw("", table + fold, format="html"))
+        rows = list(rows_of(app, place["verdict"], link))
+        table = nodes.raw("", table_of(rows), format="html")
+        place.replace_self(table if rows else nodes.paragraph(text="None."))
+    for cell, found in evidence_cells(doctree):
+        fold = '<details class="course-code"><summary>Code</summary>'
+        table = table_of([row_of(found, link)])
+        cell.children[-1:] = [nodes.raw("", "</details>", format="html")]
+        cell.insert(0, nodes.raw("", table + fold, format="html"))
 
 
 def setup(app):
     app.add_node(ResultsTable)
     app.add_directive("results-table", Results)
+    app.connect("doctree-read", collect_rows)
+    # it shows what other pages print
+    app.connect("env-updated", lambda app, env: {PAGE} & env.found_docs)
     app.connect("doctree-resolved", write_rows)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,12 +12,10 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 
 INDEX = "search-sections.js"
-SCRIPTS = ("third_party/minisearch.js", INDEX, "search.js")
 NOT_TEXT = (
     "script, style, svg, math, pre, summary, .headerlink, .course-widget, .cell_input, "
     ".section-number, .field-list, .course-evidence :is(th, td + td), .course-choice"
 )
-COPYING = re.compile(r"<script[^>]*(?:clipboard|copybutton)[^>]*></script>\s*")
 KINDS = (("chapters/", "chapter"), ("book/api", "api"), ("exercises/", "exercise"))
 # What readers type for what the course says; the glossary has the terms.
 SYNONYMS = {
@@ -79,22 +77,14 @@ def write_index(app, exception):
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     script = f"window.courseSections = {text};\n"
     (out / "_static" / INDEX).write_text(script, encoding="utf8")
-    path = out / "search.html"
-    page = path.read_text(encoding="utf8")
-    tags = "".join(
-        f'<script src="_static/{name}" defer></script>\n' for name in SCRIPTS
-    )
-    page = COPYING.sub("", page).replace("</body>", f"{tags}</body>")
-    path.write_text(page, encoding="utf8")
 
 
 def forget_old_index(app):
-    """Keep Sphinx from asking for its own index, which course_local has removed."""
+    """Keep Sphinx from asking for its own index, which course_output removes."""
     app.builder.load_indexer = lambda docnames: None
 
 
 def setup(app):
     app.connect("builder-inited", forget_old_index)
-    # after course_local, which takes Sphinx's search out; before course_loading
-    app.connect("build-finished", write_index, priority=800)
+    app.connect("build-finished", write_index)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

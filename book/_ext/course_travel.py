@@ -8,7 +8,6 @@ import textwrap
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from course_cards import card_of
 from docutils import nodes
 from markupsafe import Markup
 
@@ -47,7 +46,7 @@ def add_tags(app, page, template, context, doctree):
             ("title", title if title == NAME else f"{title} — {NAME}"),
             ("description", description),
             ("url", address),
-            ("image", f"{base}{card_of(page)}"),
+            ("image", f"{base}_static/page.png"),
         ):
             tag = Markup('<meta property="og:{}" content="{}" />')
             tags.append(tag.format(key, value))

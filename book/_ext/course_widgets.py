@@ -3,8 +3,12 @@
 myst-nb writes the state of all widgets into a page, and a mark for each view. Jupyter's
 own scripts would come from two other hosts and weigh 3.6 MB; `widget-host.js` does what
 the course's widgets need. It is loaded on the pages that have a widget.
+
+A page may not fetch a file when it is opened from a folder, but it may load a script.
+So the weights of the models are scripts, which a page loads when they are needed.
 """
 
+import os
 from pathlib import Path
 
 from docutils import nodes
@@ -47,6 +51,10 @@ def set_paths(app, config):
     config.nb_ipywidgets_js = {}
     folder = Path(app.confdir) / "book" / "_widgets"
     config.html_static_path = [*config.html_static_path, str(folder)]
+    # Where tools/build.py keeps the results of the notebooks. The path names the
+    # package's content; where it changes, Sphinx, to which it is a setting, reads all.
+    if cache := os.environ.get("ATTNCOURSE_NOTEBOOK_CACHE"):
+        config.nb_execution_cache_path = cache
 
 
 def load_where_needed(app, page, template, context, doctree):
@@ -68,10 +76,23 @@ def copy_style(app):
         (static / STYLE).write_text(style, encoding="utf8")
 
 
+def write_weights(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    from attncourse.widgets._models import FILES, weights_script
+
+    folder = Path(app.outdir) / "_static" / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, file in FILES.items():
+        script = weights_script(name)
+        (folder / f"{file}.js").write_text(script, encoding="utf8")
+
+
 def setup(app):
     app.add_transform(WidgetWithPicture)
     app.add_css_file(STYLE, priority=900)  # after the sheets of the book
     app.connect("config-inited", set_paths, priority=100)
     app.connect("builder-inited", copy_style)
     app.connect("html-page-context", load_where_needed)
+    app.connect("build-finished", write_weights)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -67,7 +67,7 @@ def address(site):
 @pytest.fixture(scope="session")
 def browser():
     """Start the system's Chromium."""
-    found = load("book/_ext/course_cards.py").chromium()
+    found = load("tools/book_files.py").chromium()
     if found is None:
         remedy = "no Chromium was found: install it, e.g. 'sudo apt install chromium'"
         if os.environ.get("CI") == "true":

@@ -6,9 +6,8 @@ import pytest
 
 from tests.site import firefox
 
-SETTLED = """!document.querySelector("script[data-src]")
-  && [...document.querySelectorAll(".course-widget")]
-    .every(widget => widget.classList.contains("course-widget-runs"))"""
+SETTLED = """[...document.querySelectorAll(".course-widget")]
+  .every(widget => widget.classList.contains("course-widget-runs"))"""
 SHOWN = """({
   width: document.documentElement.scrollWidth,
   window: innerWidth,

@@ -17,11 +17,10 @@ PAGES = {
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """Return a folder with the book's set-up and three short pages, and its builder."""
-    for name in ("_ext", "_static", "_widgets"):
+    for name in ("_ext", "_static", "_templates", "_widgets"):
         shutil.copytree(ROOT / "book" / name, tmp_path / "book" / name)
     shutil.copy(ROOT / "book/references.bib", tmp_path / "book")
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf8"))
-    config["sphinx"]["config"]["extensions"].remove("course_models")  # no page has one
     (tmp_path / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf8")
     for name, text in PAGES.items():
         (tmp_path / "book" / f"{name}.md").write_text(text, encoding="utf8")

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 
 from tests.loading import ROOT, load
 
@@ -35,19 +34,6 @@ def test_the_archive_has_the_whole_site_in_one_folder(site, tmp_path):
         packed = {name for name in archive.namelist() if not name.endswith("/")}
         assert archive.testzip() is None
     assert packed == {f"{publish.ARCHIVE}/{name}" for name in files_in(site)}
-
-
-def test_a_link_to_a_chapter_is_shown_with_a_picture_of_its_own(
-    browser, site, tmp_path
-):
-    chapters = sorted((site / "chapters").glob("[0-9]*.html"))[::6]
-    cards = load("book/_ext/course_cards.py")
-    with ThreadPoolExecutor(1) as thread:  # a browser of the tests runs in this one
-        wanted = {path.stem: path for path in chapters}
-        thread.submit(cards.draw, wanted, tmp_path, cards.chromium()).result()
-    made = [(tmp_path / f"{path.stem}.png").read_bytes() for path in chapters]
-    assert len(set(made)) == len(chapters) == 2
-    assert all(10_000 < len(card) < 150_000 for card in made)
 
 
 def test_what_colab_opens_is_part_of_the_site(pages, site):

@@ -4,10 +4,8 @@ import json
 import re
 
 import pytest
-from docutils.core import publish_doctree
-from myst_parser.docutils_ import Parser
 
-from tests.loading import ROOT, load
+from tests.loading import ROOT
 from tests.site.watching import PHONE, broken_rules, go
 
 NAMES = [path.stem for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))]
@@ -20,9 +18,6 @@ STATES = """() => [...document.querySelectorAll('.course-choice')].map(choice =>
 CLICK_ALL = """() => document.querySelectorAll('.course-choice summary')
   .forEach(choice => choice.click())"""
 WIDTH = "() => [document.documentElement.scrollWidth, window.innerWidth]"
-
-
-course_questions = load("book/_ext/course_questions.py")
 
 
 def address_of(name):
@@ -83,66 +78,6 @@ def test_the_page_has_every_choice_with_its_verdict_and_its_reason(trees, name):
             assert not choice.has_attr("open")
         shown.append([c.p.strong.get_text()[:-1] for c in question.select("details")])
     assert shown == verdicts_of(name)
-
-
-GOOD = """\
-# Test yourself
-
-**1.** What is {first}?
-
-<details><summary>Two, $1 + 1$</summary>
-
-**{one}.** {reason}
-
-</details>
-
-<details><summary>Eleven</summary>
-
-**{other}.** That is a way of writing.
-
-</details>
-"""
-WORDS = {"first": "one and one", "one": "Right", "other": "Wrong", "reason": "Count."}
-
-
-def faults_in(text):
-    document = publish_doctree(
-        text, parser=Parser(), settings_overrides={"doctitle_xform": False}
-    )
-    transform, faults = course_questions.Questions(document), []
-    transform.warn = lambda node, number, fault: faults.append((number, fault))
-    transform.apply()
-    return faults, document
-
-
-def test_a_question_in_the_right_form_is_taken():
-    faults, document = faults_in(GOOD.format(**WORDS))
-    assert faults == []
-    [question] = document.findall(course_questions.Question)
-    choices = list(question.findall(course_questions.Choice))
-    assert [choice["classes"] for choice in choices] == [
-        ["course-right"],
-        ["course-wrong"],
-    ]
-    assert "1 + 1" in choices[0].children[0].astext()
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (GOOD.format(**{**WORDS, "other": "Right"}), "2 of its choices are right"),
-        (GOOD.format(**{**WORDS, "one": "Wrong"}), "0 of its choices are right"),
-        (GOOD.format(**{**WORDS, "other": "Maybe"}), "does not say"),
-        (GOOD.format(**{**WORDS, "reason": ""}), "does not say"),
-        (GOOD.format(**WORDS).replace("**1.**", "**2.**"), "it is the 1. of the page"),
-        (GOOD.format(**WORDS).replace("</details>", "", 1), "is not closed"),
-        (GOOD.format(**WORDS).replace("</details>", "</details><p>"), "unknown HTML"),
-        (GOOD.format(**WORDS).split("<details><summary>Eleven")[0], "has 1 choices"),
-    ],
-)
-def test_a_question_in_a_wrong_form_is_named(text, fault):
-    faults, _ = faults_in(text)
-    assert any(fault in found for _, found in faults), faults
 
 
 # What a reader does -----------------------------------------------------------------

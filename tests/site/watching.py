@@ -5,9 +5,8 @@ from pathlib import Path
 OWN = ("http://127.0.0.1:", "file:", "data:", "blob:")
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
-# No script waits, every widget runs, and page.js has done its work.
-READY = """() => !document.querySelector('script[data-src]')
-    && [...document.querySelectorAll('.course-widget')]
+# Every widget runs, and page.js has done its work.
+READY = """() => [...document.querySelectorAll('.course-widget')]
         .every(widget => widget.classList.contains('course-widget-runs'))
     && 'marked' in document.documentElement.dataset"""
 

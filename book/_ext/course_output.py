@@ -1,0 +1,170 @@
+"""Make the built pages light: one style sheet, scripts that wait, sized figures.
+
+``book/_templates`` writes the head of a page. The theme's sheets have rules for every
+part that a site might use: 440 kB, of which this book needs a third. A rule goes if it
+asks for a class or an id that occurs nowhere, as a word, in the pages or in the
+scripts. That keeps too much rather than too little. What is left is joined in one
+sheet, since on a slow connection each file is waited for in turn.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+
+STATE = "application/vnd.jupyter.widget-state+json"
+# Tabs that are chosen together, and Sphinx's search: no page has them.
+UNUSED_SCRIPTS = {"design-tabs.js", "doctools.js", "sphinx_highlight.js"}
+UNUSED_FILES = [
+    "_static/vendor",
+    "_static/locales",
+    "_static/scripts/fontawesome.js",
+    "_static/scripts/*.map",
+    "_static/styles",
+    "_static/*.css",
+    "_static/*webpack-macros.html",
+    "_static/searchtools.js",
+    "_static/language_data.js",
+    *(f"_static/{name}" for name in UNUSED_SCRIPTS),
+    "searchindex.js",
+]
+SHEET = re.compile(r"(_static/course\.css)[^\"]*")
+THEME = ("basic.css", "pydata-sphinx-theme.css")  # the template's other sheets
+OURS = ("custom.css", "icons.css", "widgets.css")  # all of them is used
+RULE = re.compile(r"([^{}@;]+)\{([^{}]*)\}")  # those within @media too
+NOTICE = re.compile(r"/\*!.*?\*/", re.DOTALL)
+DROPPED = re.compile(
+    r"/\*.*?\*/|@charset[^;]*;|@import[^;]*;|@font-face\{[^}]*fontawesome[^}]*\}",
+    re.DOTALL,
+)
+COMMA = re.compile(r",(?![^()\[\]]*[)\]])")  # not one within brackets
+NOTHING = re.compile(r"@(?:media|supports|layer|container)[^{}]*\{\s*\}")
+BRACKETS = re.compile(r"\[[^\]]*\]|\([^()]*\)")
+NAME = re.compile(r"[.#]([\w-]+)")
+WORD = re.compile(r"[\w-]+")
+MADE_BY_SCRIPT = "bs-"  # put together from parts
+FIGURE = re.compile(
+    r"<img (?![^>]*\bwidth=)([^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"[^>]*?)/?>"
+)
+WIDE = 750  # pixels; on a telephone such a figure scrolls rather than be too small
+SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
+ROLES = {
+    'role="doc-biblioentry"': 'role="listitem"',  # deprecated, in a list
+    '<summary aria-label="Toggle hidden content">': "<summary>",  # it has a text
+    '<summary><span class="toctree-toggle"': (
+        '<summary aria-label="Pages below"><span class="toctree-toggle"'
+    ),
+    '<div id="pst-primary-sidebar" class': (
+        '<div id="pst-primary-sidebar" role="complementary" aria-label="The book" class'
+    ),
+}
+
+
+def choose_files(app, page, template, context, doctree):
+    """Let scripts wait; write the states of a page's widgets into one of their own."""
+    sheets = sorted(context["css_files"], key=lambda sheet: sheet.priority)
+    app.course_sheets = [Path(sheet.filename).name for sheet in sheets]
+    for script in [*context["script_files"]]:
+        name = Path(script.filename or "").name
+        if script.attributes.get("type") == STATE:
+            context["script_files"].remove(script)
+            write_states(app, page, json.loads(script.attributes["body"])["state"])
+        elif name in UNUSED_SCRIPTS:
+            context["script_files"].remove(script)
+        elif name not in ("", "documentation_options.js"):  # others read this at once
+            script.attributes["defer"] = "defer"
+
+
+def write_states(app, page, states):
+    for one in states.values():
+        one["state"].pop("_css", None)  # the page has it
+    path = Path(app.outdir) / "_static" / "states" / f"{page}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = f"window.courseWidgetStates = {json.dumps(states)};\n"
+    path.write_text(text, encoding="utf8")
+    app.add_js_file(f"states/{page}.js", loading_method="defer", priority=400)
+
+
+def is_used(selector, words):
+    """Say whether all classes and ids that a selector asks for may occur."""
+    plain = selector
+    while (shorter := BRACKETS.sub("", plain)) != plain:
+        plain = shorter
+    return all(
+        name.startswith(MADE_BY_SCRIPT) or name in words for name in NAME.findall(plain)
+    )
+
+
+def without_unused(text, words):
+    """Return a style sheet without the rules for classes and ids that are not words."""
+
+    def used(rule):
+        kept = [s.strip() for s in COMMA.split(rule[1]) if is_used(s, words)]
+        return f"{','.join(kept)}{{{rule[2]}}}" if kept else ""
+
+    notices = "".join(NOTICE.findall(text))
+    return notices + NOTHING.sub("", RULE.sub(used, DROPPED.sub("", text)))
+
+
+def words_of(site):
+    """Return every word of the pages and scripts of a site."""
+    words = set()
+    for path in [*site.rglob("*.html"), *site.rglob("*.js")]:
+        if path.parent.name != "models":
+            words.update(WORD.findall(path.read_text(encoding="utf8")))
+    return words
+
+
+def joined(sheets, words):
+    """Return style sheets as one, the theme's without what no page has."""
+    return '@charset "UTF-8";' + "\n".join(
+        text if name in OURS else without_unused(text, words)
+        for name, text in sheets.items()
+    )
+
+
+def with_sizes(text, page):
+    """Write every drawing's size, in pixels, into a page's text; mark wide ones."""
+
+    def sized(found):
+        head = (page.parent / found[2]).read_text(encoding="utf8")[:2000]
+        size = SVG_SIZE.search(head)
+        if not size:
+            return found[0]
+        width, height = (round(float(points) * 4 / 3) for points in size.groups())
+        size = f'width="{width}" height="{height}" loading="lazy"'
+        image = f"<img {found[1].rstrip()} {size} />"
+        return f'<div class="course-wide">{image}</div>' if width > WIDE else image
+
+    return FIGURE.sub(sized, text)
+
+
+def finish(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    paths = {path.name: path for path in (site / "_static").rglob("*.css")}
+    names = [*THEME, *app.course_sheets]
+    sheets = {name: paths[name].read_text(encoding="utf8") for name in names}
+    for pattern in UNUSED_FILES:
+        for path in site.glob(pattern):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    style = joined(sheets, words_of(site))
+    (site / "_static" / "course.css").write_text(style, encoding="utf8")
+    digest = hashlib.sha256(style.encode()).hexdigest()[:8]
+    for name in [*app.env.found_docs, "search"]:
+        page = site / f"{name}.html"
+        text = with_sizes(page.read_text(encoding="utf8"), page)
+        for old, new in ROLES.items():
+            text = text.replace(old, new)
+        page.write_text(SHEET.sub(rf"\1?v={digest}", text), encoding="utf8")
+
+
+def setup(app):
+    # Jupyter Book sets this for the extension sphinx_comments, which is not loaded.
+    app.add_config_value("comments_config", {}, "html")
+    # after myst-nb, which adds the states
+    app.connect("html-page-context", choose_files, priority=900)
+    app.connect("build-finished", finish, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
