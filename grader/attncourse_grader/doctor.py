@@ -29,25 +29,19 @@ def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
         needs, ``lacking`` what it goes on without.
     """
     there = [name for name in modules() if Path("solutions", f"{name}.ipynb").is_file()]
+    where = " here: call the commands in the folder of the course, or give --solutions"
+    said = f"{len(there)} of {len(modules())}{where * (not there)}"
+    cluster = "not installed (--scheduler); pip install './grader[cluster]'"
     found = {
         "Python": (GOOD, platform.python_version()),
         "torch": _torch(),
         **{name: _package(name, MISSING, INSTALL) for name in NEEDED},
-        "distributed": _package(
-            "distributed",
-            LACKING,
-            "not installed (--scheduler); pip install './grader[cluster]'",
-        ),
+        "distributed": _package("distributed", LACKING, cluster),
         "room for grades": _disk(folder),
         "room for temporary files": _disk(Path(tempfile.gettempdir())),
         "memory": _memory(),
         "cores": (GOOD, f"{cores()}; so many notebooks are graded at a time"),
-        "solutions": (
-            GOOD if there else LACKING,
-            f"{len(there)} of {len(modules())}"
-            + " here: call the commands in the folder of the course, or give "
-            "--solutions" * (not there),
-        ),
+        "solutions": (GOOD if there else LACKING, said),
     }
     if not sandbox.linux:
         return found | {"Linux": (MISSING, forking.NOT_LINUX)}
@@ -92,10 +86,8 @@ def _disk(folder: Path) -> tuple[str, str]:
             file.write(b"x")
     except OSError as error:
         return MISSING, f"{there} cannot be written ({error.strerror})."
-    return (
-        GOOD if free > LEAST_DISK else LACKING,
-        f"{free / 1e9:.0f} GB free at {there}",
-    )
+    said = f"{free / 1e9:.0f} GB free at {there}"
+    return GOOD if free > LEAST_DISK else LACKING, said
 
 
 def _memory() -> tuple[str, str]:

@@ -91,7 +91,7 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
         seconds=settings["minutes"] * 60 - MARGIN,
     )
     if "record" not in outcome:  # Gradescope keeps what was there before
-        raise SystemExit(outcome.get("broken") or outcome.get("failed") or "no grade")
+        raise SystemExit(outcome.get("failed") or "no grade")
     record = outcome["record"]
     # What is marked by hand has questions of its own in Gradescope.
     tasks = [t | {"of": t["of"] - t.get("manual", 0)} for t in record["tasks"]]

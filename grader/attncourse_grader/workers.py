@@ -9,10 +9,9 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking, sandbox
-from attncourse_grader.isolate.forking import TOTAL_SECONDS
+from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line
 
-BESIDE = 1800  # seconds for what is not the submission's: right answers, once
 LOOKING = 5  # seconds of a processor that finding out what a file is may take
 PATIENCE = 120  # seconds in which it gets them where others use the processors
 LOOK = 2  # seconds between two looks at whether a cluster is still there
@@ -39,8 +38,6 @@ def grade_one(
         return {"record": record_of(grade), "answers": answers}
     except Refused as refused:
         return {"refused": one_line(refused, 400)}
-    except SolutionBroken as broken:
-        return {"broken": one_line(broken, 400)}
     except Exception as error:  # a fault of ours must not cost the others their grades
         return failure(error)
 
@@ -52,11 +49,13 @@ def grade_apart(
     if sandbox.too_open(forking.layers()):  # on a worker of a cluster
         return failure(RuntimeError("too little isolation here; see attncourse doctor"))
     arguments = (path, solutions, secret, student, seconds)
-    return apart(grade_one, *arguments, seconds=seconds + BESIDE)
+    return forking.call(grade_one, *arguments, seconds=seconds + BESIDE)
 
 
 def failure(error: Exception) -> dict:
     """Return what came of a file on which the grader failed."""
+    if isinstance(error, SolutionBroken):
+        return {"failed": f"{one_line(error, 400)}. Earlier grades stay as they are."}
     if type(error).__name__ == "KilledWorker":
         said = "it has ended workers of the cluster, or was on them when they ended."
         return {"failed": f"{said} Grade it without --scheduler."}
@@ -67,7 +66,7 @@ def failure(error: Exception) -> dict:
 def look(path: Path) -> dict:
     """Find out, within limits, which exercise a file answers, or why none."""
     try:
-        return apart(looked_at, path, seconds=PATIENCE)
+        return forking.call(looked_at, path, seconds=PATIENCE)
     except RuntimeError as error:
         if not isinstance(error, forking.Ended) and "MemoryError" not in str(error):
             return failure(error)
@@ -94,29 +93,19 @@ def looked_at(path: str) -> dict:
 def fault_of_solution(solutions: Path, name: str, secret: str) -> str:
     """Return what keeps a solution from grading answers, "" if nothing does."""
     try:
-        return apart(solution_tried, solutions, name, secret)
+        forking.call(try_solution, solutions, name, secret, seconds=BESIDE)
+        return ""
     except RuntimeError as error:
-        return one_line(error, 300)
+        return one_line(str(error).partition(": ")[2], 300).removesuffix(".")
 
 
-def solution_tried(solutions: str, name: str, secret: str) -> str:
-    """Work out what a solution gives, for all who come after; say what is wrong."""
+def try_solution(solutions: str, name: str, secret: str) -> None:
+    """Work out what a solution gives, for all who come after."""
     from attncourse_grader.exercises import exercise_of
     from attncourse_grader.grade.comparing import expected_of
     from attncourse_grader.grade.compose import Template
 
-    try:
-        expected_of(Template(exercise_of(name), Path(solutions)), secret)
-    except (Refused, SolutionBroken) as error:
-        return one_line(error, 300).removesuffix(".")
-    return ""
-
-
-def apart(function, *arguments, seconds: float = BESIDE):
-    """Call a function of a module in a fork that has PyTorch, where there are forks."""
-    name = f"{function.__module__}.{function.__name__}"
-    plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
-    return forking.call(name, *plain, seconds=seconds)
+    expected_of(Template(exercise_of(name), Path(solutions)), secret)
 
 
 def local_results(jobs, at: int, *, solutions, grade):

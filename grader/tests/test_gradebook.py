@@ -280,7 +280,7 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(
     assert "This is the instructor's notebook" in capsys.readouterr().err
     assert standing(tmp_path).points == 2
     monkeypatch.setattr(fault, lambda *_: "")
-    for outcome in ({"refused": "no"}, {"failed": "no"}, {"broken": "no"}):
+    for outcome in ({"refused": "no"}, {"failed": "no"}):
         look = "attncourse_grader.batch.look"
         monkeypatch.setattr(look, lambda path, said=outcome: said)
         assert grade("--again") == 1

@@ -149,17 +149,15 @@ def code_for(
     if submission is None:
         found = needed(task.answers, template.solution + template.given)
         found = [s for s in found if s in template.solution and not s.binds & kept]
-        return "\n\n".join(s.text for s in found)
-    if task.name in submission.broken:
+    elif task.name in submission.broken:
         return submission.broken[task.name].text
-    found = submission.answer(task)
-    if kept:  # what the answer needs of other tasks is the solution's
-        others = {n for t in submission.exercise.tasks for n in t.answers} - kept
+    else:  # with `kept`, what the answer needs of other tasks is the solution's
+        names = {n for t in submission.exercise.tasks for n in t.answers if kept} - kept
         own = [
-            s for s in submission.statements if s.binds & kept or not s.binds & others
+            s for s in submission.statements if s.binds & kept or not s.binds & names
         ]
-        found = needed(task.answers, own)
-    return "\n\n".join(s.text for s in template.not_given(found))
+        found = template.not_given(needed(task.answers, own))
+    return "\n\n".join(s.text for s in found)
 
 
 def answers_in(
