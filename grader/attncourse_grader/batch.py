@@ -7,7 +7,6 @@ import functools
 import shutil
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,18 +27,16 @@ from attncourse_grader.hand_in.times import read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
-from attncourse_grader.records.database import Stopped, back_up, only_run
+from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import effective_grades, withdrawn
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, read_penalty
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import (
-    fault_of_solution,
     grade_apart,
     layers_missing,
     local_results,
-    look,
 )
 
 SCRATCH = ".unpacked"
@@ -73,8 +70,8 @@ class Course:
 def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     """Grade what was handed in, and keep and write down every grade at once.
 
-    Raises `Refused` if nothing can be graded as things are, `Stopped` if the gradebook
-    can be used no longer; what was graded is in it.
+    Raises `Refused` if nothing can be graded as things are, or the gradebook can be
+    used no longer; what was graded is in it.
     """
     if not sandbox.linux:
         raise Refused(forking.NOT_LINUX)
@@ -108,11 +105,9 @@ class _Run:
     def __init__(self, course: Course, book: Gradebook, grade):
         self.course, self.book = course, book
         self.secret = course.secret or DEFAULT_SECRET
-        self.grade = functools.partial(grade, secret=self.secret)
-        if course.limit != TOTAL_SECONDS:
-            self.grade = functools.partial(self.grade, seconds=course.limit)
+        self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
         self.keys = Keys(course.solutions, self.secret)
-        self.left_out = 0
+        self.left_out, self.broken = 0, set()  # sentences on solutions
 
     def through(self, places, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
@@ -149,7 +144,7 @@ class _Run:
             scratch.mkdir(parents=True)
             found = collect(places, scratch, students)
         except OSError as error:
-            raise Stopped(
+            raise Refused(
                 f"{scratch} cannot be written ({error.strerror}). Make room, or "
                 "remove what is there; nothing is lost, and the same command goes on."
             ) from None
@@ -170,7 +165,7 @@ class _Run:
         for job in known:
             self._keep(job, {})
         before = sum(len(job.handins) for job in known)
-        graded = self._grade(self._sound(new), before)
+        graded = self._grade(new, before)
         self._note_times()
         self._note_several()
         if gone := ", ".join(sorted(withdrawn(book))):
@@ -207,38 +202,6 @@ class _Run:
             else:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
         return found
-
-    def _sound(self, jobs: list[Job]) -> list[Job]:
-        """Return the jobs that can be graded: first the instructor's part, alone.
-
-        Files are looked at within narrow limits. Where the solution of an exercise does
-        not run, nothing of it is graded, and what was graded before stays as it is.
-        """
-        found, faults = [], {}
-        with ThreadPoolExecutor(max(1, self.course.jobs)) as pool:
-            seen = list(pool.map(lambda job: look(job.path), jobs))
-        for job, said in zip(jobs, seen, strict=True):
-            if "exercise" not in said:
-                self._keep(job, said)
-                continue
-            name = said["exercise"]
-            if name not in faults:
-                faults[name] = self._fault_of(name)
-            if faults[name]:
-                self._keep(job, {})
-            else:
-                found.append(job)
-        return found
-
-    def _fault_of(self, exercise: str) -> str:
-        """Return and say what is wrong with a solution, "" if nothing is."""
-        fault = fault_of_solution(self.course.solutions, exercise, self.secret)
-        if fault:
-            self._leave_out(
-                f"{exercise}: nothing is graded of it, since {fault}. This is the "
-                "instructor's notebook; earlier grades stay as they are."
-            )
-        return fault
 
     def _grade(self, jobs: list[Job], known: int) -> int:
         graded = 0
@@ -304,6 +267,12 @@ class _Run:
             found = job.content, record, outcome["answers"]
             result = book.add_result(key, version, *found)
             points = f"{number(record['points'])} of {number(record['of'])} points"
+        elif (said := outcome.get("broken", "")) not in self.broken | {""}:
+            self.broken.add(said)
+            self._leave_out(
+                f"Nothing is graded of an exercise, since {said}. This is the "
+                "instructor's notebook; earlier grades stay as they are."
+            )
         for student, file in job.handins:
             book.add_handin(student, file, job.content, result, outcome)
             if record is not None:

@@ -199,7 +199,6 @@ def main(arguments: list[str] | None = None) -> int:
 
     from attncourse_grader import commands
     from attncourse_grader.hand_in.submission import Refused
-    from attncourse_grader.records.database import Stopped
     from attncourse_grader.safe_text import one_line
 
     try:
@@ -210,7 +209,7 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # whoever read the output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (Refused, Stopped) as sentence:
+    except Refused as sentence:
         text = one_line(sentence, 1000)
         begins = text.split()[0].isalpha()  # with a word, not with the name of a file
         print(text[0].upper() + text[1:] if begins else text, file=sys.stderr)

@@ -18,7 +18,6 @@ import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import LARGEST_FILE, Refused
 from attncourse_grader.plan import hash_of_checks
-from attncourse_grader.records.database import Stopped
 from attncourse_grader.safe_text import file_name, one_line
 from attncourse_grader.workers import results
 
@@ -31,8 +30,8 @@ FAULTS = (OSError, TimeoutError, RuntimeError, CancelledError, ValueError)
 def cluster_results(jobs, address: str, *, solutions: Path, grade):
     """Yield each job with what came of it, graded on a cluster.
 
-    Raises `Refused` if the cluster cannot be used, `Stopped` if it goes away; what was
-    graded is kept.
+    Raises `Refused` if the cluster cannot be used, or goes away; what was graded is
+    kept.
     """
     try:
         import distributed
@@ -74,7 +73,7 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade):
         _compare_versions(client)
         yield from results(jobs, submit, room)
     except FAULTS as error:
-        raise Stopped(
+        raise Refused(
             f"the cluster at {address} cannot be used any longer ({one_line(error)}). "
             "What was graded is kept; the same command goes on, without --scheduler on "
             "this machine."

@@ -16,11 +16,13 @@ from attncourse_grader.grade.report import section
 from attncourse_grader.hand_in.archives import NOTEBOOKS
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import read_time
+from attncourse_grader.isolate import forking
 from attncourse_grader.records.late import in_words, read_penalty
 from attncourse_grader.safe_text import number
-from attncourse_grader.workers import grade_apart, layers_missing, look
+from attncourse_grader.workers import grade_apart, layers_missing
 
 SCRIPTS = Path(__file__).with_name("autograder")
+PATIENCE = 120  # seconds to find out which exercise a file answers
 MARGIN = 60  # seconds of Gradescope's limit that are kept for what is around grading
 
 
@@ -76,10 +78,11 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
     exercise, refused, fitting = settings["exercise"], "", []
     for path in sorted((place / "submission").rglob("*")):
         if path.is_file() and path.name.lower().endswith(NOTEBOOKS):
-            said = look(path)
-            if said.get("exercise") == exercise:
-                fitting.append(path)
-            refused = refused or said.get("refused", "")
+            try:
+                if forking.call(exercise_in, path, seconds=PATIENCE) == exercise:
+                    fitting.append(path)
+            except RuntimeError as error:
+                refused = refused or str(error).partition(": ")[2]
     if len(fitting) != 1:
         many = f"{len(fitting)} notebooks of this exercise were handed in, not one."
         raise Refused(many if fitting else refused or "There is no notebook of it.")
@@ -91,7 +94,7 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
         seconds=settings["minutes"] * 60 - MARGIN,
     )
     if "record" not in outcome:  # Gradescope keeps what was there before
-        raise SystemExit(outcome.get("failed") or "no grade")
+        raise SystemExit(" ".join(outcome.values()))
     record = outcome["record"]
     # What is marked by hand has questions of its own in Gradescope.
     tasks = [t | {"of": t["of"] - t.get("manual", 0)} for t in record["tasks"]]
@@ -120,6 +123,13 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
         cost = f": {number(less)} points less" if less else ""
         notes.append(f"Handed in {in_words(late)} after the deadline{cost}.")
     return {**found, "output": "\n".join(notes)}
+
+
+def exercise_in(path: str) -> str:
+    """Return which exercise a file answers."""
+    from attncourse_grader.grade.grading import read_within_limits
+
+    return read_within_limits(Path(path)).exercise.notebook
 
 
 def lateness(metadata: dict) -> float:

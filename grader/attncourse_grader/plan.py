@@ -18,7 +18,7 @@ from attncourse_grader.hand_in.class_list import (
 )
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import reason
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,7 @@ def plan(files, students, *, book, keys, again=False):
         try:
             content = hash_of(found.path)
         except OSError as error:
-            reason = (error.strerror or type(error).__name__).lower()
-            problems.append(f"{found.source} cannot be read ({one_line(reason)}).")
+            problems.append(f"{found.source} cannot be read ({reason(error)}).")
             continue
         if content not in jobs:
             exercise, result = book.exercise_in(content), None

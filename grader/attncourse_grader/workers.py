@@ -12,11 +12,8 @@ from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line
 
-LOOKING = 5  # seconds of a processor that finding out what a file is may take
-PATIENCE = 120  # seconds in which it gets them where others use the processors
 LOOK = 2  # seconds between two looks at whether a cluster is still there
 UNSAFE_ONLY = "Grade on a machine where they work; --unsafe grades all the same."
-MEMORY = 2 << 30  # bytes that it may take beside what was there
 
 
 def grade_one(
@@ -38,6 +35,8 @@ def grade_one(
         return {"record": record_of(grade), "answers": answers}
     except Refused as refused:
         return {"refused": one_line(refused, 400)}
+    except SolutionBroken as broken:
+        return {"broken": one_line(broken, 400).removesuffix(".")}
     except Exception as error:  # a fault of ours must not cost the others their grades
         return failure(error)
 
@@ -54,58 +53,11 @@ def grade_apart(
 
 def failure(error: Exception) -> dict:
     """Return what came of a file on which the grader failed."""
-    if isinstance(error, SolutionBroken):
-        return {"failed": f"{one_line(error, 400)}. Earlier grades stay as they are."}
     if type(error).__name__ == "KilledWorker":
         said = "it has ended workers of the cluster, or was on them when they ended."
         return {"failed": f"{said} Grade it without --scheduler."}
     said = one_line(f"{type(error).__name__}: {error}", 200)
     return {"failed": f"The grader failed on this file ({said}). Report it."}
-
-
-def look(path: Path) -> dict:
-    """Find out, within limits, which exercise a file answers, or why none."""
-    try:
-        return forking.call(looked_at, path, seconds=PATIENCE)
-    except RuntimeError as error:
-        if not isinstance(error, forking.Ended) and "MemoryError" not in str(error):
-            return failure(error)
-    says = f"{one_line(path.name)} takes too much time or memory to be read."
-    return {"refused": f"{says} Is it a notebook that was written by hand?"}
-
-
-def looked_at(path: str) -> dict:
-    """Do what `look` does, in the process that is there."""
-    import resource
-
-    from attncourse_grader.hand_in.submission import read_submission
-
-    if forking.here is not None:
-        resource.setrlimit(resource.RLIMIT_CPU, (LOOKING, LOOKING))
-        most = sandbox.address_space() + MEMORY
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    try:
-        return {"exercise": read_submission(Path(path)).exercise.notebook}
-    except Refused as refused:
-        return {"refused": one_line(refused, 400)}
-
-
-def fault_of_solution(solutions: Path, name: str, secret: str) -> str:
-    """Return what keeps a solution from grading answers, "" if nothing does."""
-    try:
-        forking.call(try_solution, solutions, name, secret, seconds=BESIDE)
-        return ""
-    except RuntimeError as error:
-        return one_line(str(error).partition(": ")[2], 300).removesuffix(".")
-
-
-def try_solution(solutions: str, name: str, secret: str) -> None:
-    """Work out what a solution gives, for all who come after."""
-    from attncourse_grader.exercises import exercise_of
-    from attncourse_grader.grade.comparing import expected_of
-    from attncourse_grader.grade.compose import Template
-
-    expected_of(Template(exercise_of(name), Path(solutions)), secret)
 
 
 def local_results(jobs, at: int, *, solutions, grade):

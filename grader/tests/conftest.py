@@ -14,7 +14,7 @@ from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.isolate import forking
-from attncourse_grader.workers import grade_one, looked_at
+from attncourse_grader.workers import grade_one
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
@@ -47,8 +47,6 @@ def calls(monkeypatch):
     monkeypatch.setattr(f"{batch}.layers_missing", lambda: [])
     # In this process, where the stand-in is.
     monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
-    monkeypatch.setattr(f"{batch}.look", looked_at)
-    monkeypatch.setattr(f"{batch}.fault_of_solution", lambda *_: "")
     return made
 
 

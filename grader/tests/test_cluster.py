@@ -11,7 +11,6 @@ from attncourse_grader import cluster
 from attncourse_grader.batch import BOOK, Course, grade_course
 from attncourse_grader.cli import main
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.records.database import Stopped
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask are not ours
 def grader(seconds=0.0, deadly=""):
     """Return a grader for the workers: by value, since they cannot import a test."""
 
-    def grade(path, solutions, secret, student):
+    def grade(path, solutions, secret, student, seconds):
         import os
         import time
 
@@ -173,7 +172,7 @@ def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
         )
 
         thread = when_some_are_kept(course.out, lambda: local.scale(0))
-        with pytest.raises(Stopped, match="no worker left"):
+        with pytest.raises(Refused, match="no worker left"):
             grade_course([tmp_path / "in"], course, grade=grader(seconds=0.5))
         thread.join()
     assert 0 < len(students_in(course.out)) < 6

@@ -20,7 +20,6 @@ from attncourse_grader.grade.compose import (
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page_of_record, record_of
 from attncourse_grader.hand_in.submission import read_submission
-from attncourse_grader.workers import fault_of_solution
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
@@ -227,13 +226,10 @@ def test_feedback_is_escaped_in_the_page(hand_in):
 
 @pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])
 def test_a_solution_that_is_not_as_recorded_is_the_instructors(
-    mistake, tmp_path, solutions
+    mistake, tmp_path, solutions, hand_in
 ):
     path = tmp_path / f"{FIRST}.ipynb"
     text = (solutions / path.name).read_text()
     path.write_text(text.replace("### BEGIN SOLUTION", mistake, 1))
-    assert fault_of_solution(tmp_path, FIRST, "word")
-
-
-def test_the_solutions_are_as_recorded(solutions):
-    assert fault_of_solution(solutions, FIRST, "word") == ""
+    with pytest.raises(RuntimeError, match="SolutionBroken"):
+        grade_file(hand_in("def attention_scores(): pass"), solutions=tmp_path)

@@ -13,7 +13,8 @@ import pytest
 
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
-from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.grade import grading
+from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
@@ -273,17 +274,17 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(
 ):
     notebook(tmp_path / "in" / "ada.ipynb")
     grade()
-    fault = "attncourse_grader.batch.fault_of_solution"
-    monkeypatch.setattr(fault, lambda *_: "the solution does not run")
     notebook(tmp_path / "in" / "grace.ipynb", weights="else")
-    assert grade("--again") == 1
-    assert "This is the instructor's notebook" in capsys.readouterr().err
-    assert standing(tmp_path).points == 2
-    monkeypatch.setattr(fault, lambda *_: "")
-    for outcome in ({"refused": "no"}, {"failed": "no"}):
-        look = "attncourse_grader.batch.look"
-        monkeypatch.setattr(look, lambda path, said=outcome: said)
+    for kind in (SolutionBroken, Refused, ZeroDivisionError):
+
+        def fails(*_, kind=kind, **__):
+            raise kind("no")
+
+        monkeypatch.setattr(grading, "grade_file", fails)
         assert grade("--again") == 1
+        said = capsys.readouterr().err
+        assert said.count("This is the instructor's") == (kind is SolutionBroken)
+        assert said.count("not graded. ") == 2 * (kind is not SolutionBroken)
         assert standing(tmp_path).points == 2
 
 
@@ -509,7 +510,7 @@ import sys, time
 from pathlib import Path
 from attncourse_grader.batch import Course, grade_course
 
-def slow(path, solutions, secret, student):
+def slow(path, solutions, secret, student, seconds):
     time.sleep(0.15)
     record = {"student": student, "exercise": "1_attention_from_scratch",
               "title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": [],

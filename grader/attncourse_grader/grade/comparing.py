@@ -33,7 +33,7 @@ from attncourse_grader.grade.compose import (
     definitions,
 )
 from attncourse_grader.grade.recorder import Recorder
-from attncourse_grader.hand_in.submission import SolutionBroken
+from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.rule_out import places_of
 from attncourse_grader.isolate.student import AnswerError, ProcessEnded, Student
@@ -156,6 +156,17 @@ def expected_of(template: Template, secret: str) -> dict:
         student.close()
     cache.put(key, found)
     return found
+
+
+def try_solution(solutions: str, notebook: str, secret: str) -> None:
+    """Work out what a solution gives, for all who come after.
+
+    Raises `SolutionBroken` if there is none, or it does not run.
+    """
+    try:
+        expected_of(Template(exercise_of(notebook), Path(solutions)), secret)
+    except Refused as error:
+        raise SolutionBroken(str(error)) from None
 
 
 def _compare_with_record(template, task, place: int, came, recorded) -> None:

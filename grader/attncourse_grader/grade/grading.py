@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +22,21 @@ from attncourse.exercises.probe import Exercise, Task
 from attncourse.exercises.recorded import known
 from attncourse.exercises.run import draw, from_plain
 from attncourse_grader.grade.by_hand import answers_by_hand
-from attncourse_grader.grade.comparing import compare
+from attncourse_grader.grade.comparing import compare, try_solution
 from attncourse_grader.grade.compose import Template, answers_in
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.source import changes_libraries
-from attncourse_grader.hand_in.submission import Submission, read_submission
-from attncourse_grader.isolate import forking
+from attncourse_grader.hand_in.submission import (
+    Refused,
+    Submission,
+    read_submission,
+)
+from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
+from attncourse_grader.safe_text import one_line
 
+LOOKING = 5  # seconds of a processor that reading a file may take
+MEMORY = 2 << 30  # bytes that it may take beside what was there
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
 OTHERS_REPLACED = (
     "Graded with reference answers in place of those to earlier tasks, since {} does "
@@ -88,10 +97,11 @@ def grade_file(
     """Grade one notebook, whose cells may take so many seconds together.
 
     The same secret gives the same hidden inputs. Raises `Refused` if the file is no
-    notebook of an exercise.
+    notebook of an exercise, `SolutionBroken` if the solution does not run.
     """
-    submission = read_submission(path)
+    submission = read_within_limits(path)
     exercise = submission.exercise
+    forking.call(try_solution, solutions, exercise.notebook, secret, seconds=BESIDE)
     template = Template(exercise, solutions)
     unseen = {t.name: refusal(t, submission, template) for t in exercise.tasks}
     to_run = [task for task in exercise.tasks if not unseen[task.name]]
@@ -140,6 +150,32 @@ def grade_file(
         notes.append(OUT_OF_TIME.format(round(seconds)))
     by_hand = answers_by_hand(template, submission)
     return Grade(student or path.stem, exercise, grades, notes, by_hand, submission)
+
+
+def read_within_limits(path: Path) -> Submission:
+    """Read a notebook; in a fork, within limits of time and memory.
+
+    Raises `Refused` if it is none, or takes more.
+    """
+    if forking.here is None:
+        return read_submission(path)
+
+    def stop(*_):
+        says = f"{one_line(path.name)} takes too much time or memory to be read."
+        raise Refused(f"{says} Is it a notebook that was written by hand?")
+
+    most, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = sandbox.address_space() + MEMORY
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LOOKING)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    try:
+        return read_submission(path)
+    except MemoryError:
+        stop()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def refusal(task: Task, submission: Submission, template) -> list[Verdict]:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from attncourse_grader.hand_in.submission import LARGEST_FILE
-from attncourse_grader.safe_text import file_name, one_line
+from attncourse_grader.safe_text import file_name, one_line, reason
 
 MOST_MEMBERS = 50_000
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
@@ -65,17 +65,12 @@ def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[s
         with zipfile.ZipFile(archive) as opened:
             members = opened.infolist()
             if len(members) > MOST_MEMBERS:
-                return [], [
-                    f"{label}: it lists {len(members):,} files; at most "
-                    f"{MOST_MEMBERS:,} are read."
-                ]
+                why = f"{label}: it lists {len(members):,} files; at most "
+                return [], [f"{why}{MOST_MEMBERS:,} are read."]
             return _take(opened, members, folder, label, whose)
     except FAULTS as error:
-        reason = one_line(error, 100) or type(error).__name__
-        return [], [
-            f"{label}: the archive is damaged or no zip file ({reason}). Download it "
-            "again."
-        ]
+        why = f"{label}: the archive is damaged or no zip file ({reason(error)})."
+        return [], [f"{why} Download it again."]
 
 
 def _take(opened, members, folder: Path, label: str, whose):
@@ -111,8 +106,7 @@ def _take(opened, members, folder: Path, label: str, whose):
                 path.unlink()
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of our own disk, not of the archive
-            reason = one_line(error, 100) or type(error).__name__
-            left_out.add(owner, shown, f"cannot be unpacked ({reason}).")
+            left_out.add(owner, shown, f"cannot be unpacked ({reason(error)}).")
             continue
         finally:
             taken[owner] += 1

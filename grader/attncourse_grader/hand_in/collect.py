@@ -9,7 +9,6 @@ to the instructor.
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import os
 import re
@@ -31,7 +30,7 @@ from attncourse_grader.hand_in.archives import (
     unpack,
 )
 from attncourse_grader.hand_in.times import read_time
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import one_line, reason
 
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
 # The number is that of the submission; a group that has none comes without.
@@ -219,10 +218,6 @@ class _Place:
             self.problems.append(_unreadable(error.filename or root, error))
 
         shared = root.stat().st_mode & stat.S_IWOTH
-        tops = [p for p in root.iterdir() if p.is_dir() and p.name[0] != "."]
-        # One student may hand in what looks like a clone; not all of them.
-        clones = tops and all((p / ".git" / "config").is_file() for p in tops)
-        owners = {p.name: self._owner_of_clone(p) for p in tops} if clones else {}
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
             for name in list(folders):
@@ -251,8 +246,6 @@ class _Place:
                     says = f"{one_line(path)} is no ordinary file and is left out."
                     self.problems.append(says)
                 else:
-                    clone = owners.get(parts[0])
-                    parts = (clone, *parts) if clone else parts
                     yield Entry(parts, path)
 
     def _dropped(self, top: Path, parts):
@@ -270,22 +263,6 @@ class _Place:
             login = f"user {owner}"
         match = EXCHANGE.fullmatch(parts[0])
         return parts if match and match["name"] == login else (login, *parts)
-
-    def _owner_of_clone(self, folder: Path) -> str:
-        """Return whose repository a clone is of, "" if no one student is named so."""
-        read = configparser.ConfigParser(strict=False, interpolation=None)
-        try:
-            read.read_string((folder / ".git" / "config").read_text("utf8"))
-            address = read['remote "origin"']["url"]
-        except (OSError, ValueError, KeyError, configparser.Error):
-            return ""
-        match = re.search(r"[:/]([^:/]+)/([^/]+?)(\.git)?/?$", address)
-        if self.students is None or not match:
-            return ""
-        # Of the student, or of the course with the student's name at the end.
-        ends = [match[2][m.end() :] for m in re.finditer("-", match[2])]
-        known = {n for n in (match[1], *ends) if self.students.knows(n)}
-        return known.pop() if len(known) == 1 else ""
 
 
 def _of(name: str, **facts) -> Found:
@@ -362,5 +339,4 @@ def _link(path) -> str:
 
 
 def _unreadable(path, error) -> str:
-    reason = error.strerror or type(error).__name__
-    return f"{one_line(path)} cannot be read ({reason.lower()})."
+    return f"{one_line(path)} cannot be read ({reason(error)})."

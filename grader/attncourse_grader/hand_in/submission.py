@@ -29,7 +29,7 @@ OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
 
 
 class Refused(Exception):
-    """A file that cannot be graded; the message says why and what to do."""
+    """What cannot be done, or not any longer; the message says why and what to do."""
 
 
 class SolutionBroken(Exception):

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import one_line, reason
 
 LARGEST = 50_000_000  # bytes
 TEXT = Path(__file__).with_name("headings.toml").read_text("utf8")
@@ -34,8 +34,7 @@ def read_rows(path: Path) -> list[list[str]]:
             raise Refused(f"{path.name} has more than {LARGEST / 1e6:.0f} MB.")
         data = path.read_bytes()
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise Refused(f"{path} cannot be read ({reason}).") from None
+        raise Refused(f"{path} cannot be read ({reason(error)}).") from None
     utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     for encoding in ("utf-16",) if utf16 else ("utf-8-sig", "cp1252"):
         try:

@@ -21,10 +21,6 @@ SCHEMA, VIEWS = (
 )
 
 
-class Stopped(Exception):
-    """The gradebook cannot be used any further; the message says why."""
-
-
 class Database:
     """An open gradebook file."""
 
@@ -70,7 +66,7 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise Stopped(_sentence(self.path, error)) from error
+            raise Refused(_sentence(self.path, error)) from error
 
     @contextlib.contextmanager
     def together(self):
@@ -114,7 +110,7 @@ def back_up(path: Path) -> None:
         try:
             part.replace(copy)
         except OSError as error:
-            raise Stopped(
+            raise Refused(
                 f"{copy} cannot be written ({error.strerror}). Remove what is there; "
                 "nothing was graded yet."
             ) from None

@@ -22,7 +22,7 @@ from attncourse_grader.records.lms import (
     moodle_feedback,
     row_finder,
 )
-from attncourse_grader.safe_text import number, one_line
+from attncourse_grader.safe_text import number, one_line, reason
 
 
 def write_outputs(book, out: Path) -> list[str]:
@@ -37,11 +37,8 @@ def write_outputs(book, out: Path) -> list[str]:
         try:
             write(path, text)
         except OSError as error:
-            reason = (error.strerror or type(error).__name__).lower()
-            problems.append(
-                f"{one_line(path)} cannot be written ({reason}). The grade is in the "
-                "gradebook; the next run writes the file."
-            )
+            said = f"{one_line(path)} cannot be written ({reason(error)}). The grade "
+            problems.append(f"{said}is in the gradebook; the next run writes the file.")
 
     for name, make in {**TABLES, "class.html": class_page}.items():
         keep(out / name, make(book, graded))
