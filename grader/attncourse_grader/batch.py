@@ -78,8 +78,7 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
     there = [n for n in modules() if (course.solutions / f"{n}.ipynb").is_file()]
     if not there:
         raise Refused(
-            f"there are no solutions in {course.solutions}. Give the folder of the "
-            "instructor's notebooks with --solutions."
+            f"there are no solutions in {course.solutions}. Give --solutions."
         )
     out, scratch = course.out, course.out / SCRATCH
     try:
@@ -149,25 +148,18 @@ class _Run:
                 "remove what is there; nothing is lost, and the same command goes on."
             ) from None
         with book.together():
-            jobs, problems = plan(
-                found.files,
-                students,
-                book=book,
-                keys=self.keys,
-                again=course.again,
-            )
+            options = {"book": book, "keys": self.keys, "again": course.again}
+            jobs, problems = plan(found.files, students, **options)
             for student, one in self._students_of(times, students):
                 book.add_time(student, one.exercise, one.handed_in)
             for says in [*found.problems, *problems]:
                 self._leave_out(says)
-        new = [job for job in jobs if job.result is None]
-        known = [job for job in jobs if job.result is not None]
-        for job in known:
-            self._keep(job, {})
+            known = [job for job in jobs if job.result is not None]
+            for job in known:
+                self._keep(job, {})
         before = sum(len(job.handins) for job in known)
-        graded = self._grade(new, before)
-        self._note_times()
-        self._note_several()
+        graded = self._grade([job for job in jobs if job.result is None], before)
+        self._note(effective_grades(book))
         if gone := ", ".join(sorted(withdrawn(book))):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         for says in write_outputs(book, out):
@@ -194,67 +186,58 @@ class _Run:
             else:
                 shown = next(who[k] for k in WHO if who.get(k))
                 own = known.named(shown)
-            student = own[0].student if len(own) == 1 and own[0] else None
             if said.handed_in is None:
                 continue
-            if student is not None:
-                found.append((student, said))
+            if len(own) == 1 and own[0]:
+                found.append((own[0].student, said))
             else:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
         return found
 
     def _grade(self, jobs: list[Job], known: int) -> int:
-        graded = 0
+        """Grade jobs here or on a cluster; return how many files were graded."""
+        course, graded = self.course, 0
+        if course.scheduler:
+            from attncourse_grader.cluster import cluster_results
+
+            found = cluster_results(
+                jobs, course.scheduler, course.solutions, self.grade
+            )
+        else:
+            found = local_results(jobs, course.jobs, course.solutions, self.grade)
         total = known + sum(len(job.handins) for job in jobs)
-        with (
-            contextlib.closing(self._results(jobs)) as results,
-            tqdm(total=total, initial=known, unit="notebook") as bar,
-        ):
+        bar = tqdm(total=total, initial=known, unit="notebook")
+        with contextlib.closing(found) as results, bar:
             for job, outcome in results:
                 graded += self._keep(job, outcome)
                 bar.update(len(job.handins))
         return graded
 
-    def _note_times(self) -> None:
-        """Say for how many hand-ins nothing tells when they came."""
-        book = self.book
-        found = effective_grades(book)
-        penalty = book.setting("penalty", "")
-        unknown = [s for s in found if s.late is None]
-        if unknown and penalty:
+    def _note(self, found) -> None:
+        """Say for what no time is known, and which file counts where there are more."""
+        penalty = self.book.setting("penalty", "")
+        late = [grade.late for grade in found if penalty]
+        if unknown := late.count(None):
             self._say(
-                f"When {len(unknown)} of {len(found)} were handed in is not known, so "
+                f"When {unknown} of {len(found)} were handed in is not known, so "
                 "nothing is taken off for lateness there. Give --times: Moodle's "
                 "worksheet, Canvas's submissions, or a table."
             )
-        if penalty and any(s.late == MARKED for s in found):
+        if MARKED in late:
             self._say(
                 "Canvas has marked some as late and not said by how much: the least "
                 "is taken off. Give its submissions with --times."
             )
-
-    def _note_several(self) -> None:
-        """Say which file counts where a student handed in more than one."""
-        counting = {(s.student, s.exercise): s for s in effective_grades(self.book)}
+        counting = {(grade.student, grade.exercise): grade.handin for grade in found}
         query = (
             "SELECT student, exercise, COUNT(*) AS count FROM hand_ins "
             "WHERE run = ? AND exercise IS NOT NULL GROUP BY 1, 2 HAVING count > 1"
         )
         for *place, count in self.book.rows(query, self.book.run):
-            handin = counting[tuple(place)].handin
-            says = f"{', '.join(place)}: {count} files. {handin['source']} counts."
+            source = counting[tuple(place)]["source"]
+            says = f"{', '.join(place)}: {count} files. {source} counts."
             self.book.note_problem(one_line(says, 600))
             self._say(says)
-
-    def _results(self, jobs):
-        if self.course.scheduler:
-            from attncourse_grader.cluster import cluster_results
-
-            where, results = self.course.scheduler, cluster_results
-        else:
-            where, results = self.course.jobs, local_results
-        solutions = self.course.solutions
-        return results(jobs, where, solutions=solutions, grade=self.grade)
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""

@@ -27,7 +27,7 @@ AHEAD = 3  # tasks that wait for each thread of the cluster
 FAULTS = (OSError, TimeoutError, RuntimeError, CancelledError, ValueError)
 
 
-def cluster_results(jobs, address: str, *, solutions: Path, grade):
+def cluster_results(jobs, address: str, solutions: Path, grade):
     """Yield each job with what came of it, graded on a cluster.
 
     Raises `Refused` if the cluster cannot be used, or goes away; what was graded is

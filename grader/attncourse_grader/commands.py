@@ -52,10 +52,12 @@ def run_gradescope(arguments) -> int:
 
     if arguments.penalty:
         read_penalty(arguments.penalty)
-    taken = ("penalty", "minutes", "visibility")
-    settings = {name: getattr(arguments, name) for name in taken}
-    settings["secret"] = arguments.secret or DEFAULT_SECRET
-    settings["exercise"] = exercise_named(arguments.exercise)
+    settings = {
+        "exercise": exercise_named(arguments.exercise),
+        "secret": arguments.secret or DEFAULT_SECRET,
+        "penalty": arguments.penalty,
+        "visibility": arguments.visibility,
+    }
     print(build(arguments.solutions, arguments.out, arguments.index, settings))
     return 0
 

@@ -60,7 +60,7 @@ def failure(error: Exception) -> dict:
     return {"failed": f"The grader failed on this file ({said}). Report it."}
 
 
-def local_results(jobs, at: int, *, solutions, grade):
+def local_results(jobs, at: int, solutions: Path, grade):
     """Yield each job with what came of it, `at` at a time, on this machine."""
     pool = ThreadPoolExecutor(max(1, at))
 

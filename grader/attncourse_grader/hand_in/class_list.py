@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,22 +38,20 @@ class ClassList:
 
     def __init__(self, students: list[Student]):
         self.students = students
-        self._by_key: dict[str, set[Student]] = {}
-        self._by_name: dict[str, set[Student]] = {}
-        self._by_mark: dict[tuple, list[Student]] = {}
-        self._by_moodle: dict[str, list[tuple[str, Student]]] = {}
+        self._by_key, self._by_name = defaultdict(set), defaultdict(set)
+        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(list)
+        self._groups = defaultdict(set)
         for student in students:
-            for key in _names_of(student):
-                self._by_name.setdefault(key, set()).add(student)
-            for key in _names_of(student) | _marks_of(student):
-                self._by_key.setdefault(key, set()).add(student)
+            names = _names_of(student)
+            for key in names:
+                self._by_name[key].add(student)
+            for key in names | _marks_of(student):
+                self._by_key[key].add(student)
             for kind in MARKS:
                 if key := key_of(getattr(student, kind)):
-                    self._by_mark.setdefault((kind, key), []).append(student)
-        self._groups: dict[str, set[Student]] = {}
-        for student in students:
+                    self._by_mark[kind, key].append(student)
             for group in filter(None, map(key_of, student.section.split(","))):
-                self._groups.setdefault(group, set()).add(student)
+                self._groups[group].add(student)
 
     def knows(self, name: str) -> bool:
         """Say whether a name is that of one student, or of a group."""
@@ -70,7 +68,7 @@ class ClassList:
         if len(found) != 1 or not number:
             return None
         student = found[0]
-        self._by_moodle.setdefault(number, []).append((key_of(name), student))
+        self._by_moodle[number].append((key_of(name), student))
         return student
 
     def find(self, found) -> tuple[list[Student], str]:
