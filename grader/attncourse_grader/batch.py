@@ -6,8 +6,6 @@ import contextlib
 import functools
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
@@ -25,7 +23,6 @@ from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
-from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import effective_grades, withdrawn
@@ -48,30 +45,12 @@ OTHER_SECRET = (
 )
 
 
-@dataclass(frozen=True)
-class Course:
-    """How a course is graded: what the options of the command say."""
-
-    solutions: Path  # the folder of the instructor's notebooks
-    out: Path = Path("grades")  # the folder of the gradebook and of all that is written
-    secret: str = ""  # what hidden inputs are drawn from
-    jobs: int = 1  # notebooks that are graded at a time
-    students: Path | None = None  # the class list
-    # ``2026-12-01T23:59``, or ``1=2026-12-01T23:59`` for one exercise.
-    deadline: Sequence[str] = ()
-    penalty: str = ""  # ``10%/day``, or ``none``
-    times: Sequence[str] = ()  # tables of when things were handed in
-    scheduler: str = ""  # the address of a Dask scheduler
-    alike: bool = False  # whether the page about the class names alike answers
-    again: bool = False  # whether to grade what was graded before
-    limit: float = TOTAL_SECONDS  # seconds that all cells of one submission may take
-
-
-def grade_course(places, course: Course, *, grade=grade_apart) -> int:
+def grade_course(course, *, grade=grade_apart) -> int:
     """Grade what was handed in, and keep and write down every grade at once.
 
-    Raises `Refused` if nothing can be graded as things are, or the gradebook can be
-    used no longer; what was graded is in it.
+    `course` has the options of the command, as `cli.build_parser` reads them. Raises
+    `Refused` if nothing can be graded as things are, or the gradebook can be used no
+    longer; what was graded is in it.
     """
     if not sandbox.linux:
         raise Refused(forking.NOT_LINUX)
@@ -93,7 +72,7 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
         shutil.rmtree(scratch, ignore_errors=True)
         try:
             with Gradebook(out / BOOK) as book:
-                return _Run(course, book, grade).through(places, out, scratch)
+                return _Run(course, book, grade).through(out, scratch)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -101,14 +80,14 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
 class _Run:
     """One run over what was handed in."""
 
-    def __init__(self, course: Course, book: Gradebook, grade):
+    def __init__(self, course, book: Gradebook, grade):
         self.course, self.book = course, book
         self.secret = course.secret or DEFAULT_SECRET
         self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
         self.keys = Keys(course.solutions, self.secret)
         self.left_out, self.broken = 0, set()  # sentences on solutions
 
-    def through(self, places, out: Path, scratch: Path) -> int:
+    def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
         # A fault in what the instructor gives is said before anything is kept.
         students = None
@@ -141,7 +120,7 @@ class _Run:
             self._say(says)
         try:
             scratch.mkdir(parents=True)
-            found = collect(places, scratch, students)
+            found = collect(course.submissions, scratch, students)
         except OSError as error:
             raise Refused(
                 f"{scratch} cannot be written ({error.strerror}). Make room, or "

@@ -77,9 +77,8 @@ def _package(name: str, otherwise: str, remedy: str) -> tuple[str, str]:
 
 
 def _disk(folder: Path) -> tuple[str, str]:
-    there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    here = folder.absolute()
+    there = next(p for p in (here, *here.parents) if p.exists())
     try:
         free = shutil.disk_usage(there).free
         with tempfile.TemporaryFile(dir=there) as file:
@@ -113,10 +112,7 @@ def text_of(found: dict[str, tuple[str, str]]) -> str:
     width = max(map(len, found))
     lines = [f"{state:<7}  {name:<{width}}  {v}" for name, (state, v) in found.items()]
     states = [state for state, _ in found.values()]
-    if missing := states.count(MISSING):
-        lines.append(f"Grading cannot begin: {missing} missing.")
-    elif lacking := states.count(LACKING):
-        lines.append(f"Grading works. {lacking} lacking, with what follows named.")
-    else:
-        lines.append("All is there.")
-    return "\n".join(lines)
+    missing, lacking = states.count(MISSING), states.count(LACKING)
+    said = f"Grading works. {lacking} lacking." if lacking else "All is there."
+    said = f"Grading cannot begin: {missing} missing." if missing else said
+    return "\n".join([*lines, said])

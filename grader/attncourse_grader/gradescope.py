@@ -35,10 +35,8 @@ def build(solutions: Path, out: Path, index: str, settings: dict) -> Path:
     if not solution.is_file():
         raise Refused(f"the solution {solution} is not there. Give --solutions.")
     if not (root / "pyproject.toml").is_file() or root != grader.parent:
-        raise Refused(
-            "the autograder takes the course along. Call this in a clone of it, with "
-            "both parts installed from there: pip install -e . -e grader"
-        )
+        says = "the autograder takes the course along. Install both parts from a clone"
+        raise Refused(f"{says}: pip install -e . -e grader")
     path = out / f"gradescope-{exercise}.zip"
     out.mkdir(parents=True, exist_ok=True)
     pip = f"[install]\nextra-index-url = {index}\n" if index else ""
@@ -86,13 +84,8 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
     if len(fitting) != 1:
         many = f"{len(fitting)} notebooks of this exercise were handed in, not one."
         raise Refused(many if fitting else refused or "There is no notebook of it.")
-    outcome = grade_apart(
-        fitting[0],
-        place / "source" / "solutions",
-        settings["secret"],
-        "",
-        seconds=LIMIT,
-    )
+    solutions = place / "source" / "solutions"
+    outcome = grade_apart(fitting[0], solutions, settings["secret"], "", seconds=LIMIT)
     if "record" not in outcome:  # Gradescope keeps what was there before
         raise SystemExit(" ".join(outcome.values()))
     record = outcome["record"]
@@ -112,7 +105,7 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
         for task in tasks
         if task["of"]
     ]
-    notes = [*record["notes"]]
+    notes = list(record["notes"])
     found = {"tests": tests, "extra_data": {"created_at": metadata["created_at"]}}
     late = lateness(metadata)
     if late > 0:

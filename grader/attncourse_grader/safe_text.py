@@ -61,6 +61,6 @@ def file_name(text: str) -> str:
     return f"_{name}" if reserved else name
 
 
-def number(points: float) -> str:
-    """Return points as text without a needless ``.0``."""
-    return f"{points:g}"
+def number(points: float | None) -> str:
+    """Return points as text without a needless ``.0``, "" where there are none."""
+    return "" if points is None else f"{points:g}"

@@ -11,11 +11,11 @@ from attncourse_grader.batch import BOOK
 
 KILLED = """
 import os, random, signal, sys, threading, time
-from pathlib import Path
 from tqdm import tqdm
 sys.path.insert(0, sys.argv[4])
 from conftest import stand_in
 from attncourse_grader import batch
+from attncourse_grader.cli import build_parser
 from attncourse_grader.records.similarity import fingerprints
 from attncourse_grader.grade.report import record_of
 
@@ -28,8 +28,9 @@ def grade(path, solutions, secret, student, seconds):
 tqdm.set_lock(threading.RLock())
 tqdm.monitor_interval = 0
 batch.layers_missing = lambda: []
-course = batch.Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]))
-batch.grade_course([Path(sys.argv[1])], course, grade=grade)  # imports all
+words = [sys.argv[1], "--solutions", sys.argv[2], "--out", sys.argv[3]]
+course = build_parser().parse_args(["grade", *words])
+batch.grade_course(course, grade=grade)  # imports all
 book = course.out / batch.BOOK
 for path in course.out.glob("gradebook*"):
     path.unlink()
@@ -38,13 +39,13 @@ for moment in range(20):
     child = os.fork()
     if not child:
         try:
-            batch.grade_course([Path(sys.argv[1])], course, grade=grade)
+            batch.grade_course(course, grade=grade)
         finally:
             os._exit(0)
     time.sleep(rng.uniform(0.01, 0.15))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-sys.exit(batch.grade_course([Path(sys.argv[1])], course, grade=grade))
+sys.exit(batch.grade_course(course, grade=grade))
 """
 
 

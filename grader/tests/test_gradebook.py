@@ -507,8 +507,8 @@ def test_an_interrupt_keeps_what_was_graded(
 
 SLOW = """
 import sys, time
-from pathlib import Path
-from attncourse_grader.batch import Course, grade_course
+from attncourse_grader.batch import grade_course
+from attncourse_grader.cli import build_parser
 
 def slow(path, solutions, secret, student, seconds):
     time.sleep(0.15)
@@ -517,8 +517,8 @@ def slow(path, solutions, secret, student, seconds):
               "tasks": []}
     return {"record": record, "answers": {}}
 
-course = Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]), jobs=1)
-sys.exit(grade_course([Path(sys.argv[1])], course, grade=slow))
+words = [sys.argv[1], "--solutions", sys.argv[2], "--out", sys.argv[3], "--jobs", "1"]
+sys.exit(grade_course(build_parser().parse_args(["grade", *words]), grade=slow))
 """
 
 

@@ -80,14 +80,12 @@ def compare(
         _run_nbval(made, kernel, recorder)
     finally:
         kernel.stop()
-    if recorder.given_error:
+    if said := recorder.given_error:
         name = template.path.name
-        said = f"the given cells of {name} do not run: {recorder.given_error}"
-        raise SolutionBroken(said)
-    found = recorder.tasks
+        raise SolutionBroken(f"the given cells of {name} do not run: {said}")
     for name, cases in kernel.cases.items():
-        found[name]["cases"] = cases
-    return found
+        recorder.tasks[name]["cases"] = cases
+    return recorder.tasks
 
 
 def _run_nbval(notebook, kernel, recorder) -> None:
@@ -138,11 +136,9 @@ def expected_of(template: Template, secret: str) -> dict:
         for task in exercise.tasks:
             for place, probe in enumerate(task.probes):
                 seeds = dict.fromkeys([*probe.seeds, *all_seeds(task, secret)[place]])
-                same = None
-                if recorded.digest(task.name, place, probe.seeds[0]):
-                    same = recorded.expected(task.name, place, probe.seeds[0])
-                if _is_measured(probe) and same is not None:
-                    came = [same] * len(seeds)
+                where = task.name, place, probe.seeds[0]
+                if _is_measured(probe) and recorded.digest(*where):
+                    came = [recorded.expected(*where)] * len(seeds)
                 else:
                     came = student.observe(task.name, place, seeds, SLOW)
                     _compare_with_record(template, task, place, came, recorded)

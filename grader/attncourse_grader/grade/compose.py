@@ -78,15 +78,12 @@ class Template:
 
         A library that draws, say, takes time and memory, and answers do not draw.
         """
-        words = set(WORD.findall("\n".join(codes)))
-        kept, before = set(), -1
-        while len(kept) > before:
-            before = len(kept)
-            for place, statement in enumerate(self.given):
-                if place not in kept and statement.binds & words:
-                    kept.add(place)
-                    words.update(WORD.findall(statement.text))
-        return [s for place, s in enumerate(self.given) if place in kept]
+        words, before = set(WORD.findall("\n".join(codes))), 0
+        while len(words) > before:
+            before = len(words)
+            kept = [s for s in self.given if s.binds & words]
+            words.update(*(WORD.findall(s.text) for s in kept))
+        return [s for s in self.given if s.binds & words]
 
     def not_given(self, statements: list[Statement]) -> list[Statement]:
         """Return the statements that are none of the instructor's own."""

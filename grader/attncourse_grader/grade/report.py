@@ -24,17 +24,16 @@ def record_of(grade) -> dict:
         record = tasks.setdefault(part["name"], {**part, **new})
         record |= {k: v for k, v in part.items() if k not in record}
         record["of"] += part["manual"]
-    return plain_data(
-        {
-            "student": grade.student,
-            "exercise": grade.exercise.notebook,
-            "title": f"Exercise {grade.exercise.number}: {grade.exercise.title}",
-            "points": grade.points,
-            "of": sum(task["of"] for task in tasks.values()),
-            "notes": list(grade.notes),
-            "tasks": list(tasks.values()),
-        }
-    )
+    found = {
+        "student": grade.student,
+        "exercise": grade.exercise.notebook,
+        "title": f"Exercise {grade.exercise.number}: {grade.exercise.title}",
+        "points": grade.points,
+        "of": sum(task["of"] for task in tasks.values()),
+        "notes": list(grade.notes),
+        "tasks": list(tasks.values()),
+    }
+    return plain_data(found)
 
 
 def _task_record(grade) -> dict:

@@ -80,14 +80,13 @@ def _take(opened, members, folder: Path, label: str, whose):
         name = member.filename.replace("\\", "/")
         if member.is_dir() or of_no_interest(PurePosixPath(name).parts):
             continue
-        shown = f"{label}: {one_line(name)}"
-        parts = PurePosixPath(name).parts
+        shown, parts = f"{label}: {one_line(name)}", PurePosixPath(name).parts
         owner = whose(parts) if whose else ""
         why = _refusal(member, name, whose)
         if not why and taken[owner] >= MOST_FILES:
             why = f"is left out: at most {MOST_FILES} files of one student are read."
         if not why and own[owner] + member.file_size > MOST_OF_ONE:
-            why = "is left out: it and what came before it from there have more than "
+            why = "is left out: with what came before it it has more than "
             why += f"{MOST_OF_ONE / 1e6:.0f} MB."
         if why:
             left_out.add(owner, shown, why)

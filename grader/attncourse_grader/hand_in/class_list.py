@@ -73,8 +73,6 @@ class ClassList:
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
-        if found.moodle and key_of(found.name) in HIDDEN:
-            return [blind(found.moodle)], ""
         if found.moodle:
             rows = self._by_moodle.get(found.moodle, [])
             fitting = {s for name, s in rows if name == key_of(found.name)}
@@ -139,6 +137,17 @@ def named_as_before(students: list[Student], known) -> list[Student]:
     ]
 
 
+def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
+    """Return whose a file is, several if a group's; or nobody, and why."""
+    if found.moodle and key_of(found.name) in HIDDEN:
+        return [blind(found.moodle)], ""
+    if students is not None:
+        return students.find(found)
+    if found.doubt:
+        return [], f"{found.name!r} has two numbers"
+    return [Student(found.name, found.name, canvas=found.canvas)], ""
+
+
 def blind(number: str) -> Student:
     """Return the student whose name Moodle hides behind a number."""
     return Student(f"Participant {number}")
@@ -191,10 +200,8 @@ def read_class_list(path: Path) -> ClassList:
 def _told_apart(student: Student, path: Path) -> Student:
     own = student.id or student.user or student.email or student.canvas
     if not own or own == student.student:
-        raise Refused(
-            f"{path.name} lists {student.student!r} more than once. Give each student "
-            "an id of their own."
-        )
+        says = f"{path.name} lists {student.student!r} more than once"
+        raise Refused(f"{says}. Give each student an id of their own.")
     return replace(student, student=f"{student.student} ({own})")
 
 

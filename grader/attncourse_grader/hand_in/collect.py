@@ -163,10 +163,9 @@ class _Place:
         elif self.root.is_dir() and not (known or owner.of_platform or entry.parts[1:]):
             self._zip_beside_others(entry, owner, source)
         else:
-            self._zip_of(entry, owner, source)
+            self._keep_all(self._unpacked(entry.path, None), owner, source)
 
-    def _zip_of(self, entry, owner, source, members=None) -> None:
-        members = self._unpacked(entry.path, None) if members is None else members
+    def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
         for member in members:
             self._keep(member.path, owner, "/".join((source, *member.parts)))
 
@@ -174,12 +173,12 @@ class _Place:
         """Read a zip file in a folder: a student's, or a download with many."""
         names = self.students
         if names is not None and names.knows(owner.name):
-            self._zip_of(entry, owner, source)
+            self._keep_all(self._unpacked(entry.path, None), owner, source)
             return
         members = self._unpacked(entry.path, _whose)
         inside = [_named(member.parts) for member in members]
         if names is None and not any(inside):
-            self._zip_of(entry, owner, source, members)
+            self._keep_all(members, owner, source)
         elif names is not None and all(i and i.of_platform for i in inside):
             for member, own in zip(members, inside, strict=True):
                 where = "/".join((source, *member.parts))
@@ -187,8 +186,7 @@ class _Place:
         else:
             self.problems.append(
                 f"{one_line(source, 300)} is not graded: it may be one student's, or "
-                "hold those of many. Name it in the command by itself, or give it the "
-                "name of a student on the class list."
+                "hold those of many. Name it in the command by itself."
             )
 
     def _unpacked(self, path: Path, whose) -> list[Entry]:
@@ -196,19 +194,15 @@ class _Place:
         folder = self.scratch / str(self.count)
         folder.mkdir(parents=True, exist_ok=True)
         entries, problems = unpack(path, folder, whose)
-        self.problems += problems
-        if not entries and not problems:
-            says = f"{one_line(path.name)}: there is no notebook in it."
-            self.problems.append(says)
+        nothing = [] if entries else [f"{one_line(path.name)}: no notebook is in it."]
+        self.problems += problems or nothing
         return entries
 
     def _keep(self, path: Path, owner: Found, source: str) -> None:
         source, whose = one_line(source, LONGEST_PART), _key(owner)
         self.own[whose] += 1
         if self.own[whose] > MOST_FILES:
-            why = (
-                f"is left out: at most {MOST_FILES} notebooks of one student are read."
-            )
+            why = f"is left out: at most {MOST_FILES} of one student are read."
             self.left_out.add(whose, source, why)
             return
         self.files.append(replace(owner, path=path, source=source, place=self.number))
@@ -226,7 +220,7 @@ class _Place:
                 if hidden or os.path.islink(here / name):
                     folders.remove(name)
                     if not hidden:
-                        self.problems.append(_link(here / name))
+                        self.problems.append(_no_file(here / name))
             folders.sort()
             for name in sorted(files):
                 path = here / name
@@ -240,13 +234,10 @@ class _Place:
                 except OSError as error:
                     self.problems.append(_unreadable(path, error))
                     continue
-                if stat.S_ISLNK(found.st_mode):
-                    self.problems.append(_link(path))
-                elif not stat.S_ISREG(found.st_mode):
-                    says = f"{one_line(path)} is no ordinary file and is left out."
-                    self.problems.append(says)
-                else:
+                if stat.S_ISREG(found.st_mode):
                     yield Entry(parts, path)
+                else:
+                    self.problems.append(_no_file(path))
 
     def _dropped(self, top: Path, parts):
         """Return the parts of a path in a folder that everybody may write to.
@@ -282,9 +273,9 @@ def _named(parts) -> Found | None:
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
                 more = MORE_NUMBERS.match(match["rest"])
-                anonymous = match["name"] == "anon"
+                name = match["name"]
                 return _of(
-                    f"anon {match['id']}" if anonymous else match["name"],
+                    f"anon {match['id']}" if name == "anon" else name,
                     canvas=match["id"],
                     doubt=more[1] if more else "",
                     order=int(match["file"]),
@@ -334,8 +325,9 @@ def without_exercise(name: str) -> str:
     return name
 
 
-def _link(path) -> str:
-    return f"{one_line(path)} is a symbolic link and is not followed."
+def _no_file(path) -> str:
+    kind = "a symbolic link" if os.path.islink(path) else "no ordinary file"
+    return f"{one_line(path)} is {kind} and is left out."
 
 
 def _unreadable(path, error) -> str:

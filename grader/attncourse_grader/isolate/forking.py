@@ -163,9 +163,7 @@ def layers() -> dict[str, str]:
     """Try the layers of isolation; return why each does not work, "" where it does."""
     said = {}
     command = [sys.executable, "-m", "attncourse_grader.isolate.spawn"]
+    options = {"env": _environment(), "capture_output": True, "timeout": 60}
     with contextlib.suppress(subprocess.SubprocessError, ValueError, OSError):
-        done = subprocess.run(
-            command, env=_environment(), capture_output=True, timeout=60, check=False
-        )
-        said = json.loads(done.stdout)
+        said = json.loads(subprocess.run(command, **options).stdout)
     return {name: said.get(name, sandbox.UNTRIED) for name in sandbox.LAYERS}
