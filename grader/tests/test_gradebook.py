@@ -2,12 +2,9 @@
 
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -505,43 +502,6 @@ def test_an_interrupt_keeps_what_was_graded(
         assert standing(tmp_path, name).points == 0
 
 
-SLOW = """
-import sys, time
-from attncourse_grader.batch import grade_course
-from attncourse_grader.cli import build_parser
-
-def slow(path, solutions, secret, student, seconds):
-    time.sleep(0.15)
-    record = {"student": student, "exercise": "1_attention_from_scratch",
-              "title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": [],
-              "tasks": []}
-    return {"record": record, "answers": {}}
-
-words = [sys.argv[1], "--solutions", sys.argv[2], "--out", sys.argv[3], "--jobs", "1"]
-sys.exit(grade_course(build_parser().parse_args(["grade", *words]), grade=slow))
-"""
-
-
-def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, notebook, solutions):
-    for place in range(12):
-        notebook(tmp_path / "in" / f"s{place:02}.ipynb", weights=str(place))
-    out = tmp_path / "grades"
-    command = [sys.executable, "-c", SLOW, str(tmp_path / "in"), str(solutions)]
-    run = subprocess.Popen([*command, str(out)], stdout=subprocess.PIPE, text=True)
-    printed = [run.stdout.readline() for _ in range(4)]
-    run.send_signal(signal.SIGKILL)
-    run.communicate()
-    assert all("7 of 20 points" in line for line in printed)
-    with Gradebook(out / BOOK, must_exist=True) as book:
-        kept = len(book.rows("SELECT * FROM results"))
-    assert 4 <= kept < 12  # what was printed was kept first
-    again = subprocess.run([*command, str(out)], capture_output=True, text=True)
-    assert again.returncode == 0
-    assert f"{12 - kept} graded, {kept} as before" in again.stderr
-    assert len((out / "grades.csv").read_text().splitlines()) == 13
-    assert not (out / ".unpacked").exists()
-
-
 def test_every_change_of_the_schema_counts_up_its_version():
     """If this fails: write a migration, raise SCHEMA_VERSION, then this number."""
     import hashlib
@@ -569,13 +529,3 @@ def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
     assert len({page.name.lower() for page in pages}) == 4
     texts = [page.with_suffix(".json").read_text() for page in pages]
     assert sorted(json.loads(text)["student"] for text in texts) == sorted(names)
-
-
-def test_the_time_of_a_run_is_not_spent_on_what_is_known(tmp_path, notebook, grade):
-    for place in range(100):
-        notebook(tmp_path / "in" / f"s{place}.ipynb", weights=f"right {place}")
-    grade()
-    start = time.process_time()
-    grade()
-    assert time.process_time() - start < 5
-    assert Path(tmp_path / "grades" / "class.html").stat().st_size < 1e6
