@@ -55,7 +55,7 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
     def submit(job):
         with job.path.open("rb") as file:  # of what is too large, enough to refuse it
             content = file.read(LARGEST_FILE + 1)
-        words = content, file_name(job.path.name), contents, job.student
+        words = content, file_name(job.path.name), contents
         return executor.submit(grade_content, grade, *words)
 
     def room() -> int:
@@ -83,7 +83,7 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
             client.close(timeout=5)
 
 
-def grade_content(grade, content: bytes, name: str, solutions, student):
+def grade_content(grade, content: bytes, name: str, solutions):
     """Grade what a file holds: the task that a worker runs."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         place = Path(folder)
@@ -93,7 +93,7 @@ def grade_content(grade, content: bytes, name: str, solutions, student):
             (place / "solutions" / file).write_bytes(data)
         path = place / "handed_in" / name
         path.write_bytes(content)
-        return grade(path, place / "solutions", student=student)
+        return grade(path, place / "solutions")
 
 
 def version_here() -> str:

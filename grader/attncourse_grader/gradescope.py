@@ -85,7 +85,7 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
         many = f"{len(fitting)} notebooks of this exercise were handed in, not one."
         raise Refused(many if fitting else refused or "There is no notebook of it.")
     solutions = place / "source" / "solutions"
-    outcome = grade_apart(fitting[0], solutions, settings["secret"], "", seconds=LIMIT)
+    outcome = grade_apart(fitting[0], solutions, settings["secret"], LIMIT)
     if "record" not in outcome:  # Gradescope keeps what was there before
         raise SystemExit(" ".join(outcome.values()))
     record = outcome["record"]

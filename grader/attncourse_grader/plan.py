@@ -21,7 +21,6 @@ class Job:
     """Files with the same content, which have one grade."""
 
     path: Path  # one of the files
-    student: str  # whose that one is
     content: str  # the hash of the files
     result: int | None  # what the content was given before, None if it is to be graded
     # Student and file of each.
@@ -129,7 +128,7 @@ def plan(files, students, *, book, keys, again=False):
             exercise, result = book.exercise_in(content), None
             if exercise in modules() and not again:
                 result = book.result_of(keys.key(content, exercise))
-            jobs[content] = Job(found.path, own[0].student, content, result)
+            jobs[content] = Job(found.path, content, result)
         for student in own:
             book.add_student(student)
             jobs[content].handins.append((student.student, found))

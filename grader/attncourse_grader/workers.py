@@ -9,16 +9,14 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking, sandbox
-from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
+from attncourse_grader.isolate.forking import BESIDE
 from attncourse_grader.safe_text import one_line
 
 LOOK = 2  # seconds between two looks at whether a cluster is still there
 UNSAFE_ONLY = "Grade on a machine where they work; --unsafe grades all the same."
 
 
-def grade_one(
-    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
-) -> dict:
+def grade_one(path: Path, solutions: Path, secret: str, seconds: float) -> dict:
     """Grade one notebook."""
     from attncourse_grader.grade import compose, grading
     from attncourse_grader.grade.report import record_of
@@ -26,9 +24,8 @@ def grade_one(
 
     path, solutions = Path(path), Path(solutions)
     try:
-        grade = grading.grade_file(
-            path, solutions=solutions, secret=secret, student=student, seconds=seconds
-        )
+        options = {"solutions": solutions, "secret": secret, "seconds": seconds}
+        grade = grading.grade_file(path, **options)
         template = compose.Template(grade.exercise, solutions)
         reference = template.given + template.solution
         answers = fingerprints(grade.submission, reference)
@@ -41,13 +38,11 @@ def grade_one(
         return failure(error)
 
 
-def grade_apart(
-    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
-) -> dict:
+def grade_apart(path: Path, solutions: Path, secret: str, seconds: float) -> dict:
     """Do what `grade_one` does, in a fork of a process that has imported PyTorch."""
     if sandbox.too_open(forking.layers()):  # on a worker of a cluster
         return failure(RuntimeError("too little isolation here; see attncourse doctor"))
-    arguments = (path, solutions, secret, student, seconds)
+    arguments = path, solutions, secret, seconds
     return forking.call(grade_one, *arguments, seconds=seconds + BESIDE)
 
 
@@ -65,7 +60,7 @@ def local_results(jobs, at: int, solutions: Path, grade):
     pool = ThreadPoolExecutor(max(1, at))
 
     def submit(job):
-        return pool.submit(grade, job.path, solutions, student=job.student)
+        return pool.submit(grade, job.path, solutions)
 
     try:
         yield from results(jobs, submit, lambda: max(1, at))

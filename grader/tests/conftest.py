@@ -19,7 +19,7 @@ from attncourse_grader.workers import grade_one
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
 
-def stand_in(path, *, solutions, secret="", student="", seconds=0):
+def stand_in(path, *, solutions, secret="", seconds=0):
     """Give points for each task whose answer holds the word ``right``."""
     found = read_submission(path)
     tasks = []
@@ -30,7 +30,7 @@ def stand_in(path, *, solutions, secret="", student="", seconds=0):
         verdicts = [Verdict(p, not kind, kind, says) for p in task.probes]
         tasks.append(TaskGrade(found.exercise.label(task), task, verdicts))
     by_hand = answers_by_hand(Template(found.exercise, solutions), found)
-    return Grade(student, found.exercise, tasks, found.notes, by_hand, found)
+    return Grade(found.exercise, tasks, found.notes, by_hand, found)
 
 
 @pytest.fixture

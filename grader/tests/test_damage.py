@@ -19,9 +19,9 @@ from attncourse_grader.cli import build_parser
 from attncourse_grader.records.similarity import fingerprints
 from attncourse_grader.grade.report import record_of
 
-def grade(path, solutions, secret, student, seconds):
+def grade(path, solutions, secret, seconds):
     time.sleep(0.01)
-    found = stand_in(path, solutions=solutions, student=student)
+    found = stand_in(path, solutions=solutions)
     return {"record": record_of(found), "answers": {}}
 
 # The lock of the bars is one that forks share: whoever is killed with it keeps it.

@@ -89,7 +89,7 @@ def test_missing_layers_are_said_and_too_many_of_them_stop_a_run(
     if not runs:
         with pytest.raises(Refused, match=could):
             layers_missing()
-        assert "isolation" in grade_apart(tmp_path, tmp_path, "", "")["failed"]
+        assert "isolation" in grade_apart(tmp_path, tmp_path, "", 9)["failed"]
         monkeypatch.setenv("ATTNCOURSE_UNSAFE", "1")
     said = layers_missing()
     assert len(said) >= len(missing) + bool(could)

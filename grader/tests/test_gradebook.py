@@ -490,7 +490,7 @@ def test_an_interrupt_keeps_what_was_graded(
     def interrupted(self, job, outcome):
         if kept:
             raise KeyboardInterrupt
-        kept.append(job.student)
+        kept.append(job)
         return keep(self, job, outcome)
 
     monkeypatch.setattr(batch._Run, "_keep", interrupted)

@@ -72,7 +72,6 @@ class TaskGrade:
 class Grade:
     """The points of one submission."""
 
-    student: str  # who handed it in
     exercise: Exercise  # the exercise
     tasks: list[TaskGrade]  # its tasks
     notes: list[str]  # about the whole
@@ -91,7 +90,6 @@ def grade_file(
     *,
     solutions: Path,
     secret: str = DEFAULT_SECRET,
-    student: str = "",
     seconds: float = TOTAL_SECONDS,
 ) -> Grade:
     """Grade one notebook, whose cells may take so many seconds together.
@@ -149,7 +147,7 @@ def grade_file(
     if left <= 0:
         notes.append(OUT_OF_TIME.format(round(seconds)))
     by_hand = answers_by_hand(template, submission)
-    return Grade(student or path.stem, exercise, grades, notes, by_hand, submission)
+    return Grade(exercise, grades, notes, by_hand, submission)
 
 
 def read_within_limits(path: Path) -> Submission:

@@ -16,7 +16,7 @@ from attncourse_grader.safe_text import number, plain, plain_data
 
 
 def record_of(grade) -> dict:
-    """Return a grade as plain data, from which its page can be written."""
+    """Return a grade as plain data; with the student's name its page can be written."""
     tasks = {task.task.name: _task_record(task) for task in grade.tasks}
     for part in grade.by_hand:
         label = f"{grade.exercise.number}.{len(tasks) + 1}"
@@ -25,7 +25,6 @@ def record_of(grade) -> dict:
         record |= {k: v for k, v in part.items() if k not in record}
         record["of"] += part["manual"]
     found = {
-        "student": grade.student,
         "exercise": grade.exercise.notebook,
         "title": f"Exercise {grade.exercise.number}: {grade.exercise.title}",
         "points": grade.points,
