@@ -56,9 +56,7 @@ def grade_course(course, *, grade=grade_apart) -> int:
         raise Refused(forking.NOT_LINUX)
     there = [n for n in modules() if (course.solutions / f"{n}.ipynb").is_file()]
     if not there:
-        raise Refused(
-            f"there are no solutions in {course.solutions}. Give --solutions."
-        )
+        raise Refused(f"{course.solutions} has no solutions. Give --solutions.")
     out, scratch = course.out, course.out / SCRATCH
     try:
         out.mkdir(parents=True, exist_ok=True)

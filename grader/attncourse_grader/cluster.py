@@ -36,9 +36,8 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
     try:
         import distributed
     except ImportError:
-        raise Refused(
-            "--scheduler needs Dask. Install it: pip install './grader[cluster]'"
-        ) from None
+        says = "--scheduler needs Dask: pip install './grader[cluster]'"
+        raise Refused(says) from None
     if not jobs:
         return
     logging.getLogger("distributed").setLevel(logging.CRITICAL)

@@ -118,6 +118,5 @@ def layers_missing() -> list[str]:
 
 def cores() -> int:
     """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not on Windows
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    linux = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if linux else os.cpu_count() or 1

@@ -112,13 +112,3 @@ def test_the_place_for_unpacking_is_cleared(tmp_path, notebook, grade, kind):
     assert grade() == 0
     assert not scratch.exists()
     assert (elsewhere / "keep.ipynb").is_file()
-
-
-@pytest.mark.parametrize("late", ["nan", "1e400", "2026-13-01T00:00", "soon"])
-def test_lateness_that_is_no_time_is_refused(tmp_path, notebook, grade, capsys, late):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    table = tmp_path / "late.csv"
-    table.write_text(f"student,handed_in\nada,{late}\n")
-    assert grade("--times", str(table)) == 1
-    assert f"The time '{late}' is not understood" in capsys.readouterr().err
-    assert grade() == 0

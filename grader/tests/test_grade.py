@@ -1,12 +1,9 @@
 """Whole submissions through nbval: points, feedback, and nobody else's loss."""
 
-import csv
-import json
 from pathlib import Path
 
 import pytest
 
-from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import (
@@ -18,7 +15,7 @@ from attncourse_grader.grade.compose import (
     compose,
 )
 from attncourse_grader.grade.grading import grade_file
-from attncourse_grader.grade.report import page_of_record, record_of
+from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -188,40 +185,6 @@ def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_i
     _, weights, attention, *_ = record_of(grade)["tasks"]
     assert "of the student" in str(weights) + str(attention)
     assert "softmax" not in str([check["feedback"] for check in attention["checks"]])
-
-
-def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, capfd):
-    right = hand_in(RIGHT, name="Ada Lovelace.ipynb")
-    broken = tmp_path / "=cmd.ipynb"
-    broken.write_text("{")
-    out = tmp_path / "grades"
-    files = [str(right), str(broken)]
-    status = main(["grade", *files, "--solutions", str(SOLUTIONS), "--out", str(out)])
-    assert status == 1
-    printed, progress = capfd.readouterr()
-    assert "Ada Lovelace, exercise 1: attention from scratch: 1 of 20" in printed
-    assert "cannot be read as a notebook" in progress
-    assert "Traceback" not in printed + progress
-    rows = list(csv.DictReader((out / "grades.csv").read_text().splitlines()))
-    assert {row["student"] for row in rows} == {"Ada Lovelace", "'=cmd"}
-    record = json.loads((out / "feedback" / "Ada_Lovelace-1.json").read_text())
-    assert record["of"] == 20
-    assert "Ada Lovelace" in (out / "feedback" / "Ada_Lovelace-1.html").read_text()
-
-
-def test_missing_solutions_are_a_sentence(hand_in, tmp_path, capfd):
-    status = main(["grade", str(hand_in(RIGHT)), "--solutions", str(tmp_path / "no")])
-    assert status == 1
-    assert "--solutions" in capfd.readouterr().err
-
-
-def test_feedback_is_escaped_in_the_page(hand_in):
-    rude = (
-        "def attention_scores(query, key):\n    raise ValueError('<script>x</script>')"
-    )
-    grade = graded(hand_in(rude))
-    page = page_of_record(record_of(grade))
-    assert ("<script>" in page, "ValueError" in page) == (False, True)
 
 
 @pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])

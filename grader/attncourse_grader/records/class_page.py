@@ -122,10 +122,10 @@ def _alike(book, own) -> list[str]:
     for pair in similar_pairs(answers):
         if frozenset((pair.one, pair.other)) not in together:
             tasks = f"; the same but for names: {', '.join(pair.tasks)}"
-            said.append(
+            says = (
                 f"{pair.one} and {pair.other} share {pair.similarity:.0%} of what few "
-                f"others have{tasks * bool(pair.tasks)}. Alike; read them."
             )
+            said.append(f"{says}others have{tasks * bool(pair.tasks)}. Read them.")
     return said
 
 

@@ -82,9 +82,8 @@ class Worksheet(Table):
                 'French. Tick "Offline grading worksheet" in the assignment.'
             )
         if "scale" in self.at or "most" not in self.at:
-            raise Refused(
-                f"{self.name} is graded with a scale. Set the assignment to points."
-            )
+            says = f"{self.name} is graded with a scale. Set the assignment to points."
+            raise Refused(says)
 
     def of(self, row: list[str], kind: str) -> str:
         """Return a cell of a row, "" where the table has no such column."""
