@@ -234,7 +234,7 @@ class Kernel:
         text, tries, student, all_right = [], 2, self.student, True
         if task.forbidden:
             new = _processes(self.template, self.seconds, task.forbidden)
-            student = self.student.sibling(new)
+            student = Student(new, student.until, student.cells)
         for place, probe in enumerate(task.probes):
             seeds = self.mark["seeds"][place]
             if probe.slow and not all_right:
