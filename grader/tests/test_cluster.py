@@ -22,14 +22,14 @@ distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask are not ours
 
 
-def grader(seconds=0.0, deadly=""):
+def grader(pause=0.0, deadly=""):
     """Return a grader for the workers: by value, since they cannot import a test."""
 
     def grade(path, solutions, secret, seconds):
         import os
         import time
 
-        time.sleep(seconds)
+        time.sleep(pause)
         if deadly and deadly in path.read_text():
             os._exit(1)  # the worker dies as it would of a lack of memory
         record = {"exercise": "1_attention_from_scratch"}
@@ -140,7 +140,7 @@ def test_two_lost_workers_lose_nothing(
             killed.append(pid)
 
     thread = when_some_are_kept(tmp_path / "grades", kill_two)
-    status = grade_course(course(tmp_path / "in"), grade=grader(seconds=0.4))
+    status = grade_course(course(tmp_path / "in"), grade=grader(pause=0.4))
     thread.join()
     assert status == 0
     assert len(killed) == 2
@@ -176,7 +176,7 @@ def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
         thread = when_some_are_kept(tmp_path / "grades", lambda: local.scale(0))
         with pytest.raises(Refused, match="no worker left"):
             asked = options(out, solutions, address, tmp_path / "in")
-            grade_course(asked, grade=grader(seconds=0.5))
+            grade_course(asked, grade=grader(pause=0.5))
         thread.join()
     assert 0 < len(students_in(tmp_path / "grades")) < 6
     here = options(out, solutions, "", tmp_path / "in")
