@@ -230,7 +230,7 @@ class _Run:
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
             self._leave_out(
-                f"Nothing is graded of an exercise, since {said}. This is the "
+                f"A solution is broken, and nothing is graded of it: {said}. This is the "
                 "instructor's notebook; earlier grades stay as they are."
             )
         for student, file in job.handins:
