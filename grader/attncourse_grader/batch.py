@@ -230,8 +230,8 @@ class _Run:
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
             self._leave_out(
-                f"A solution is broken, and nothing is graded of it: {said}. This is the "
-                "instructor's notebook; earlier grades stay as they are."
+                f"A solution is broken, so nothing is graded of it: {said}. This is "
+                "the instructor's notebook; earlier grades stay as they are."
             )
         for student, file in job.handins:
             book.add_handin(student, file, job.content, result, outcome)
