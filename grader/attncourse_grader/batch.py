@@ -6,9 +6,6 @@ import contextlib
 import functools
 import shutil
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
@@ -26,20 +23,17 @@ from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
-from attncourse_grader.isolate.forking import TOTAL_SECONDS
 from attncourse_grader.plan import Job, Keys, plan
-from attncourse_grader.records.database import Stopped, back_up, only_run
+from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import effective_grades, withdrawn
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, read_penalty
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import (
-    fault_of_solution,
     grade_apart,
     layers_missing,
     local_results,
-    look,
 )
 
 SCRATCH = ".unpacked"
@@ -51,39 +45,18 @@ OTHER_SECRET = (
 )
 
 
-@dataclass(frozen=True)
-class Course:
-    """How a course is graded: what the options of the command say."""
-
-    solutions: Path  # the folder of the instructor's notebooks
-    out: Path = Path("grades")  # the folder of the gradebook and of all that is written
-    secret: str = ""  # what hidden inputs are drawn from
-    jobs: int = 1  # notebooks that are graded at a time
-    students: Path | None = None  # the class list
-    # ``2026-12-01T23:59``, or ``1=2026-12-01T23:59`` for one exercise.
-    deadline: Sequence[str] = ()
-    penalty: str = ""  # ``10%/day``, or ``none``
-    times: Sequence[str] = ()  # tables of when things were handed in
-    scheduler: str = ""  # the address of a Dask scheduler
-    alike: bool = False  # whether the page about the class names alike answers
-    again: bool = False  # whether to grade what was graded before
-    limit: float = TOTAL_SECONDS  # seconds that all cells of one submission may take
-
-
-def grade_course(places, course: Course, *, grade=grade_apart) -> int:
+def grade_course(course, *, grade=grade_apart) -> int:
     """Grade what was handed in, and keep and write down every grade at once.
 
-    Raises `Refused` if nothing can be graded as things are, `Stopped` if the gradebook
-    can be used no longer; what was graded is in it.
+    `course` has the options of the command, as `cli.build_parser` reads them. Raises
+    `Refused` if nothing can be graded as things are, or the gradebook can be used no
+    longer; what was graded is in it.
     """
-    if not (sandbox.linux or course.scheduler):
+    if not sandbox.linux:
         raise Refused(forking.NOT_LINUX)
     there = [n for n in modules() if (course.solutions / f"{n}.ipynb").is_file()]
     if not there:
-        raise Refused(
-            f"there are no solutions in {course.solutions}. Give the folder of the "
-            "instructor's notebooks with --solutions."
-        )
+        raise Refused(f"{course.solutions} has no solutions. Give --solutions.")
     out, scratch = course.out, course.out / SCRATCH
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -97,7 +70,7 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
         shutil.rmtree(scratch, ignore_errors=True)
         try:
             with Gradebook(out / BOOK) as book:
-                return _Run(course, book, grade).through(places, out, scratch)
+                return _Run(course, book, grade).through(out, scratch)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -105,16 +78,14 @@ def grade_course(places, course: Course, *, grade=grade_apart) -> int:
 class _Run:
     """One run over what was handed in."""
 
-    def __init__(self, course: Course, book: Gradebook, grade):
+    def __init__(self, course, book: Gradebook, grade):
         self.course, self.book = course, book
         self.secret = course.secret or DEFAULT_SECRET
-        self.grade = functools.partial(grade, secret=self.secret)
-        if course.limit != TOTAL_SECONDS:
-            self.grade = functools.partial(self.grade, seconds=course.limit)
+        self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
         self.keys = Keys(course.solutions, self.secret)
-        self.left_out = 0
+        self.left_out, self.broken = 0, set()  # sentences on solutions
 
-    def through(self, places, out: Path, scratch: Path) -> int:
+    def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
         # A fault in what the instructor gives is said before anything is kept.
         students = None
@@ -147,32 +118,25 @@ class _Run:
             self._say(says)
         try:
             scratch.mkdir(parents=True)
-            found = collect(places, scratch, students)
+            found = collect(course.submissions, scratch, students)
         except OSError as error:
-            raise Stopped(
+            raise Refused(
                 f"{scratch} cannot be written ({error.strerror}). Make room, or "
                 "remove what is there; nothing is lost, and the same command goes on."
             ) from None
         with book.together():
-            jobs, problems = plan(
-                found.files,
-                students,
-                book=book,
-                keys=self.keys,
-                again=course.again,
-            )
+            options = {"book": book, "keys": self.keys, "again": course.again}
+            jobs, problems = plan(found.files, students, **options)
             for student, one in self._students_of(times, students):
                 book.add_time(student, one.exercise, one.handed_in)
             for says in [*found.problems, *problems]:
                 self._leave_out(says)
-        new = [job for job in jobs if job.result is None]
-        known = [job for job in jobs if job.result is not None]
-        for job in known:
-            self._keep(job, {})
+            known = [job for job in jobs if job.result is not None]
+            for job in known:
+                self._keep(job, {})
         before = sum(len(job.handins) for job in known)
-        graded = self._grade(self._sound(new), before)
-        self._note_times()
-        self._note_several()
+        graded = self._grade([job for job in jobs if job.result is None], before)
+        self._note(effective_grades(book))
         if gone := ", ".join(sorted(withdrawn(book))):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         for says in write_outputs(book, out):
@@ -199,101 +163,58 @@ class _Run:
             else:
                 shown = next(who[k] for k in WHO if who.get(k))
                 own = known.named(shown)
-            student = own[0].student if len(own) == 1 and own[0] else None
             if said.handed_in is None:
                 continue
-            if student is not None:
-                found.append((student, said))
+            if len(own) == 1 and own[0]:
+                found.append((own[0].student, said))
             else:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
         return found
 
-    def _sound(self, jobs: list[Job]) -> list[Job]:
-        """Return the jobs that can be graded: first the instructor's part, alone.
-
-        Files are looked at within narrow limits. Where the solution of an exercise does
-        not run, nothing of it is graded, and what was graded before stays as it is.
-        """
-        if not sandbox.linux:
-            return jobs  # the cluster's workers do it
-        found, faults = [], {}
-        with ThreadPoolExecutor(max(1, self.course.jobs)) as pool:
-            seen = list(pool.map(lambda job: look(job.path), jobs))
-        for job, said in zip(jobs, seen, strict=True):
-            if "exercise" not in said:
-                self._keep(job, said)
-                continue
-            name = said["exercise"]
-            if name not in faults:
-                faults[name] = self._fault_of(name)
-            if faults[name]:
-                self._keep(job, {})
-            else:
-                found.append(job)
-        return found
-
-    def _fault_of(self, exercise: str) -> str:
-        """Return and say what is wrong with a solution, "" if nothing is."""
-        fault = fault_of_solution(self.course.solutions, exercise, self.secret)
-        if fault:
-            self._leave_out(
-                f"{exercise}: nothing is graded of it, since {fault}. This is the "
-                "instructor's notebook; earlier grades stay as they are."
-            )
-        return fault
-
     def _grade(self, jobs: list[Job], known: int) -> int:
-        graded = 0
+        """Grade jobs here or on a cluster; return how many files were graded."""
+        course, graded = self.course, 0
+        if course.scheduler:
+            from attncourse_grader.cluster import cluster_results
+
+            found = cluster_results(
+                jobs, course.scheduler, course.solutions, self.grade
+            )
+        else:
+            found = local_results(jobs, course.jobs, course.solutions, self.grade)
         total = known + sum(len(job.handins) for job in jobs)
-        with (
-            contextlib.closing(self._results(jobs)) as results,
-            tqdm(total=total, initial=known, unit="notebook") as bar,
-        ):
+        bar = tqdm(total=total, initial=known, unit="notebook")
+        with contextlib.closing(found) as results, bar:
             for job, outcome in results:
                 graded += self._keep(job, outcome)
                 bar.update(len(job.handins))
         return graded
 
-    def _note_times(self) -> None:
-        """Say for how many hand-ins nothing tells when they came."""
-        book = self.book
-        found = effective_grades(book)
-        penalty = book.setting("penalty", "")
-        unknown = [s for s in found if s.late is None]
-        if unknown and penalty:
+    def _note(self, found) -> None:
+        """Say for what no time is known, and which file counts where there are more."""
+        penalty = self.book.setting("penalty", "")
+        late = [grade.late for grade in found if penalty]
+        if unknown := late.count(None):
             self._say(
-                f"When {len(unknown)} of {len(found)} were handed in is not known, so "
+                f"When {unknown} of {len(found)} were handed in is not known, so "
                 "nothing is taken off for lateness there. Give --times: Moodle's "
                 "worksheet, Canvas's submissions, or a table."
             )
-        if penalty and any(s.late == MARKED for s in found):
+        if MARKED in late:
             self._say(
                 "Canvas has marked some as late and not said by how much: the least "
                 "is taken off. Give its submissions with --times."
             )
-
-    def _note_several(self) -> None:
-        """Say which file counts where a student handed in more than one."""
-        counting = {(s.student, s.exercise): s for s in effective_grades(self.book)}
+        counting = {(grade.student, grade.exercise): grade.handin for grade in found}
         query = (
             "SELECT student, exercise, COUNT(*) AS count FROM hand_ins "
             "WHERE run = ? AND exercise IS NOT NULL GROUP BY 1, 2 HAVING count > 1"
         )
         for *place, count in self.book.rows(query, self.book.run):
-            handin = counting[tuple(place)].handin
-            says = f"{', '.join(place)}: {count} files. {handin['source']} counts."
+            source = counting[tuple(place)]["source"]
+            says = f"{', '.join(place)}: {count} files. {source} counts."
             self.book.note_problem(one_line(says, 600))
             self._say(says)
-
-    def _results(self, jobs):
-        if self.course.scheduler:
-            from attncourse_grader.cluster import cluster_results
-
-            where, results = self.course.scheduler, cluster_results
-        else:
-            where, results = self.course.jobs, local_results
-        solutions = self.course.solutions
-        return results(jobs, where, solutions=solutions, grade=self.grade)
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""
@@ -306,8 +227,12 @@ class _Run:
             found = job.content, record, outcome["answers"]
             result = book.add_result(key, version, *found)
             points = f"{number(record['points'])} of {number(record['of'])} points"
-        elif "broken" in outcome:
-            self._leave_out(f"{outcome['broken']}. Earlier grades stay as they are.")
+        elif (said := outcome.get("broken", "")) not in self.broken | {""}:
+            self.broken.add(said)
+            self._leave_out(
+                f"A solution is broken, so nothing is graded of it: {said}. This is "
+                "the instructor's notebook; earlier grades stay as they are."
+            )
         for student, file in job.handins:
             book.add_handin(student, file, job.content, result, outcome)
             if record is not None:

@@ -7,11 +7,16 @@ import os
 import sys
 from pathlib import Path
 
+from attncourse_grader import commands
+from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
+from attncourse_grader.safe_text import one_line
 from attncourse_grader.workers import cores
 
 FAULTS, INTERRUPTED = 1, 130
 LATE = "what lateness costs: 10%%/day, 1/hour, 20%%, none"
+MANY = {"action": "append", "default": []}
+EXERCISE = {"metavar": "EXERCISE", "help": "number or name"}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -19,7 +24,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="attncourse", description="Tools of the course on attention."
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    found = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for add_options, says in (
         (_grade, "grade notebooks that were handed in"),
         (_gradescope, "make an autograder for it"),
@@ -33,107 +38,57 @@ def build_parser() -> argparse.ArgumentParser:
         (_doctor, "what is missing on this machine"),
     ):
         name = add_options.__name__.strip("_")
-        command = commands.add_parser(name, help=says)
-        add_options(command.add_argument)
+        add = found.add_parser(name, help=says).add_argument
+        add_options(add)
         if name in ("grade", "gradescope", "release"):
-            command.add_argument(
-                "--solutions",
-                type=Path,
-                default="solutions",
-                help="folder of the instructor's notebooks (default: %(default)s)",
-            )
+            says = "folder of the instructor's notebooks (default: %(default)s)"
+            add("--solutions", type=Path, default="solutions", help=says)
         else:
-            command.add_argument(
-                "--grades",
-                type=Path,
-                default="grades",
-                help="folder that was given to grade with --out (default: %(default)s)",
-            )
+            says = "folder that was given to grade with --out (default: %(default)s)"
+            add("--grades", type=Path, default="grades", help=says)
     return parser
 
 
 def _secret(add) -> None:
-    add(
-        "--secret",
-        default=os.environ.get("ATTNCOURSE_SECRET", ""),
-        metavar="WORD",
-        help="what hidden inputs are drawn from; the same word, the same inputs "
-        "(default: the environment variable ATTNCOURSE_SECRET)",
-    )
+    says = "what hidden inputs are drawn from; the same word, the same inputs "
+    says += "(default: the environment variable ATTNCOURSE_SECRET)"
+    word = os.environ.get("ATTNCOURSE_SECRET", "")
+    add("--secret", default=word, metavar="WORD", help=says)
 
 
 def _grade(add) -> None:
-    add(
-        "submissions",
-        nargs="+",
-        type=Path,
-        metavar="SUBMISSIONS",
-        help="notebooks, folders, and zip files of Moodle or Canvas",
-    )
+    says = "notebooks, folders, and zip files of Moodle or Canvas"
+    add("submissions", nargs="+", type=Path, metavar="SUBMISSIONS", help=says)
     _secret(add)
     add("--out", type=Path, default="grades", help="folder of the gradebook and pages")
     add("--jobs", type=int, default=cores(), help="notebooks at a time (%(default)s)")
     add("--students", type=Path, metavar="CSV", help="the class list")
-    add(
-        "--deadline",
-        action="append",
-        default=[],
-        metavar="[N=]TIME",
-        help="2026-12-01T23:59 or none; with 1= before it, of exercise 1; may be "
-        "repeated",
-    )
+    says = "2026-12-01T23:59 or none; with 1= before it, of exercise 1; may be repeated"
+    add("--deadline", **MANY, metavar="[N=]TIME", help=says)
     add("--penalty", default="", help=LATE)
-    add(
-        "--times",
-        action="append",
-        default=[],
-        metavar="[N=]FILE",
-        help="when things were handed in: Moodle's grading worksheet of exercise N, "
-        "Canvas's submissions (JSON), or a CSV; may be repeated",
-    )
+    says = "when things were handed in: Moodle's grading worksheet of exercise N, "
+    says += "Canvas's submissions (JSON), or a CSV; may be repeated"
+    add("--times", **MANY, metavar="[N=]FILE", help=says)
     add("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster")
-    add(
-        "--limit",
-        type=int,
-        default=TOTAL_SECONDS,
-        metavar="SECONDS",
-        help="what the cells of one submission may take together (%(default)s)",
-    )
-    add(
-        "--unsafe",
-        action="store_true",
-        help="grade even where isolation lacks so much that a submission could touch "
-        "the grades of others",
-    )
+    says = "what the cells of one submission may take together (%(default)s)"
+    add("--limit", type=int, default=TOTAL_SECONDS, metavar="SECONDS", help=says)
+    says = "grade even where a submission could touch the grades of others"
+    add("--unsafe", action="store_true", help=says)
     add("--alike", action="store_true", help="look for answers that are alike, too")
     add("--again", action="store_true", help="grade what was graded before, too")
 
 
 def _gradescope(add) -> None:
-    add("exercise", help="number or name")
+    add("exercise", **EXERCISE)
     _secret(add)
     add("--out", type=Path, default="", help="folder for the zip file")
     add("--penalty", default="", help=LATE)
-    add(
-        "--minutes",
-        type=int,
-        default=10,
-        choices=range(2, 41),
-        metavar="2...40",
-        help="Gradescope's limit (%(default)s)",
-    )
-    add(
-        "--visibility",
-        default="visible",
-        choices=("visible", "after_due_date", "after_published", "hidden"),
-        help="when students see the tasks (default: visible)",
-    )
-    add(
-        "--index",
-        default=os.environ.get("PIP_EXTRA_INDEX_URL", ""),
-        metavar="ADDRESS",
-        help="a package index with PyTorch's CPU builds, which are much smaller",
-    )
+    kinds = ("visible", "after_due_date", "after_published", "hidden")
+    says = "when students see the tasks (default: %(default)s)"
+    add("--visibility", default=kinds[0], choices=kinds, help=says)
+    says = "a package index with PyTorch's CPU builds, which are much smaller"
+    index = os.environ.get("PIP_EXTRA_INDEX_URL", "")
+    add("--index", default=index, metavar="ADDRESS", help=says)
 
 
 def _release(add) -> None:
@@ -144,14 +99,14 @@ def _release(add) -> None:
 
 def _adjust(add) -> None:
     add("student")
-    add("exercise", help="number or name")
+    add("exercise", **EXERCISE)
     add("points", help="+2 or -1.5")
     add("--reason", required=True, help="why; the student reads it")
 
 
 def _extend(add) -> None:
     add("student")
-    add("exercise", help="number or name")
+    add("exercise", **EXERCISE)
     add("until", metavar="TIME", help="2026-12-05T23:59, or none to take it back")
     add("--reason", default="", help="why; for your own records")
 
@@ -166,20 +121,11 @@ def _undo(add) -> None:
 
 
 def _export(add) -> None:
-    add(
-        "tables",
-        nargs="*",
-        metavar="[N=]CSV",
-        help="tables downloaded just now, to fill: Canvas's gradebook, or with N= "
-        "before it Moodle's grading worksheet of exercise N",
-    )
-    add(
-        "--column",
-        action="append",
-        default=[],
-        metavar="N=HEADING",
-        help="the column of exercise N in Canvas; may be repeated",
-    )
+    says = "tables downloaded just now, to fill: Canvas's gradebook, or with N= before "
+    says += "it Moodle's grading worksheet of exercise N"
+    add("tables", nargs="*", metavar="[N=]CSV", help=says)
+    says = "the column of exercise N in Canvas; may be repeated"
+    add("--column", **MANY, metavar="N=HEADING", help=says)
 
 
 def _history(add) -> None:
@@ -196,12 +142,6 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a name may need letters that it has not
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-    from attncourse_grader import commands
-    from attncourse_grader.hand_in.submission import Refused
-    from attncourse_grader.records.database import Stopped
-    from attncourse_grader.safe_text import one_line
-
     try:
         return getattr(commands, f"run_{parsed.command}")(parsed)
     except KeyboardInterrupt:
@@ -210,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # whoever read the output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (Refused, Stopped) as sentence:
+    except Refused as sentence:
         text = one_line(sentence, 1000)
         begins = text.split()[0].isalpha()  # with a word, not with the name of a file
         print(text[0].upper() + text[1:] if begins else text, file=sys.stderr)

@@ -18,7 +18,6 @@ import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import LARGEST_FILE, Refused
 from attncourse_grader.plan import hash_of_checks
-from attncourse_grader.records.database import Stopped
 from attncourse_grader.safe_text import file_name, one_line
 from attncourse_grader.workers import results
 
@@ -28,18 +27,17 @@ AHEAD = 3  # tasks that wait for each thread of the cluster
 FAULTS = (OSError, TimeoutError, RuntimeError, CancelledError, ValueError)
 
 
-def cluster_results(jobs, address: str, *, solutions: Path, grade):
+def cluster_results(jobs, address: str, solutions: Path, grade):
     """Yield each job with what came of it, graded on a cluster.
 
-    Raises `Refused` if the cluster cannot be used, `Stopped` if it goes away; what was
-    graded is kept.
+    Raises `Refused` if the cluster cannot be used, or goes away; what was graded is
+    kept.
     """
     try:
         import distributed
     except ImportError:
-        raise Refused(
-            "--scheduler needs Dask. Install it: pip install './grader[cluster]'"
-        ) from None
+        says = "--scheduler needs Dask: pip install './grader[cluster]'"
+        raise Refused(says) from None
     if not jobs:
         return
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -56,7 +54,7 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade):
     def submit(job):
         with job.path.open("rb") as file:  # of what is too large, enough to refuse it
             content = file.read(LARGEST_FILE + 1)
-        words = content, file_name(job.path.name), contents, job.student
+        words = content, file_name(job.path.name), contents
         return executor.submit(grade_content, grade, *words)
 
     def room() -> int:
@@ -74,7 +72,7 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade):
         _compare_versions(client)
         yield from results(jobs, submit, room)
     except FAULTS as error:
-        raise Stopped(
+        raise Refused(
             f"the cluster at {address} cannot be used any longer ({one_line(error)}). "
             "What was graded is kept; the same command goes on, without --scheduler on "
             "this machine."
@@ -84,7 +82,7 @@ def cluster_results(jobs, address: str, *, solutions: Path, grade):
             client.close(timeout=5)
 
 
-def grade_content(grade, content: bytes, name: str, solutions, student):
+def grade_content(grade, content: bytes, name: str, solutions):
     """Grade what a file holds: the task that a worker runs."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         place = Path(folder)
@@ -94,7 +92,7 @@ def grade_content(grade, content: bytes, name: str, solutions, student):
             (place / "solutions" / file).write_bytes(data)
         path = place / "handed_in" / name
         path.write_bytes(content)
-        return grade(path, place / "solutions", student=student)
+        return grade(path, place / "solutions")
 
 
 def version_here() -> str:

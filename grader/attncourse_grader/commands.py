@@ -7,10 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
-from attncourse_grader.batch import BOOK, Course, grade_course
+from attncourse_grader.batch import BOOK, grade_course
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
@@ -39,10 +38,9 @@ def run_grade(arguments) -> int:
         os.environ.setdefault("ATTNCOURSE_BOOK", book)
     if arguments.unsafe:
         os.environ[UNSAFE] = "1"
-    course = Course(**{f.name: getattr(arguments, f.name) for f in fields(Course)})
-    if not 1 <= course.limit <= 86_400:
+    if not 1 <= arguments.limit <= 86_400:
         raise Refused("--limit takes seconds, from 1 to those of a day.")
-    return grade_course(arguments.submissions, course)
+    return grade_course(arguments)
 
 
 def run_gradescope(arguments) -> int:
@@ -52,10 +50,12 @@ def run_gradescope(arguments) -> int:
 
     if arguments.penalty:
         read_penalty(arguments.penalty)
-    taken = ("penalty", "minutes", "visibility")
-    settings = {name: getattr(arguments, name) for name in taken}
-    settings["secret"] = arguments.secret or DEFAULT_SECRET
-    settings["exercise"] = exercise_named(arguments.exercise)
+    settings = {
+        "exercise": exercise_named(arguments.exercise),
+        "secret": arguments.secret or DEFAULT_SECRET,
+        "penalty": arguments.penalty,
+        "visibility": arguments.visibility,
+    }
     print(build(arguments.solutions, arguments.out, arguments.index, settings))
     return 0
 
@@ -75,17 +75,12 @@ def run_release(arguments) -> int:
 
 def run_adjust(arguments) -> int:
     """Keep a change by hand and write the pages anew."""
-    try:
-        points = float(arguments.points.replace(",", "."))
-    except ValueError:
-        points = float("nan")
-    if not abs(points) <= 1000:
-        raise Refused(
-            f"{arguments.points!r} is no number of points. Write it like +2 or -1.5."
-        )
+    text = arguments.points.replace(",", ".")
+    if not re.fullmatch(r"[+-]?\d{1,3}(\.\d+)?", text):
+        raise Refused(f"{text!r} is no number of points. Write it like +2 or -1.5.")
     if not arguments.reason.strip():
         raise Refused("a change by hand needs a reason, which the student reads.")
-    return _change(arguments, Gradebook.adjust, points)
+    return _change(arguments, Gradebook.adjust, float(text))
 
 
 def run_extend(arguments) -> int:
@@ -138,14 +133,9 @@ def run_undo(arguments) -> int:
 
 def run_export(arguments) -> int:
     """Write all that follows from the gradebook, and fill tables of platforms."""
-    columns = {}
-    for text in arguments.column:
-        name, heading = numbered(text)
-        if not name:
-            raise Refused(
-                f"{text!r} is not understood. Write it like 1='Sheet 1 (42)'."
-            )
-        columns[name] = heading
+    columns = dict(map(numbered, arguments.column))
+    if "" in columns:
+        raise Refused(f"{columns['']!r}: write --column like 1='Sheet 1 (42)'.")
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         missing = _write(book, arguments)
         places = [(*numbered(t), columns) for t in arguments.tables]

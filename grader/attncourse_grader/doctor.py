@@ -29,25 +29,19 @@ def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
         needs, ``lacking`` what it goes on without.
     """
     there = [name for name in modules() if Path("solutions", f"{name}.ipynb").is_file()]
+    where = " here: call the commands in the folder of the course, or give --solutions"
+    said = f"{len(there)} of {len(modules())}{where * (not there)}"
+    cluster = "not installed (--scheduler); pip install './grader[cluster]'"
     found = {
         "Python": (GOOD, platform.python_version()),
         "torch": _torch(),
         **{name: _package(name, MISSING, INSTALL) for name in NEEDED},
-        "distributed": _package(
-            "distributed",
-            LACKING,
-            "not installed (--scheduler); pip install './grader[cluster]'",
-        ),
+        "distributed": _package("distributed", LACKING, cluster),
         "room for grades": _disk(folder),
         "room for temporary files": _disk(Path(tempfile.gettempdir())),
         "memory": _memory(),
         "cores": (GOOD, f"{cores()}; so many notebooks are graded at a time"),
-        "solutions": (
-            GOOD if there else LACKING,
-            f"{len(there)} of {len(modules())}"
-            + " here: call the commands in the folder of the course, or give "
-            "--solutions" * (not there),
-        ),
+        "solutions": (GOOD if there else LACKING, said),
     }
     if not sandbox.linux:
         return found | {"Linux": (MISSING, forking.NOT_LINUX)}
@@ -83,19 +77,16 @@ def _package(name: str, otherwise: str, remedy: str) -> tuple[str, str]:
 
 
 def _disk(folder: Path) -> tuple[str, str]:
-    there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    here = folder.absolute()
+    there = next(p for p in (here, *here.parents) if p.exists())
     try:
         free = shutil.disk_usage(there).free
         with tempfile.TemporaryFile(dir=there) as file:
             file.write(b"x")
     except OSError as error:
         return MISSING, f"{there} cannot be written ({error.strerror})."
-    return (
-        GOOD if free > LEAST_DISK else LACKING,
-        f"{free / 1e9:.0f} GB free at {there}",
-    )
+    said = f"{free / 1e9:.0f} GB free at {there}"
+    return GOOD if free > LEAST_DISK else LACKING, said
 
 
 def _memory() -> tuple[str, str]:
@@ -121,10 +112,7 @@ def text_of(found: dict[str, tuple[str, str]]) -> str:
     width = max(map(len, found))
     lines = [f"{state:<7}  {name:<{width}}  {v}" for name, (state, v) in found.items()]
     states = [state for state, _ in found.values()]
-    if missing := states.count(MISSING):
-        lines.append(f"Grading cannot begin: {missing} missing.")
-    elif lacking := states.count(LACKING):
-        lines.append(f"Grading works. {lacking} lacking, with what follows named.")
-    else:
-        lines.append("All is there.")
-    return "\n".join(lines)
+    missing, lacking = states.count(MISSING), states.count(LACKING)
+    said = f"Grading works. {lacking} lacking." if lacking else "All is there."
+    said = f"Grading cannot begin: {missing} missing." if missing else said
+    return "\n".join([*lines, said])

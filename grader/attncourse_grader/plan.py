@@ -5,20 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncourse_grader.exercises import folder, modules
-from attncourse_grader.hand_in.class_list import (
-    HIDDEN,
-    ClassList,
-    Student,
-    blind,
-    key_of,
-)
+from attncourse_grader.hand_in.class_list import ClassList, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import reason
 
 
 @dataclass(frozen=True)
@@ -26,7 +21,6 @@ class Job:
     """Files with the same content, which have one grade."""
 
     path: Path  # one of the files
-    student: str  # whose that one is
     content: str  # the hash of the files
     result: int | None  # what the content was given before, None if it is to be graded
     # Student and file of each.
@@ -94,20 +88,13 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
     who goes by somebody else's, are left to the instructor.
     """
     found, problems = [], []
-    numbers: dict[tuple, set[str]] = {}
+    numbers = defaultdict(set)
     known = {s["student"]: s["canvas"] for s in book.students().values()}
     for file in files:
         number = file.moodle or file.canvas
-        if students is not None:
-            own, why = students.find(file)
-        elif file.doubt:
-            own, why = [], f"{file.name!r} has two numbers"
-        elif file.moodle and key_of(file.name) in HIDDEN:
-            own, why = [blind(file.moodle)], ""
-        else:
-            own, why = [Student(file.name, file.name, canvas=file.canvas)], ""
+        own, why = whose(file, students)
         for student in own:
-            numbers.setdefault((file.place, student.student), set()).add(number)
+            numbers[file.place, student.student].add(number)
             if students is None and file.canvas and known.get(student.student):
                 numbers[file.place, student.student].add(known[student.student])
         if own:
@@ -116,13 +103,12 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             problems.append(f"{file.source}: {why}. It is not graded.")
     kept = []
     for file, own in found:
-        several = [s for s in own if len(numbers[file.place, s.student] - {""}) > 1]
-        if several and len(own) == 1:
-            problems.append(
-                f"{file.source}: two people here have the name "
-                f"{several[0].student!r}, and nothing tells which is which. It is not "
-                "graded. Give the class list, and Moodle's worksheet with --times."
+        if len(own) == 1 and len(numbers[file.place, own[0].student] - {""}) > 1:
+            says = f"{file.source}: two people here have the name {own[0].student!r}, "
+            says += (
+                "and nothing tells which is which. It is not graded. Give the class "
             )
+            problems.append(f"{says}list, and Moodle's worksheet with --times.")
         else:
             kept.append((file, own))
     return kept, problems
@@ -136,14 +122,13 @@ def plan(files, students, *, book, keys, again=False):
         try:
             content = hash_of(found.path)
         except OSError as error:
-            reason = (error.strerror or type(error).__name__).lower()
-            problems.append(f"{found.source} cannot be read ({one_line(reason)}).")
+            problems.append(f"{found.source} cannot be read ({reason(error)}).")
             continue
         if content not in jobs:
             exercise, result = book.exercise_in(content), None
             if exercise in modules() and not again:
                 result = book.result_of(keys.key(content, exercise))
-            jobs[content] = Job(found.path, own[0].student, content, result)
+            jobs[content] = Job(found.path, content, result)
         for student in own:
             book.add_student(student)
             jobs[content].handins.append((student.student, found))

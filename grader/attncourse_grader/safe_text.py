@@ -39,6 +39,12 @@ def one_line(text, longest: int = LONGEST_NAME) -> str:
     return found if len(found) <= longest else found[: longest - 3] + "..."
 
 
+def reason(error: Exception) -> str:
+    """Return what an error says, in few words."""
+    said = getattr(error, "strerror", None) or error
+    return one_line(said, 100).lower() or type(error).__name__
+
+
 def plain_data(value):
     """Return data for JSON with every text in it made plain."""
     if isinstance(value, dict):
@@ -55,6 +61,6 @@ def file_name(text: str) -> str:
     return f"_{name}" if reserved else name
 
 
-def number(points: float) -> str:
-    """Return points as text without a needless ``.0``."""
-    return f"{points:g}"
+def number(points: float | None) -> str:
+    """Return points as text without a needless ``.0``, "" where there are none."""
+    return "" if points is None else f"{points:g}"

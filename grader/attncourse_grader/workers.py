@@ -9,20 +9,14 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking, sandbox
-from attncourse_grader.isolate.forking import TOTAL_SECONDS
+from attncourse_grader.isolate.forking import BESIDE
 from attncourse_grader.safe_text import one_line
 
-BESIDE = 1800  # seconds for what is not the submission's: right answers, once
-LOOKING = 5  # seconds of a processor that finding out what a file is may take
-PATIENCE = 120  # seconds in which it gets them where others use the processors
 LOOK = 2  # seconds between two looks at whether a cluster is still there
 UNSAFE_ONLY = "Grade on a machine where they work; --unsafe grades all the same."
-MEMORY = 2 << 30  # bytes that it may take beside what was there
 
 
-def grade_one(
-    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
-) -> dict:
+def grade_one(path: Path, solutions: Path, secret: str, seconds: float) -> dict:
     """Grade one notebook."""
     from attncourse_grader.grade import compose, grading
     from attncourse_grader.grade.report import record_of
@@ -30,9 +24,8 @@ def grade_one(
 
     path, solutions = Path(path), Path(solutions)
     try:
-        grade = grading.grade_file(
-            path, solutions=solutions, secret=secret, student=student, seconds=seconds
-        )
+        options = {"solutions": solutions, "secret": secret, "seconds": seconds}
+        grade = grading.grade_file(path, **options)
         template = compose.Template(grade.exercise, solutions)
         reference = template.given + template.solution
         answers = fingerprints(grade.submission, reference)
@@ -40,19 +33,17 @@ def grade_one(
     except Refused as refused:
         return {"refused": one_line(refused, 400)}
     except SolutionBroken as broken:
-        return {"broken": one_line(broken, 400)}
+        return {"broken": one_line(broken, 400).removesuffix(".")}
     except Exception as error:  # a fault of ours must not cost the others their grades
         return failure(error)
 
 
-def grade_apart(
-    path: Path, solutions: Path, secret: str, student: str, seconds=TOTAL_SECONDS
-) -> dict:
+def grade_apart(path: Path, solutions: Path, secret: str, seconds: float) -> dict:
     """Do what `grade_one` does, in a fork of a process that has imported PyTorch."""
     if sandbox.too_open(forking.layers()):  # on a worker of a cluster
         return failure(RuntimeError("too little isolation here; see attncourse doctor"))
-    arguments = (path, solutions, secret, student, seconds)
-    return apart(grade_one, *arguments, seconds=seconds + BESIDE)
+    arguments = path, solutions, secret, seconds
+    return forking.call(grade_one, *arguments, seconds=seconds + BESIDE)
 
 
 def failure(error: Exception) -> dict:
@@ -64,67 +55,12 @@ def failure(error: Exception) -> dict:
     return {"failed": f"The grader failed on this file ({said}). Report it."}
 
 
-def look(path: Path) -> dict:
-    """Find out, within limits, which exercise a file answers, or why none."""
-    try:
-        return apart(looked_at, path, seconds=PATIENCE)
-    except RuntimeError as error:
-        if not isinstance(error, forking.Ended) and "MemoryError" not in str(error):
-            return failure(error)
-    says = f"{one_line(path.name)} takes too much time or memory to be read."
-    return {"refused": f"{says} Is it a notebook that was written by hand?"}
-
-
-def looked_at(path: str) -> dict:
-    """Do what `look` does, in the process that is there."""
-    import resource
-
-    from attncourse_grader.hand_in.submission import read_submission
-
-    if forking.here is not None:
-        resource.setrlimit(resource.RLIMIT_CPU, (LOOKING, LOOKING))
-        most = sandbox.address_space() + MEMORY
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    try:
-        return {"exercise": read_submission(Path(path)).exercise.notebook}
-    except Refused as refused:
-        return {"refused": one_line(refused, 400)}
-
-
-def fault_of_solution(solutions: Path, name: str, secret: str) -> str:
-    """Return what keeps a solution from grading answers, "" if nothing does."""
-    try:
-        return apart(solution_tried, solutions, name, secret)
-    except RuntimeError as error:
-        return one_line(error, 300)
-
-
-def solution_tried(solutions: str, name: str, secret: str) -> str:
-    """Work out what a solution gives, for all who come after; say what is wrong."""
-    from attncourse_grader.exercises import exercise_of
-    from attncourse_grader.grade.comparing import expected_of
-    from attncourse_grader.grade.compose import Template
-
-    try:
-        expected_of(Template(exercise_of(name), Path(solutions)), secret)
-    except (Refused, SolutionBroken) as error:
-        return one_line(error, 300).removesuffix(".")
-    return ""
-
-
-def apart(function, *arguments, seconds: float = BESIDE):
-    """Call a function of a module in a fork that has PyTorch, where there are forks."""
-    name = f"{function.__module__}.{function.__name__}"
-    plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
-    return forking.call(name, *plain, seconds=seconds)
-
-
-def local_results(jobs, at: int, *, solutions, grade):
+def local_results(jobs, at: int, solutions: Path, grade):
     """Yield each job with what came of it, `at` at a time, on this machine."""
     pool = ThreadPoolExecutor(max(1, at))
 
     def submit(job):
-        return pool.submit(grade, job.path, solutions, student=job.student)
+        return pool.submit(grade, job.path, solutions)
 
     try:
         yield from results(jobs, submit, lambda: max(1, at))
@@ -182,6 +118,5 @@ def layers_missing() -> list[str]:
 
 def cores() -> int:
     """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not on Windows
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    linux = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if linux else os.cpu_count() or 1

@@ -14,12 +14,12 @@ from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.isolate import forking
-from attncourse_grader.workers import grade_one, looked_at
+from attncourse_grader.workers import grade_one
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
 
-def stand_in(path, *, solutions, secret="", student="", seconds=0):
+def stand_in(path, *, solutions, secret="", seconds=0):
     """Give points for each task whose answer holds the word ``right``."""
     found = read_submission(path)
     tasks = []
@@ -30,7 +30,7 @@ def stand_in(path, *, solutions, secret="", student="", seconds=0):
         verdicts = [Verdict(p, not kind, kind, says) for p in task.probes]
         tasks.append(TaskGrade(found.exercise.label(task), task, verdicts))
     by_hand = answers_by_hand(Template(found.exercise, solutions), found)
-    return Grade(student, found.exercise, tasks, found.notes, by_hand, found)
+    return Grade(found.exercise, tasks, found.notes, by_hand, found)
 
 
 @pytest.fixture
@@ -47,8 +47,6 @@ def calls(monkeypatch):
     monkeypatch.setattr(f"{batch}.layers_missing", lambda: [])
     # In this process, where the stand-in is.
     monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
-    monkeypatch.setattr(f"{batch}.look", looked_at)
-    monkeypatch.setattr(f"{batch}.fault_of_solution", lambda *_: "")
     return made
 
 

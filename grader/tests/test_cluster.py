@@ -1,5 +1,6 @@
 """Grading on a cluster: the same grades, and a lost worker loses nothing."""
 
+import functools
 import os
 import signal
 import threading
@@ -8,10 +9,9 @@ import time
 import pytest
 
 from attncourse_grader import cluster
-from attncourse_grader.batch import BOOK, Course, grade_course
-from attncourse_grader.cli import main
+from attncourse_grader.batch import BOOK, grade_course
+from attncourse_grader.cli import build_parser, main
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.records.database import Stopped
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 
@@ -22,17 +22,17 @@ distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask are not ours
 
 
-def grader(seconds=0.0, deadly=""):
+def grader(pause=0.0, deadly=""):
     """Return a grader for the workers: by value, since they cannot import a test."""
 
-    def grade(path, solutions, secret, student):
+    def grade(path, solutions, secret, seconds):
         import os
         import time
 
-        time.sleep(seconds)
+        time.sleep(pause)
         if deadly and deadly in path.read_text():
             os._exit(1)  # the worker dies as it would of a lack of memory
-        record = {"student": student, "exercise": "1_attention_from_scratch"}
+        record = {"exercise": "1_attention_from_scratch"}
         record |= {"title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": []}
         record["tasks"] = []
         record["notes"] = [f"{len(list(solutions.iterdir()))} solutions"]
@@ -63,11 +63,13 @@ def scheduler():
 
 @pytest.fixture
 def course(tmp_path, solutions, scheduler):
-    return Course(
-        solutions=solutions,
-        out=tmp_path / "grades",
-        scheduler=scheduler.scheduler_address,
-    )
+    address = scheduler.scheduler_address
+    return functools.partial(options, tmp_path / "grades", solutions, address)
+
+
+def options(out, solutions, scheduler, place):
+    words = [place, "--out", out, "--solutions", solutions, "--scheduler", scheduler]
+    return build_parser().parse_args(["grade", *map(str, words)])
 
 
 def students_in(out):
@@ -101,9 +103,9 @@ def test_workers_grade_as_this_machine_does(
     right = "def attention_scores(query, key):\n    "
     right += "return query @ key.mT / key.shape[-1] ** 0.5"
     notebook(path, extra=right)
-    assert grade_course([path], course) == 0
+    assert grade_course(course(path)) == 0
     assert calls == []  # not in this process
-    assert students_in(course.out) == {"ada": 1}
+    assert students_in(tmp_path / "grades") == {"ada": 1}
 
 
 def test_no_scheduler_is_a_sentence(tmp_path, notebook, solutions, capsys, monkeypatch):
@@ -121,7 +123,7 @@ def test_workers_with_another_version_are_named(
     notebook(tmp_path / "ada.ipynb")
     monkeypatch.setattr(cluster, "version_here", os.getpid)  # differs by process
     with pytest.raises(Refused, match="another version"):
-        grade_course([tmp_path / "ada.ipynb"], course, grade=grader())
+        grade_course(course(tmp_path / "ada.ipynb"), grade=grader())
 
 
 def test_two_lost_workers_lose_nothing(
@@ -137,12 +139,14 @@ def test_two_lost_workers_lose_nothing(
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 
-    thread = when_some_are_kept(course.out, kill_two)
-    status = grade_course([tmp_path / "in"], course, grade=grader(seconds=0.4))
+    thread = when_some_are_kept(tmp_path / "grades", kill_two)
+    status = grade_course(course(tmp_path / "in"), grade=grader(pause=0.4))
     thread.join()
     assert status == 0
     assert len(killed) == 2
-    assert students_in(course.out) == {f"s{place:02}": 7 for place in range(12)}
+    assert students_in(tmp_path / "grades") == {
+        f"s{place:02}": 7 for place in range(12)
+    }
 
 
 def test_a_notebook_that_ends_workers_costs_itself_only(
@@ -150,13 +154,13 @@ def test_a_notebook_that_ends_workers_costs_itself_only(
 ):
     for name in ("ada", "grace", "mallory"):
         notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
-    status = grade_course([tmp_path / "in"], course, grade=grader(deadly="mallory"))
+    status = grade_course(course(tmp_path / "in"), grade=grader(deadly="mallory"))
     assert status == 1
-    assert students_in(course.out) == {"ada": 7, "grace": 7}
+    assert students_in(tmp_path / "grades") == {"ada": 7, "grace": 7}
     said = capsys.readouterr().err
     assert "mallory.ipynb: not graded. it has ended workers" in said.lower()
-    assert grade_course([tmp_path / "in"], course, grade=grader()) == 0
-    assert students_in(course.out)["mallory"] == 7
+    assert grade_course(course(tmp_path / "in"), grade=grader()) == 0
+    assert students_in(tmp_path / "grades")["mallory"] == 7
 
 
 def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
@@ -168,15 +172,13 @@ def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
     ) as local:
-        course = Course(
-            solutions, out=tmp_path / "grades", scheduler=local.scheduler_address
-        )
-
-        thread = when_some_are_kept(course.out, lambda: local.scale(0))
-        with pytest.raises(Stopped, match="no worker left"):
-            grade_course([tmp_path / "in"], course, grade=grader(seconds=0.5))
+        out, address = tmp_path / "grades", local.scheduler_address
+        thread = when_some_are_kept(tmp_path / "grades", lambda: local.scale(0))
+        with pytest.raises(Refused, match="no worker left"):
+            asked = options(out, solutions, address, tmp_path / "in")
+            grade_course(asked, grade=grader(pause=0.5))
         thread.join()
-    assert 0 < len(students_in(course.out)) < 6
-    here = Course(solutions, out=tmp_path / "grades")
-    assert grade_course([tmp_path / "in"], here, grade=grader()) == 0
-    assert len(students_in(course.out)) == 6
+    assert 0 < len(students_in(tmp_path / "grades")) < 6
+    here = options(out, solutions, "", tmp_path / "in")
+    assert grade_course(here, grade=grader()) == 0
+    assert len(students_in(tmp_path / "grades")) == 6

@@ -89,7 +89,7 @@ def test_missing_layers_are_said_and_too_many_of_them_stop_a_run(
     if not runs:
         with pytest.raises(Refused, match=could):
             layers_missing()
-        assert "isolation" in grade_apart(tmp_path, tmp_path, "", "")["failed"]
+        assert "isolation" in grade_apart(tmp_path, tmp_path, "", 9)["failed"]
         monkeypatch.setenv("ATTNCOURSE_UNSAFE", "1")
     said = layers_missing()
     assert len(said) >= len(missing) + bool(could)
@@ -100,7 +100,3 @@ def test_where_there_is_no_linux_that_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor.sandbox, "linux", False)
     assert doctor.examine(tmp_path)["Linux"][0] == doctor.MISSING
     assert "WSL" in doctor.examine(tmp_path)["Linux"][1]
-
-
-def test_memory_is_a_plausible_number():
-    assert 1e7 < doctor.memory_free() < 1e14

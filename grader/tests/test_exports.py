@@ -1,7 +1,5 @@
 """Tables and pages to hand back: what Moodle and Canvas import, and what is safe."""
 
-import csv
-import io
 import zipfile
 from pathlib import Path
 
@@ -17,16 +15,16 @@ PLATFORMS = Path(__file__).parent / "platforms"
 
 
 @pytest.fixture
-def grades(tmp_path, solutions, calls, capsys):
-    """Grade tmp_path/in, export, and return the rows of a table."""
-    out = tmp_path / "grades"
+def course(tmp_path, solutions, calls, capsys):
+    """Return a function that calls a command, and returns its status and errors."""
 
-    def run(table, *options):
-        words = [str(tmp_path / "in"), "--solutions", str(solutions)]
-        main(["grade", *words, "--out", str(out), *options])
-        capsys.readouterr()
-        main(["export", "--grades", str(out)])
-        return list(csv.reader(io.StringIO((out / table).read_text())))
+    def run(*words):
+        where = ["--grades", str(tmp_path / "grades")]
+        if words[0] == "grade":
+            where = ["--out", str(tmp_path / "grades"), "--solutions", str(solutions)]
+            words = ("grade", str(tmp_path / "in"), *words[1:])
+        status = main([*map(str, words), *where])
+        return status, capsys.readouterr().err
 
     return run
 
@@ -42,11 +40,12 @@ CANVAS_LIST = (
 )
 
 
-def test_the_plain_table_has_a_row_for_every_student(tmp_path, notebook, grades):
+def test_the_plain_table_has_a_row_for_every_student(tmp_path, notebook, course):
     notebook(tmp_path / "in" / "Ada Lovelace.ipynb")
     (tmp_path / "in" / "=cmd.ipynb").write_text("{")
     (tmp_path / "class.csv").write_text("name\n=cmd\nAda Lovelace\nGrace Hopper\n")
-    rows = grades("grades.csv", "--students", str(tmp_path / "class.csv"))
+    course("grade", "--students", tmp_path / "class.csv")
+    rows = read_rows(tmp_path / "grades" / "grades.csv")
     assert rows[0][:5] == [
         "student",
         "id",
@@ -59,26 +58,12 @@ def test_the_plain_table_has_a_row_for_every_student(tmp_path, notebook, grades)
     assert "cannot be read" in rows[1][-1]
 
 
-def test_the_table_of_tasks_has_their_points(tmp_path, notebook, grades):
+def test_the_table_of_tasks_has_their_points(tmp_path, notebook, course):
     notebook(tmp_path / "in" / "ada.ipynb")
-    head, row = grades("tasks.csv")
+    course("grade")
+    head, row = read_rows(tmp_path / "grades" / "tasks.csv")
     found = dict(zip(head, row, strict=True))
     assert (found["points"], found["1.1"], found["1.2"]) == ("2", "2", "0")
-
-
-@pytest.fixture
-def course(tmp_path, solutions, calls, capsys):
-    """Return a function that calls a command, and returns its status and errors."""
-
-    def run(*words):
-        where = ["--grades", str(tmp_path / "grades")]
-        if words[0] == "grade":
-            where = ["--out", str(tmp_path / "grades"), "--solutions", str(solutions)]
-            words = ("grade", str(tmp_path / "in"), *words[1:])
-        status = main([*map(str, words), *where])
-        return status, capsys.readouterr().err
-
-    return run
 
 
 def filled(tmp_path, name):
@@ -169,7 +154,7 @@ def test_a_group_of_moodle_is_all_its_members(tmp_path, notebook, course):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("20.00", "100.00", "the maximum grade"),
+        ("20.00", "100.00", "the maximum is 100 there"),
         ("Maximum Grade", "Scale", "graded with a scale"),
         ("Last modified (grade)", "Viimeksi muokattu", "English, German or French"),
     ],
@@ -236,7 +221,7 @@ def test_a_column_that_canvas_does_not_know_is_a_question(tmp_path, notebook, co
     text = (PLATFORMS / "canvas.csv").read_text().replace(",20.00,", ",100.00,")
     (tmp_path / "c.csv").write_text(text)
     status, said = course("export", tmp_path / "c.csv")
-    assert (status, "Set them alike in Canvas" in said) == (1, True)
+    assert (status, "Set them alike" in said) == (1, True)
 
 
 def test_a_name_in_canvas_that_looks_like_a_number_is_a_question(

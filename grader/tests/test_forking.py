@@ -1,5 +1,7 @@
 """Processes for students' code: what they answer, and that they end in time."""
 
+import json
+import operator
 import os
 import signal
 import socket
@@ -9,7 +11,6 @@ import tempfile
 import textwrap
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import psutil
@@ -17,14 +18,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse_grader import cache
-from attncourse_grader.grade import grading
-from attncourse_grader.isolate import forking
+from attncourse_grader.grade import comparing, grading
+from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.student import ProcessEnded, Student
 from grader.tests.defining import ATTENTION
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT = "def attention_scores(q, k):\n    return q @ k.mT / k.shape[-1] ** 0.5"
-COMPARE = "attncourse_grader.grade.comparing.compare"
 
 
 def compare(answers, checked=("scores",), limits=(20, 20)):
@@ -32,7 +32,7 @@ def compare(answers, checked=("scores",), limits=(20, 20)):
     answers = {task: answers.get(task, "") for task in ("scores", "attention", "masks")}
     solutions, name = str(ROOT / "solutions"), "1_attention_from_scratch"
     arguments = (solutions, name, answers, list(checked), "word", 100, limits)
-    return forking.call(COMPARE, *arguments, seconds=600)
+    return forking.call(comparing.compare, *arguments, seconds=600)
 
 
 def test_what_is_right_passes_and_what_is_wrong_comes_with_its_values():
@@ -64,10 +64,11 @@ def test_a_process_that_ends_costs_a_probe_and_the_rest_gets_a_fresh_one():
 
 
 def test_a_process_that_does_not_read_is_given_up_in_time():
-    ours, theirs = socket.socketpair()
-    spawner = SimpleNamespace(new=lambda: ours, end=lambda: None)
-    with theirs, pytest.raises(ProcessEnded):
-        Student(spawner).run("#" * 10**7, seconds=0.1)
+    (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
+    ends.sendall(json.dumps(dict.fromkeys(sandbox.LAYERS, "")).encode())
+    ends.shutdown(socket.SHUT_WR)  # as when all has ended
+    with talks, ends, pytest.raises(ProcessEnded):
+        Student(lambda: (talk, end)).run("#" * 10**7, seconds=0.1)
 
 
 def test_after_an_end_of_the_process_the_next_task_finds_all_that_it_needs():
@@ -129,7 +130,7 @@ def test_two_threads_share_the_forking_process():
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(compare, [{"scores": RIGHT}] * 4))
     assert all(tasks["scores"]["passed"] for tasks in found)
-    assert forking.forker().alive
+    assert forking.forker().process.poll() is None
 
 
 def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
@@ -141,23 +142,22 @@ def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
 
 
 def test_what_a_fork_has_worked_out_the_next_one_finds():
-    where = cache.__name__
-    forking.call(f"{where}.put", "a key of this test", [1, 2], seconds=20)
+    forking.call(cache.put, "a key of this test", [1, 2], seconds=20)
     deadline = time.monotonic() + 20
     found = None
     while found is None and time.monotonic() < deadline:
-        found = forking.call(f"{where}.get", "a key of this test", seconds=20)
+        found = forking.call(cache.get, "a key of this test", seconds=20)
     assert found == [1, 2]
 
 
 def test_what_a_called_function_raises_is_said():
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        forking.call("operator.truediv", 1, 0, seconds=20)
+        forking.call(operator.truediv, 1, 0, seconds=20)
 
 
 def test_a_forking_process_that_was_killed_is_started_again():
     os.kill(forking.forker().process.pid, signal.SIGKILL)
-    assert forking.call("operator.add", 2, 3, seconds=20) == 5
+    assert forking.call(operator.add, 2, 3, seconds=20) == 5
 
 
 def test_elsewhere_than_on_linux_that_is_said(monkeypatch):

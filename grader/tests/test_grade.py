@@ -1,12 +1,9 @@
 """Whole submissions through nbval: points, feedback, and nobody else's loss."""
 
-import csv
-import json
 from pathlib import Path
 
 import pytest
 
-from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import (
@@ -18,9 +15,8 @@ from attncourse_grader.grade.compose import (
     compose,
 )
 from attncourse_grader.grade.grading import grade_file
-from attncourse_grader.grade.report import page_of_record, record_of
+from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
-from attncourse_grader.workers import fault_of_solution
 from grader.tests.defining import ATTENTION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -188,49 +184,12 @@ def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_i
     )
 
 
-def test_the_command_grades_what_it_can_and_writes_it_down(hand_in, tmp_path, capfd):
-    right = hand_in(RIGHT, name="Ada Lovelace.ipynb")
-    broken = tmp_path / "=cmd.ipynb"
-    broken.write_text("{")
-    out = tmp_path / "grades"
-    files = [str(right), str(broken)]
-    status = main(["grade", *files, "--solutions", str(SOLUTIONS), "--out", str(out)])
-    assert status == 1
-    printed, progress = capfd.readouterr()
-    assert "Ada Lovelace, exercise 1: attention from scratch: 2 of 20" in printed
-    assert "cannot be read as a notebook" in progress
-    assert "Traceback" not in printed + progress
-    rows = list(csv.DictReader((out / "grades.csv").read_text().splitlines()))
-    assert {row["student"] for row in rows} == {"Ada Lovelace", "'=cmd"}
-    record = json.loads((out / "feedback" / "Ada_Lovelace-1.json").read_text())
-    assert record["of"] == 20
-    assert "Ada Lovelace" in (out / "feedback" / "Ada_Lovelace-1.html").read_text()
-
-
-def test_missing_solutions_are_a_sentence(hand_in, tmp_path, capfd):
-    status = main(["grade", str(hand_in(RIGHT)), "--solutions", str(tmp_path / "no")])
-    assert status == 1
-    assert "--solutions" in capfd.readouterr().err
-
-
-def test_feedback_is_escaped_in_the_page(hand_in):
-    rude = (
-        "def attention_scores(query, key):\n    raise ValueError('<script>x</script>')"
-    )
-    grade = graded(hand_in(rude))
-    page = page_of_record(record_of(grade))
-    assert ("<script>" in page, "ValueError" in page) == (False, True)
-
-
 @pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])
 def test_a_solution_that_is_not_as_recorded_is_the_instructors(
-    mistake, tmp_path, solutions
+    mistake, tmp_path, solutions, hand_in
 ):
     path = tmp_path / f"{FIRST}.ipynb"
     text = (solutions / path.name).read_text()
     path.write_text(text.replace("### BEGIN SOLUTION", mistake, 1))
-    assert fault_of_solution(tmp_path, FIRST, "word")
-
-
-def test_the_solutions_are_as_recorded(solutions):
-    assert fault_of_solution(solutions, FIRST, "word") == ""
+    with pytest.raises(RuntimeError, match="SolutionBroken"):
+        grade_file(hand_in("def attention_scores(): pass"), solutions=tmp_path)

@@ -2,18 +2,16 @@
 
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
-from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.grade import grading
+from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
@@ -273,17 +271,17 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(
 ):
     notebook(tmp_path / "in" / "ada.ipynb")
     grade()
-    fault = "attncourse_grader.batch.fault_of_solution"
-    monkeypatch.setattr(fault, lambda *_: "the solution does not run")
     notebook(tmp_path / "in" / "grace.ipynb", scores="else")
-    assert grade("--again") == 1
-    assert "This is the instructor's notebook" in capsys.readouterr().err
-    assert standing(tmp_path).points == 2
-    monkeypatch.setattr(fault, lambda *_: "")
-    for outcome in ({"refused": "no"}, {"failed": "no"}, {"broken": "no"}):
-        look = "attncourse_grader.batch.look"
-        monkeypatch.setattr(look, lambda path, said=outcome: said)
+    for kind in (SolutionBroken, Refused, ZeroDivisionError):
+
+        def fails(*_, kind=kind, **__):
+            raise kind("no")
+
+        monkeypatch.setattr(grading, "grade_file", fails)
         assert grade("--again") == 1
+        said = capsys.readouterr().err
+        assert said.count("This is the instructor's") == (kind is SolutionBroken)
+        assert said.count("not graded. ") == 2 * (kind is not SolutionBroken)
         assert standing(tmp_path).points == 2
 
 
@@ -492,7 +490,7 @@ def test_an_interrupt_keeps_what_was_graded(
     def interrupted(self, job, outcome):
         if kept:
             raise KeyboardInterrupt
-        kept.append(job.student)
+        kept.append(job)
         return keep(self, job, outcome)
 
     monkeypatch.setattr(batch._Run, "_keep", interrupted)
@@ -502,43 +500,6 @@ def test_an_interrupt_keeps_what_was_graded(
     assert grade() == 0
     for name in ("ada", "grace", "joan"):
         assert standing(tmp_path, name).points == 0
-
-
-SLOW = """
-import sys, time
-from pathlib import Path
-from attncourse_grader.batch import Course, grade_course
-
-def slow(path, solutions, secret, student):
-    time.sleep(0.15)
-    record = {"student": student, "exercise": "1_attention_from_scratch",
-              "title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": [],
-              "tasks": []}
-    return {"record": record, "answers": {}}
-
-course = Course(solutions=Path(sys.argv[2]), out=Path(sys.argv[3]), jobs=1)
-sys.exit(grade_course([Path(sys.argv[1])], course, grade=slow))
-"""
-
-
-def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, notebook, solutions):
-    for place in range(12):
-        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
-    out = tmp_path / "grades"
-    command = [sys.executable, "-c", SLOW, str(tmp_path / "in"), str(solutions)]
-    run = subprocess.Popen([*command, str(out)], stdout=subprocess.PIPE, text=True)
-    printed = [run.stdout.readline() for _ in range(4)]
-    run.send_signal(signal.SIGKILL)
-    run.communicate()
-    assert all("7 of 20 points" in line for line in printed)
-    with Gradebook(out / BOOK, must_exist=True) as book:
-        kept = len(book.rows("SELECT * FROM results"))
-    assert 4 <= kept < 12  # what was printed was kept first
-    again = subprocess.run([*command, str(out)], capture_output=True, text=True)
-    assert again.returncode == 0
-    assert f"{12 - kept} graded, {kept} as before" in again.stderr
-    assert len((out / "grades.csv").read_text().splitlines()) == 13
-    assert not (out / ".unpacked").exists()
 
 
 def test_every_change_of_the_schema_counts_up_its_version():
@@ -568,13 +529,3 @@ def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
     assert len({page.name.lower() for page in pages}) == 4
     texts = [page.with_suffix(".json").read_text() for page in pages]
     assert sorted(json.loads(text)["student"] for text in texts) == sorted(names)
-
-
-def test_the_time_of_a_run_is_not_spent_on_what_is_known(tmp_path, notebook, grade):
-    for place in range(100):
-        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=f"right {place}")
-    grade()
-    start = time.process_time()
-    grade()
-    assert time.process_time() - start < 5
-    assert Path(tmp_path / "grades" / "class.html").stat().st_size < 1e6

@@ -1,10 +1,11 @@
 """Submissions of a student with a weekend and a grudge.
 
 In each notebook some tasks are honest and some are not. The honest ones get all their
-points, the others none; it ends in time; and outside nothing has happened.
+points, the others none; and outside nothing has happened.
 """
 
 import contextlib
+import json
 import os
 import socket
 import time
@@ -27,7 +28,6 @@ from grader.tests.defining import SOLUTIONS, define
 pytestmark = pytest.mark.usefixtures("forker", "no_rule")
 EXERCISE = exercise_of("1_attention_from_scratch")
 TASKS = ["scores", "attention", "masks", "masked", "gradient"]
-LONGEST = 300  # seconds for a notebook, where many others use the processors
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +100,7 @@ def grade(template, tmp_path, bad, before="", **places):
         cells.append(code)
     path = tmp_path / "mallory.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell(c) for c in cells]), path)
-    start = time.monotonic()
     found = grade_file(path, solutions=SOLUTIONS)
-    assert time.monotonic() - start < LONGEST
     return {task.task.name: task for task in found.tasks}, found
 
 
@@ -112,9 +110,7 @@ def test_all_cells_of_a_submission_together_have_a_limit(tmp_path):
     ]
     path = tmp_path / "mallory.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell(c) for c in loops]), path)
-    start = time.monotonic()
     found = grade_file(path, solutions=SOLUTIONS, seconds=5)
-    assert time.monotonic() - start < 60  # the first time right answers are worked out
     assert found.points == 0
     assert "All cells together may take 5 seconds." in found.notes[-1]
     assert left_over() == []
@@ -196,42 +192,6 @@ OUTWARD = {
         threading.Thread(target=lambda: open('BOOK', 'a').write('1')).start()
         """,
 }
-PRYING = {
-    "scores": """
-        import json, glob
-        names = ['SOLUTIONS/1_attention_from_scratch.ipynb']
-        names += glob.glob('/**/1_attention*.ipynb', recursive=True)
-        for cell in json.load(open(names[0]))['cells']:
-            if 'def attention_scores' in ''.join(cell['source']):
-                space = {}
-                exec(''.join(cell['source']), space)
-                return space['attention_scores'](*arguments)
-        """,
-    "attention": """
-        import gc
-        for thing in gc.get_objects():
-            if type(thing).__name__ == 'Observation' and thing.values:
-                return tuple(thing.values.values())
-        """,
-    "masks": """
-        import sys
-        frame = sys._getframe()
-        while frame:
-            case = frame.f_locals.get('case')
-            if case is not None:
-                return case.expected
-            frame = frame.f_back
-        """,
-    "masked": """
-        import glob
-        for name in glob.glob('/**/expected/*.xz', recursive=True):
-            return open(name, 'rb').read()
-        """,
-    "gradient": """
-        from attncourse.exercises import recorded
-        return recorded.known('1_attention_from_scratch')
-        """,
-}
 PATCHING = {
     "scores": """
         import torch
@@ -241,10 +201,13 @@ PATCHING = {
         """,
     "attention": """
         from attncourse.exercises import run
-        run.observe = run.to_plain = lambda *a, **k: {'values': {}}
+        run.observe.__code__ = (lambda *a, **k: run.Observation({})).__code__
+        run._values = lambda *a, **k: iter(())
         """,
     "masks": """
-        import builtins, sys, json
+        import builtins, dataclasses, json
+        json.dumps = json.JSONEncoder.encode = lambda *a, **k: '{}'
+        dataclasses.replace = lambda thing, **k: thing
         builtins.print = builtins.round = builtins.isinstance = lambda *a, **k: True
         """,
     "masked": """
@@ -257,16 +220,18 @@ PATCHING = {
         torch.nn.functional.softmax.__code__ = (lambda *a, **k: a[0]).__code__
         """,
 }
+FORGED = {"values": {}, "form": "", "error": "", "line": "", "changed": [], "inert": []}
 FORGING = {
-    "scores": """
-        import os, struct, json
-        for text in ('seed 0', 'seed 1'):
-            body = json.dumps({'type': 'stream', 'text': text}).encode()
-            done = json.dumps({'type': 'done', 'id': 9}).encode()
-            for number in range(3, 64):
-                for part in (body, done):
-                    try: os.write(number, struct.pack('!I', len(part)) + part)
-                    except OSError: pass
+    "scores": f"""
+        import json, os, struct
+        came = [json.loads({json.dumps(FORGED)!r})] * 6
+        reply = {{"id": 0, "error": "", "came": came}}
+        for number in range(99):
+            reply["id"] = number
+            body = json.dumps(reply).encode()
+            for file in range(3, 64):
+                try: os.write(file, struct.pack("!I", len(body)) + body)
+                except OSError: pass
         """,
     "attention": """
         import sys, os
@@ -325,7 +290,6 @@ GROUPS = {
     "ending the process": ENDING,
     "greedy": GREEDY,
     "reaching out": OUTWARD,
-    "prying": PRYING,
     "patching": PATCHING,
     "forging": FORGING,
     "lingering": LINGERING,

@@ -5,8 +5,6 @@ nothing to gain by a forged reply. The rule that reads the source is switched of
 a test shows what holds without it.
 """
 
-import json
-
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
@@ -136,48 +134,6 @@ def test_neither_frames_nor_memory_hold_expected_values(grade, no_rule):
     task = grade("import torch", MEMORY)["scores"]
     said = [v.sentences for v in task.verdicts]
     assert task.points == task.task.points, said
-
-
-FORGED = {"values": {}, "form": "", "error": "", "line": "", "changed": [], "inert": []}
-WAYS = {
-    "scores": """
-        from attncourse.exercises import run
-        run.observe.__code__ = (lambda *a, **k: run.Observation({})).__code__
-        run._values = lambda *a, **k: iter(())
-        """,
-    "attention": """
-        import dataclasses, json, hashlib
-        json.dumps = lambda *a, **k: '{}'
-        json.JSONEncoder.encode = lambda *a, **k: '{}'
-        dataclasses.replace = lambda thing, **k: thing
-        hashlib.blake2b = hashlib.sha256
-        """,
-    "masked": f"""
-        import json, os, struct
-        came = [json.loads({json.dumps(FORGED)!r})] * 6
-        reply = {{"id": 0, "error": "", "came": came}}
-        for number in range(99):
-            reply["id"] = number
-            body = json.dumps(reply).encode()
-            for file in range(3, 64):
-                try: os.write(file, struct.pack("!I", len(body)) + body)
-                except OSError: pass
-        """,
-    "multi_head": """
-        import numpy as np, torch
-        torch.equal = torch.allclose = np.allclose = lambda *a, **k: True
-        class Agreeable(torch.Tensor):
-            def __torch_function__(self, *a, **k): return True
-        return torch.zeros(1).as_subclass(Agreeable)
-        """,
-}
-
-
-def test_a_forged_reply_gains_nothing_and_costs_nobody_else(grade, no_rule):
-    cells = [define(name, body) for name, body in WAYS.items()]
-    tasks = grade("import torch", HONEST, *cells)
-    assert [tasks[name].points for name in WAYS] == [0] * len(WAYS)
-    assert tasks["masks"].points == tasks["masks"].task.points
 
 
 # Ways to a function that is forbidden, which no source need show.

@@ -82,8 +82,8 @@ sandbox.adopt_orphans()
 ours, theirs = socket.socketpair()
 folder = Path(tempfile.mkdtemp())
 folder.chmod(0o711)
-request = {"seconds": 20, "hidden": [sys.argv[3]]}
-layers = spawn.fork_isolated(folder / "k", request, theirs, inside, closing=(ours,))
+request = {"folder": folder / "k", "seconds": 20, "hidden": [sys.argv[3]]}
+layers = spawn.fork_isolated(request, theirs, inside, closing=(ours,))
 theirs.close()
 said = b""
 while part := ours.recv(1 << 16):

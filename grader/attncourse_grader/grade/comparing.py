@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import nbval.plugin
@@ -31,15 +33,10 @@ from attncourse_grader.grade.compose import (
     definitions,
 )
 from attncourse_grader.grade.recorder import Recorder
-from attncourse_grader.hand_in.submission import SolutionBroken
+from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.rule_out import places_of
-from attncourse_grader.isolate.student import (
-    AnswerError,
-    ProcessEnded,
-    Spawner,
-    Student,
-)
+from attncourse_grader.isolate.student import AnswerError, ProcessEnded, Student
 from attncourse_grader.safe_text import plain
 
 SLOW = 240  # seconds that a cell or a probe of the solution may take
@@ -83,14 +80,12 @@ def compare(
         _run_nbval(made, kernel, recorder)
     finally:
         kernel.stop()
-    if recorder.given_error:
+    if said := recorder.given_error:
         name = template.path.name
-        said = f"the given cells of {name} do not run: {recorder.given_error}"
-        raise SolutionBroken(said)
-    found = recorder.tasks
+        raise SolutionBroken(f"the given cells of {name} do not run: {said}")
     for name, cases in kernel.cases.items():
-        found[name]["cases"] = cases
-    return found
+        recorder.tasks[name]["cases"] = cases
+    return recorder.tasks
 
 
 def _run_nbval(notebook, kernel, recorder) -> None:
@@ -133,19 +128,17 @@ def expected_of(template: Template, secret: str) -> dict:
     if (kept := cache.get(key)) is not None:
         return kept
     recorded, exercise, found = known(template.exercise.notebook), template.exercise, {}
-    spawner = _spawner(template, SOLUTION_SECONDS)
-    student = Student(spawner, until=time.monotonic() + SOLUTION_SECONDS)
+    until = time.monotonic() + SOLUTION_SECONDS
+    student = Student(_processes(template, SOLUTION_SECONDS), until)
     try:
         for cell in definitions(template, answers_in(template, None)):
             student.run(cell.source, SLOW)
         for task in exercise.tasks:
             for place, probe in enumerate(task.probes):
                 seeds = dict.fromkeys([*probe.seeds, *all_seeds(task, secret)[place]])
-                same = None
-                if recorded.digest(task.name, place, probe.seeds[0]):
-                    same = recorded.expected(task.name, place, probe.seeds[0])
-                if _is_measured(probe) and same is not None:
-                    came = [same] * len(seeds)
+                where = task.name, place, probe.seeds[0]
+                if _is_measured(probe) and recorded.digest(*where):
+                    came = [recorded.expected(*where)] * len(seeds)
                 else:
                     came = student.observe(task.name, place, seeds, SLOW)
                     _compare_with_record(template, task, place, came, recorded)
@@ -159,6 +152,17 @@ def expected_of(template: Template, secret: str) -> dict:
         student.close()
     cache.put(key, found)
     return found
+
+
+def try_solution(solutions: str, notebook: str, secret: str) -> None:
+    """Work out what a solution gives, for all who come after.
+
+    Raises `SolutionBroken` if there is none, or it does not run.
+    """
+    try:
+        expected_of(Template(exercise_of(notebook), Path(solutions)), secret)
+    except Refused as error:
+        raise SolutionBroken(str(error)) from None
 
 
 def _compare_with_record(template, task, place: int, came, recorded) -> None:
@@ -179,12 +183,13 @@ def _compare_with_record(template, task, place: int, came, recorded) -> None:
             )
 
 
-def _spawner(template: Template, seconds: float, forbidden=()) -> Spawner:
-    """Return where processes come from in which some more names are forbidden."""
+def _processes(template: Template, seconds: float, forbidden=()) -> Callable:
+    """Return what gives processes in which some more names are forbidden."""
     environment = template.environment(forbidden)
     hidden = [str(p) for p in places_of(environment["forbidden"])]
     hidden.append(str(template.path.parent.absolute()))
-    return forking.here.spawner(seconds, environment, hidden)
+    what = {"seconds": seconds, "environment": environment, "hidden": hidden}
+    return partial(forking.here.isolated, **what)
 
 
 def _stretch() -> float:
@@ -203,7 +208,7 @@ class Kernel:
         self.student = None  # in which what all tasks forbid is ruled out
         if template is not None:
             until = time.monotonic() + seconds
-            self.student = Student(_spawner(template, seconds), until)
+            self.student = Student(_processes(template, seconds), until)
         self.mark: dict = {}  # of the cell that is run next; the recorder sets it
         self.cases: dict[str, dict[int, list]] = {}
         self._messages: list[tuple[str, dict]] = []
@@ -228,8 +233,8 @@ class Kernel:
         """Return what came for the probes of a task, where it differs from expected."""
         text, tries, student, all_right = [], 2, self.student, True
         if task.forbidden:
-            spawner = _spawner(self.template, self.seconds, task.forbidden)
-            student = self.student.sibling(spawner)
+            new = _processes(self.template, self.seconds, task.forbidden)
+            student = Student(new, student.until, student.cells)
         for place, probe in enumerate(task.probes):
             seeds = self.mark["seeds"][place]
             if probe.slow and not all_right:

@@ -78,15 +78,12 @@ class Template:
 
         A library that draws, say, takes time and memory, and answers do not draw.
         """
-        words = set(WORD.findall("\n".join(codes)))
-        kept, before = set(), -1
-        while len(kept) > before:
-            before = len(kept)
-            for place, statement in enumerate(self.given):
-                if place not in kept and statement.binds & words:
-                    kept.add(place)
-                    words.update(WORD.findall(statement.text))
-        return [s for place, s in enumerate(self.given) if place in kept]
+        words, before = set(WORD.findall("\n".join(codes))), 0
+        while len(words) > before:
+            before = len(words)
+            kept = [s for s in self.given if s.binds & words]
+            words.update(*(WORD.findall(s.text) for s in kept))
+        return [s for s in self.given if s.binds & words]
 
     def not_given(self, statements: list[Statement]) -> list[Statement]:
         """Return the statements that are none of the instructor's own."""
@@ -149,17 +146,15 @@ def code_for(
     if submission is None:
         found = needed(task.answers, template.solution + template.given)
         found = [s for s in found if s in template.solution and not s.binds & kept]
-        return "\n\n".join(s.text for s in found)
-    if task.name in submission.broken:
+    elif task.name in submission.broken:
         return submission.broken[task.name].text
-    found = submission.answer(task)
-    if kept:  # what the answer needs of other tasks is the solution's
-        others = {n for t in submission.exercise.tasks for n in t.answers} - kept
+    else:  # with `kept`, what the answer needs of other tasks is the solution's
+        names = {n for t in submission.exercise.tasks for n in t.answers if kept} - kept
         own = [
-            s for s in submission.statements if s.binds & kept or not s.binds & others
+            s for s in submission.statements if s.binds & kept or not s.binds & names
         ]
-        found = needed(task.answers, own)
-    return "\n\n".join(s.text for s in template.not_given(found))
+        found = template.not_given(needed(task.answers, own))
+    return "\n\n".join(s.text for s in found)
 
 
 def answers_in(

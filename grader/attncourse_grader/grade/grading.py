@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +22,21 @@ from attncourse.exercises.probe import Exercise, Task
 from attncourse.exercises.recorded import known
 from attncourse.exercises.run import draw, from_plain
 from attncourse_grader.grade.by_hand import answers_by_hand
+from attncourse_grader.grade.comparing import compare, try_solution
 from attncourse_grader.grade.compose import Template, answers_in
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.source import changes_libraries
-from attncourse_grader.hand_in.submission import Submission, read_submission
-from attncourse_grader.isolate import forking
-from attncourse_grader.isolate.forking import TOTAL_SECONDS
+from attncourse_grader.hand_in.submission import (
+    Refused,
+    Submission,
+    read_submission,
+)
+from attncourse_grader.isolate import forking, sandbox
+from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
+from attncourse_grader.safe_text import one_line
 
-COMPARE = "attncourse_grader.grade.comparing.compare"
-BESIDE = 1800  # seconds for what is not the submission's: the solution, once
+LOOKING = 5  # seconds of a processor that reading a file may take
+MEMORY = 2 << 30  # bytes that it may take beside what was there
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
 OTHERS_REPLACED = (
     "Graded with reference answers in place of those to earlier tasks, since {} does "
@@ -64,7 +72,6 @@ class TaskGrade:
 class Grade:
     """The points of one submission."""
 
-    student: str  # who handed it in
     exercise: Exercise  # the exercise
     tasks: list[TaskGrade]  # its tasks
     notes: list[str]  # about the whole
@@ -78,52 +85,39 @@ class Grade:
         return sum(task.points for task in self.tasks)
 
 
-class _Runs:
-    """The runs of one submission, which share its time."""
-
-    def __init__(self, template, submission: Submission, secret: str, seconds: float):
-        self.template, self.submission = template, submission
-        self.secret, self.left = secret, seconds
-
-    def of(self, tasks: list[Task], *, only: str = "") -> dict[str, dict]:
-        """Return what `compare` says of some tasks."""
-        start = time.monotonic()
-        try:
-            return forking.call(
-                COMPARE,
-                str(self.template.path.parent.absolute()),
-                self.template.exercise.notebook,
-                answers_in(self.template, self.submission, only=only),
-                [task.name for task in tasks],
-                self.secret,
-                self.left,
-                LIMITS,
-                seconds=self.left + BESIDE,
-            )
-        finally:
-            self.left -= time.monotonic() - start
-
-
 def grade_file(
     path: Path,
     *,
     solutions: Path,
     secret: str = DEFAULT_SECRET,
-    student: str = "",
     seconds: float = TOTAL_SECONDS,
 ) -> Grade:
     """Grade one notebook, whose cells may take so many seconds together.
 
     The same secret gives the same hidden inputs. Raises `Refused` if the file is no
-    notebook of an exercise.
+    notebook of an exercise, `SolutionBroken` if the solution does not run.
     """
-    submission = read_submission(path)
+    submission = read_within_limits(path)
     exercise = submission.exercise
+    forking.call(try_solution, solutions, exercise.notebook, secret, seconds=BESIDE)
     template = Template(exercise, solutions)
     unseen = {t.name: refusal(t, submission, template) for t in exercise.tasks}
     to_run = [task for task in exercise.tasks if not unseen[task.name]]
-    timed = _Runs(template, submission, secret, seconds)
-    runs = timed.of(to_run) if to_run else {}
+    left = seconds
+
+    def run(tasks: list[Task], only: str = "") -> dict[str, dict]:
+        """Return what `compare` says of some tasks, in the time that is left."""
+        nonlocal left
+        start = time.monotonic()
+        try:
+            answers = answers_in(template, submission, only=only)
+            names = [task.name for task in tasks]
+            words = solutions, exercise.notebook, answers, names, secret, left, LIMITS
+            return forking.call(compare, *words, seconds=left + BESIDE)
+        finally:
+            left -= time.monotonic() - start
+
+    runs = run(to_run) if to_run else {}
     failing = {t.name for t in exercise.tasks if not runs.get(t.name, {}).get("passed")}
     spoiling = {
         t.name
@@ -137,24 +131,49 @@ def grade_file(
             verdicts = verdicts_of(exercise, task, runs[task.name])
             under = tasks_under(task, submission)
             deserves = deserves_another_run(task, failing, runs, under, spoiling)
-            if task.name in failing and deserves and timed.left > 0:
-                again = timed.of([task], only=task.name)[task.name]
+            if task.name in failing and deserves and left > 0:
+                again = run([task], only=task.name)[task.name]
                 others = verdicts_of(exercise, task, again, secretive=True)
                 if points(task, others) > points(task, verdicts):
-                    wrong = failing & (under | spoiling) - {task.name} or failing
+                    rest = failing - {task.name}
+                    wrong = rest & (under | spoiling) or rest
                     labels = [
-                        exercise.label(t)
-                        for t in exercise.tasks
-                        if t.name in wrong and t.name != task.name
+                        exercise.label(t) for t in exercise.tasks if t.name in wrong
                     ]
                     notes = [OTHERS_REPLACED.format(" or ".join(labels))]
                     verdicts = others
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
     notes = list(submission.notes)
-    if timed.left <= 0:
+    if left <= 0:
         notes.append(OUT_OF_TIME.format(round(seconds)))
     by_hand = answers_by_hand(template, submission)
-    return Grade(student or path.stem, exercise, grades, notes, by_hand, submission)
+    return Grade(exercise, grades, notes, by_hand, submission)
+
+
+def read_within_limits(path: Path) -> Submission:
+    """Read a notebook; in a fork, within limits of time and memory.
+
+    Raises `Refused` if it is none, or takes more.
+    """
+    if forking.here is None:
+        return read_submission(path)
+
+    def stop(*_):
+        says = f"{one_line(path.name)} takes too much time or memory to be read."
+        raise Refused(f"{says} Is it a notebook that was written by hand?")
+
+    most, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = sandbox.address_space() + MEMORY
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LOOKING)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    try:
+        return read_submission(path)
+    except MemoryError:
+        stop()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def refusal(task: Task, submission: Submission, template) -> list[Verdict]:

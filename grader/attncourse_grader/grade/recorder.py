@@ -45,13 +45,8 @@ class Recorder:
         item.parent.timed_out = False  # nbval would run no other cell
         mark, (error, ended) = mark_of(item), outcome_of(item, call)
         if "answer" in mark:
-            self.tasks[mark["answer"]] = {
-                "error": error,
-                "ended": ended,
-                "passed": False,
-                "failing": [],
-                "cases": {},
-            }
+            said = {"passed": False, "failing": [], "cases": {}}
+            self.tasks[mark["answer"]] = {"error": error, "ended": ended, **said}
         elif "task" in mark:
             said = self.tasks[mark["task"]]
             passed = report.passed and not hasattr(report, "wasxfail")
@@ -84,9 +79,8 @@ def outcome_of(item, call) -> tuple[str, bool]:
 
 def _differing(item) -> list[int]:
     """Return the places of the probes whose output is not what is stored."""
-    texts = [
-        "".join(o.get("text", "") for o in outputs or [])
+    stored, printed = (
+        blocks_in("".join(output.get("text", "") for output in outputs or []))
         for outputs in (item.cell.outputs, item.test_outputs)
-    ]
-    stored, printed = map(blocks_in, texts)
+    )
     return sorted({k[0] for k in stored if printed.get(k) != stored[k]})

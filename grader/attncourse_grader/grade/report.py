@@ -16,7 +16,7 @@ from attncourse_grader.safe_text import number, plain, plain_data
 
 
 def record_of(grade) -> dict:
-    """Return a grade as plain data, from which its page can be written."""
+    """Return a grade as plain data; with the student's name its page can be written."""
     tasks = {task.task.name: _task_record(task) for task in grade.tasks}
     for part in grade.by_hand:
         label = f"{grade.exercise.number}.{len(tasks) + 1}"
@@ -24,17 +24,15 @@ def record_of(grade) -> dict:
         record = tasks.setdefault(part["name"], {**part, **new})
         record |= {k: v for k, v in part.items() if k not in record}
         record["of"] += part["manual"]
-    return plain_data(
-        {
-            "student": grade.student,
-            "exercise": grade.exercise.notebook,
-            "title": f"Exercise {grade.exercise.number}: {grade.exercise.title}",
-            "points": grade.points,
-            "of": sum(task["of"] for task in tasks.values()),
-            "notes": list(grade.notes),
-            "tasks": list(tasks.values()),
-        }
-    )
+    found = {
+        "exercise": grade.exercise.notebook,
+        "title": f"Exercise {grade.exercise.number}: {grade.exercise.title}",
+        "points": grade.points,
+        "of": sum(task["of"] for task in tasks.values()),
+        "notes": list(grade.notes),
+        "tasks": list(tasks.values()),
+    }
+    return plain_data(found)
 
 
 def _task_record(grade) -> dict:

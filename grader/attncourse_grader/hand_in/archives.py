@@ -16,14 +16,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from attncourse_grader.hand_in.submission import LARGEST_FILE
-from attncourse_grader.safe_text import file_name, one_line
+from attncourse_grader.safe_text import file_name, one_line, reason
 
-MOST_MEMBERS = 50_000
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 MOST_FILES = 20  # notebooks and zip files of one student in one place
 MOST_SAID = 10  # sentences about what is left out of one student's files
-LARGEST_RATIO = 200  # unpacked to packed, for what is larger than a megabyte
 CHUNK = 1 << 18
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
@@ -63,36 +61,26 @@ def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[s
     label = one_line(archive.name)
     try:
         with zipfile.ZipFile(archive) as opened:
-            members = opened.infolist()
-            if len(members) > MOST_MEMBERS:
-                return [], [
-                    f"{label}: it lists {len(members):,} files; at most "
-                    f"{MOST_MEMBERS:,} are read."
-                ]
-            return _take(opened, members, folder, label, whose)
+            return _take(opened, folder, label, whose)
     except FAULTS as error:
-        reason = one_line(error, 100) or type(error).__name__
-        return [], [
-            f"{label}: the archive is damaged or no zip file ({reason}). Download it "
-            "again."
-        ]
+        why = f"{label}: the archive is damaged or no zip file ({reason(error)})."
+        return [], [f"{why} Download it again."]
 
 
-def _take(opened, members, folder: Path, label: str, whose):
+def _take(opened, folder: Path, label: str, whose):
     found, left_out, total = [], LeftOut(), 0
     own, taken = Counter(), Counter()  # bytes and files by who handed them in
-    for place, member in enumerate(members):
+    for place, member in enumerate(opened.infolist()):
         name = member.filename.replace("\\", "/")
         if member.is_dir() or of_no_interest(PurePosixPath(name).parts):
             continue
-        shown = f"{label}: {one_line(name)}"
-        parts = PurePosixPath(name).parts
+        shown, parts = f"{label}: {one_line(name)}", PurePosixPath(name).parts
         owner = whose(parts) if whose else ""
         why = _refusal(member, name, whose)
         if not why and taken[owner] >= MOST_FILES:
             why = f"is left out: at most {MOST_FILES} files of one student are read."
         if not why and own[owner] + member.file_size > MOST_OF_ONE:
-            why = "is left out: it and what came before it from there have more than "
+            why = "is left out: with what came before it it has more than "
             why += f"{MOST_OF_ONE / 1e6:.0f} MB."
         if why:
             left_out.add(owner, shown, why)
@@ -111,8 +99,7 @@ def _take(opened, members, folder: Path, label: str, whose):
                 path.unlink()
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of our own disk, not of the archive
-            reason = one_line(error, 100) or type(error).__name__
-            left_out.add(owner, shown, f"cannot be unpacked ({reason}).")
+            left_out.add(owner, shown, f"cannot be unpacked ({reason(error)}).")
             continue
         finally:
             taken[owner] += 1
@@ -157,7 +144,5 @@ def _write(opened, member, path: Path) -> int:
             size += len(part)
             if size > LARGEST_FILE:
                 raise ValueError(f"it is larger than {LARGEST_FILE / 1e6:.0f} MB")
-            if size > 1e6 and size > LARGEST_RATIO * max(1, member.compress_size):
-                raise ValueError(f"it unpacks to {LARGEST_RATIO} times its size")
             target.write(part)
     return size

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,22 +38,20 @@ class ClassList:
 
     def __init__(self, students: list[Student]):
         self.students = students
-        self._by_key: dict[str, set[Student]] = {}
-        self._by_name: dict[str, set[Student]] = {}
-        self._by_mark: dict[tuple, list[Student]] = {}
-        self._by_moodle: dict[str, list[tuple[str, Student]]] = {}
+        self._by_key, self._by_name = defaultdict(set), defaultdict(set)
+        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(list)
+        self._groups = defaultdict(set)
         for student in students:
-            for key in _names_of(student):
-                self._by_name.setdefault(key, set()).add(student)
-            for key in _names_of(student) | _marks_of(student):
-                self._by_key.setdefault(key, set()).add(student)
+            names = _names_of(student)
+            for key in names:
+                self._by_name[key].add(student)
+            for key in names | _marks_of(student):
+                self._by_key[key].add(student)
             for kind in MARKS:
                 if key := key_of(getattr(student, kind)):
-                    self._by_mark.setdefault((kind, key), []).append(student)
-        self._groups: dict[str, set[Student]] = {}
-        for student in students:
+                    self._by_mark[kind, key].append(student)
             for group in filter(None, map(key_of, student.section.split(","))):
-                self._groups.setdefault(group, set()).add(student)
+                self._groups[group].add(student)
 
     def knows(self, name: str) -> bool:
         """Say whether a name is that of one student, or of a group."""
@@ -70,13 +68,11 @@ class ClassList:
         if len(found) != 1 or not number:
             return None
         student = found[0]
-        self._by_moodle.setdefault(number, []).append((key_of(name), student))
+        self._by_moodle[number].append((key_of(name), student))
         return student
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
-        if found.moodle and key_of(found.name) in HIDDEN:
-            return [blind(found.moodle)], ""
         if found.moodle:
             rows = self._by_moodle.get(found.moodle, [])
             fitting = {s for name, s in rows if name == key_of(found.name)}
@@ -141,6 +137,17 @@ def named_as_before(students: list[Student], known) -> list[Student]:
     ]
 
 
+def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
+    """Return whose a file is, several if a group's; or nobody, and why."""
+    if found.moodle and key_of(found.name) in HIDDEN:
+        return [blind(found.moodle)], ""
+    if students is not None:
+        return students.find(found)
+    if found.doubt:
+        return [], f"{found.name!r} has two numbers"
+    return [Student(found.name, found.name, canvas=found.canvas)], ""
+
+
 def blind(number: str) -> Student:
     """Return the student whose name Moodle hides behind a number."""
     return Student(f"Participant {number}")
@@ -193,10 +200,8 @@ def read_class_list(path: Path) -> ClassList:
 def _told_apart(student: Student, path: Path) -> Student:
     own = student.id or student.user or student.email or student.canvas
     if not own or own == student.student:
-        raise Refused(
-            f"{path.name} lists {student.student!r} more than once. Give each student "
-            "an id of their own."
-        )
+        says = f"{path.name} lists {student.student!r} more than once"
+        raise Refused(f"{says}. Give each student an id of their own.")
     return replace(student, student=f"{student.student} ({own})")
 
 

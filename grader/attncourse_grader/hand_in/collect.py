@@ -9,7 +9,6 @@ to the instructor.
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import os
 import re
@@ -31,7 +30,7 @@ from attncourse_grader.hand_in.archives import (
     unpack,
 )
 from attncourse_grader.hand_in.times import read_time
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import one_line, reason
 
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
 # The number is that of the submission; a group that has none comes without.
@@ -164,10 +163,9 @@ class _Place:
         elif self.root.is_dir() and not (known or owner.of_platform or entry.parts[1:]):
             self._zip_beside_others(entry, owner, source)
         else:
-            self._zip_of(entry, owner, source)
+            self._keep_all(self._unpacked(entry.path, None), owner, source)
 
-    def _zip_of(self, entry, owner, source, members=None) -> None:
-        members = self._unpacked(entry.path, None) if members is None else members
+    def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
         for member in members:
             self._keep(member.path, owner, "/".join((source, *member.parts)))
 
@@ -175,12 +173,12 @@ class _Place:
         """Read a zip file in a folder: a student's, or a download with many."""
         names = self.students
         if names is not None and names.knows(owner.name):
-            self._zip_of(entry, owner, source)
+            self._keep_all(self._unpacked(entry.path, None), owner, source)
             return
         members = self._unpacked(entry.path, _whose)
         inside = [_named(member.parts) for member in members]
         if names is None and not any(inside):
-            self._zip_of(entry, owner, source, members)
+            self._keep_all(members, owner, source)
         elif names is not None and all(i and i.of_platform for i in inside):
             for member, own in zip(members, inside, strict=True):
                 where = "/".join((source, *member.parts))
@@ -188,8 +186,7 @@ class _Place:
         else:
             self.problems.append(
                 f"{one_line(source, 300)} is not graded: it may be one student's, or "
-                "hold those of many. Name it in the command by itself, or give it the "
-                "name of a student on the class list."
+                "hold those of many. Name it in the command by itself."
             )
 
     def _unpacked(self, path: Path, whose) -> list[Entry]:
@@ -197,19 +194,15 @@ class _Place:
         folder = self.scratch / str(self.count)
         folder.mkdir(parents=True, exist_ok=True)
         entries, problems = unpack(path, folder, whose)
-        self.problems += problems
-        if not entries and not problems:
-            says = f"{one_line(path.name)}: there is no notebook in it."
-            self.problems.append(says)
+        nothing = [] if entries else [f"{one_line(path.name)}: no notebook is in it."]
+        self.problems += problems or nothing
         return entries
 
     def _keep(self, path: Path, owner: Found, source: str) -> None:
         source, whose = one_line(source, LONGEST_PART), _key(owner)
         self.own[whose] += 1
         if self.own[whose] > MOST_FILES:
-            why = (
-                f"is left out: at most {MOST_FILES} notebooks of one student are read."
-            )
+            why = f"is left out: at most {MOST_FILES} of one student are read."
             self.left_out.add(whose, source, why)
             return
         self.files.append(replace(owner, path=path, source=source, place=self.number))
@@ -219,10 +212,6 @@ class _Place:
             self.problems.append(_unreadable(error.filename or root, error))
 
         shared = root.stat().st_mode & stat.S_IWOTH
-        tops = [p for p in root.iterdir() if p.is_dir() and p.name[0] != "."]
-        # One student may hand in what looks like a clone; not all of them.
-        clones = tops and all((p / ".git" / "config").is_file() for p in tops)
-        owners = {p.name: self._owner_of_clone(p) for p in tops} if clones else {}
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
             for name in list(folders):
@@ -231,7 +220,7 @@ class _Place:
                 if hidden or os.path.islink(here / name):
                     folders.remove(name)
                     if not hidden:
-                        self.problems.append(_link(here / name))
+                        self.problems.append(_no_file(here / name))
             folders.sort()
             for name in sorted(files):
                 path = here / name
@@ -245,15 +234,10 @@ class _Place:
                 except OSError as error:
                     self.problems.append(_unreadable(path, error))
                     continue
-                if stat.S_ISLNK(found.st_mode):
-                    self.problems.append(_link(path))
-                elif not stat.S_ISREG(found.st_mode):
-                    says = f"{one_line(path)} is no ordinary file and is left out."
-                    self.problems.append(says)
-                else:
-                    clone = owners.get(parts[0])
-                    parts = (clone, *parts) if clone else parts
+                if stat.S_ISREG(found.st_mode):
                     yield Entry(parts, path)
+                else:
+                    self.problems.append(_no_file(path))
 
     def _dropped(self, top: Path, parts):
         """Return the parts of a path in a folder that everybody may write to.
@@ -270,22 +254,6 @@ class _Place:
             login = f"user {owner}"
         match = EXCHANGE.fullmatch(parts[0])
         return parts if match and match["name"] == login else (login, *parts)
-
-    def _owner_of_clone(self, folder: Path) -> str:
-        """Return whose repository a clone is of, "" if no one student is named so."""
-        read = configparser.ConfigParser(strict=False, interpolation=None)
-        try:
-            read.read_string((folder / ".git" / "config").read_text("utf8"))
-            address = read['remote "origin"']["url"]
-        except (OSError, ValueError, KeyError, configparser.Error):
-            return ""
-        match = re.search(r"[:/]([^:/]+)/([^/]+?)(\.git)?/?$", address)
-        if self.students is None or not match:
-            return ""
-        # Of the student, or of the course with the student's name at the end.
-        ends = [match[2][m.end() :] for m in re.finditer("-", match[2])]
-        known = {n for n in (match[1], *ends) if self.students.knows(n)}
-        return known.pop() if len(known) == 1 else ""
 
 
 def _of(name: str, **facts) -> Found:
@@ -305,9 +273,9 @@ def _named(parts) -> Found | None:
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
                 more = MORE_NUMBERS.match(match["rest"])
-                anonymous = match["name"] == "anon"
+                name = match["name"]
                 return _of(
-                    f"anon {match['id']}" if anonymous else match["name"],
+                    f"anon {match['id']}" if name == "anon" else name,
                     canvas=match["id"],
                     doubt=more[1] if more else "",
                     order=int(match["file"]),
@@ -357,10 +325,10 @@ def without_exercise(name: str) -> str:
     return name
 
 
-def _link(path) -> str:
-    return f"{one_line(path)} is a symbolic link and is not followed."
+def _no_file(path) -> str:
+    kind = "a symbolic link" if os.path.islink(path) else "no ordinary file"
+    return f"{one_line(path)} is {kind} and is left out."
 
 
 def _unreadable(path, error) -> str:
-    reason = error.strerror or type(error).__name__
-    return f"{one_line(path)} cannot be read ({reason.lower()})."
+    return f"{one_line(path)} cannot be read ({reason(error)})."

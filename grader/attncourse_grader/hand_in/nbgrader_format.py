@@ -53,14 +53,8 @@ def assignment_from(solution, name: str):
         elif name_of_task := mark.get("check"):
             _mark(cell, f"check-{name_of_task}")
             task = exercise.task(name_of_task)
-            test = new_code_cell(
-                TEST.format(
-                    points=task.points,
-                    notebook=name,
-                    task=task.name,
-                    names=", ".join(task.answers),
-                )
-            )
+            facts = {"points": task.points, "notebook": name, "task": task.name}
+            test = new_code_cell(TEST.format(**facts, names=", ".join(task.answers)))
             test.id = f"{cell.id}-test"
             test.metadata["tags"] = ["hide-cell"]
             _mark(test, f"test-{task.name}", points=task.points)
@@ -70,16 +64,10 @@ def assignment_from(solution, name: str):
 
 
 def _mark(cell, grade_id: str, *, solution: bool = False, points=None) -> None:
-    cell.metadata["nbgrader"] = {
-        "grade": points is not None,
-        "grade_id": grade_id,
-        "locked": not solution,
-        "schema_version": SCHEMA,
-        "solution": solution,
-        "task": False,
-    }
-    if points is not None:
-        cell.metadata["nbgrader"]["points"] = points
+    mark = {"grade": points is not None, "grade_id": grade_id, "locked": not solution}
+    mark |= {"schema_version": SCHEMA, "solution": solution, "task": False}
+    mark |= {"points": points} if points is not None else {}
+    cell.metadata["nbgrader"] = mark
 
 
 def export_for_nbgrader(solution: Path, folder: Path) -> Path:

@@ -68,11 +68,15 @@ def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
 
 def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     text = _text_of(node, lines)
-    uses = frozenset(_read_by(symtable.symtable(text, "cell", "exec"), top=True))
-    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import
-    makes = isinstance(node, (*kinds, ast.ImportFrom))
+    table = symtable.symtable(text, "cell", "exec")
+    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned()}
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
+    if not isinstance(node, kinds):  # what these do when they are called is theirs
+        bound = bound.union(*map(_imported_or_changed_by, ast.walk(node)))
+    makes = isinstance(node, (*kinds, ast.Import, ast.ImportFrom))
     makes |= isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
-    return Statement(text, _bound_by_statement(node), uses, cell, makes)
+    uses = frozenset(_read_by(table, top=True))
+    return Statement(text, frozenset(bound), uses, cell, makes)
 
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
@@ -95,28 +99,15 @@ def _text_of(node: ast.stmt, lines: list[str]) -> str:
     return "\n".join(block)
 
 
-def _bound_by_statement(node: ast.stmt) -> frozenset[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return frozenset({node.name})
-    if isinstance(node, ast.Expr):  # a call for its effect defines nothing
-        return frozenset()
-    return frozenset().union(*(_bound_by(part) for part in ast.walk(node)))
-
-
-def _bound_by(node: ast.AST) -> set[str]:
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        return {node.id}
-    if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(
-        node.ctx, ast.Store
-    ):
-        root = node.value
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        return {root.id} if isinstance(root, ast.Name) else set()
+def _imported_or_changed_by(node: ast.AST) -> set[str]:
+    """Return the names that a node imports, or of which it sets a part."""
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return {(a.asname or a.name).split(".")[0] for a in node.names}  # or ANYTHING
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return {node.name}
+    if isinstance(getattr(node, "ctx", None), ast.Store):
+        root = node
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        return {root.id} if isinstance(root, ast.Name) and root is not node else set()
     return set()
 
 
@@ -128,9 +119,9 @@ def changes_libraries(answer: list[Statement], given: list[Statement]) -> bool:
     ]
     kinds = ast.Import, ast.ImportFrom
     imports = [n for nodes in parsed for n in nodes if isinstance(n, kinds)]
-    imported = set().union(*map(_bound_by, imports))
-    parts = [n for n in parsed[0] if isinstance(n, (ast.Attribute, ast.Subscript))]
-    return any(_bound_by(part) & imported for part in parts)
+    imported = set().union(*map(_imported_or_changed_by, imports))
+    parts = [n for n in parsed[0] if not isinstance(n, kinds)]
+    return any(_imported_or_changed_by(part) & imported for part in parts)
 
 
 def needed(names, statements: list[Statement]) -> list[Statement]:

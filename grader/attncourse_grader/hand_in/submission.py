@@ -29,7 +29,7 @@ OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
 
 
 class Refused(Exception):
-    """A file that cannot be graded; the message says why and what to do."""
+    """What cannot be done, or not any longer; the message says why and what to do."""
 
 
 class SolutionBroken(Exception):
@@ -88,10 +88,8 @@ def read_notebook(path: Path):
     if size == 0:
         raise Refused(f"{path.name} is empty. Save the notebook and hand it in again.")
     if size > LARGEST_FILE:
-        raise Refused(
-            f"{path.name} has {size / 1e6:.0f} MB; at most {LARGEST_FILE / 1e6:.0f} MB "
-            "are read. Clear the outputs and save the notebook again."
-        )
+        most = f"at most {LARGEST_FILE / 1e6:.0f} MB are read. Clear the outputs."
+        raise Refused(f"{path.name} has {size / 1e6:.0f} MB; {most}")
     try:
         notebook = nbformat.from_dict(_content_of(path.read_bytes()))
     except Exception as error:
@@ -134,10 +132,8 @@ def _content_of(data: bytes) -> dict:
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     lines = sum(source.count("\n") + 1 for source in code)
     if len(cells) > MOST_CELLS or lines > MOST_LINES:
-        raise Unreadable(
-            f"it has {len(cells):,} cells and {lines:,} lines of code; at most "
-            f"{MOST_CELLS:,} and {MOST_LINES:,} are read"
-        )
+        most = f"at most {MOST_CELLS:,} and {MOST_LINES:,} are read"
+        raise Unreadable(f"it has {len(cells):,} cells and {lines:,} lines; {most}")
     content |= {"cells": cells, "nbformat_minor": MINOR}
     for part in (content, *cells):
         if not isinstance(part.get("metadata"), dict):
@@ -206,10 +202,8 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
 
     best = max(map(exercise_of, modules()), key=known)
     if not known(best):
-        raise Refused(
-            f"{path.name} has none of the functions that the exercises ask for. Is it "
-            "a notebook of this course?"
-        )
+        says = f"{path.name} has none of the functions that the exercises ask for."
+        raise Refused(f"{says} Is it a notebook of this course?")
     return best
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import heading, read_table
+from attncourse_grader.safe_text import reason
 
 WHEN = ("handed_in", "submitted", "submitted_at", "created_at", "timestamp", "time")
+OF_WHICH = "say of which exercise {0} is: --times 1={0}"
 # How months begin in English, German and French.
 MONTHS = ("jan", "f[eé]", "m[aä]r", "a[pv]r", "ma[iy]", "jun|juin", "jul|juil", "a[uo]")
 MONTHS += ("s", "o", "n", "d")
@@ -66,9 +68,8 @@ def read_time(text: str) -> float:
             text += "T23:59:59"
         return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError, OSError):
-        raise Refused(
-            f"the time {text!r} is not understood. Write it like 2026-12-01T23:59."
-        ) from None
+        says = f"the time {text!r} is not understood. Write it like 2026-12-01T23:59."
+        raise Refused(says) from None
 
 
 def read_deadlines(texts) -> dict[str, float | None]:
@@ -98,10 +99,7 @@ def read_times(text: str) -> list[Said]:
         known = {heading(k): v for k, v in row.items()}
         if "identifier" in known and "modified" in known:
             if not name:
-                raise Refused(
-                    f"{path.name} is a grading worksheet of Moodle. Say of which "
-                    f"exercise: --times 1={path.name}"
-                )
+                raise Refused(OF_WHICH.format(path.name))
             when = known["modified"].strip()
             time = read_time(when) if when not in ("", "-") else None
             found.append(Said({**known, **row}, name, time))
@@ -122,7 +120,7 @@ def read_times(text: str) -> list[Said]:
 def _from_canvas(path: Path, name: str) -> list[Said]:
     """Read what Canvas's API lists under .../assignments/ID/submissions."""
     if not name:
-        raise Refused(f"say of which exercise {path.name} is: --times 1={path.name}")
+        raise Refused(OF_WHICH.format(path.name))
     try:
         listed = json.loads(path.read_bytes())
         return [
@@ -131,8 +129,7 @@ def _from_canvas(path: Path, name: str) -> list[Said]:
             if one.get("submitted_at")
         ]
     except OSError as error:
-        raise Refused(f"{path} cannot be read ({error.strerror}).") from None
+        raise Refused(f"{path} cannot be read ({reason(error)}).") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise Refused(
-            f"{path.name} is no list of submissions as Canvas's API gives it."
-        ) from None
+        says = f"{path.name} is no list of submissions as Canvas's API gives it."
+        raise Refused(says) from None

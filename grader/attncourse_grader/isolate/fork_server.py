@@ -95,32 +95,33 @@ def serve_students(asked) -> None:
             if key not in servers:
                 ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 if not os.fork():
-                    inherited = (asked, ours, given, *servers.values())
+                    inherited = (asked, ours, *given, *servers.values())
                     end_after(serve_exercise, theirs, environment, closing=inherited)
                 theirs.close()
                 servers[key] = ours
             try:
                 text = json.dumps(request).encode()
-                socket.send_fds(servers[key], [text], [given.fileno()])
+                socket.send_fds(servers[key], [text], given)
                 break
             except OSError:  # it has ended
                 servers.pop(key).close()
 
 
 def _requests(asked):
-    """Yield requests that come with a socket; in the end, end what was forked."""
+    """Yield requests that come with two sockets; in the end, end what was forked."""
     while True:
-        said, fds, _, _ = socket.recv_fds(asked, 1 << 16, 1)
+        said, fds, _, _ = socket.recv_fds(asked, 1 << 16, 2)
         if not fds:
             end_children()
             return
         _reap()
-        with socket.socket(fileno=fds[0]) as given:
-            yield json.loads(said), given
+        yield json.loads(said), fds
+        for number in fds:
+            os.close(number)
 
 
 def serve_exercise(asked, environment: dict) -> None:
-    """Import one exercise, then fork what spawns processes, as often as asked."""
+    """Import one exercise, then fork what spawns a process, as often as asked."""
     from attncourse_grader.isolate import rule_out, student_process
 
     exercise, run = rule_out.exercise_without(
@@ -135,7 +136,7 @@ def serve_exercise(asked, environment: dict) -> None:
     gc.freeze()
     for request, given in _requests(asked):
         if not os.fork():
-            end_after(spawn, given, request, serve, closing=(asked,))
+            end_after(spawn, *given, request, serve, closing=(asked,))
 
 
 def answer(number, asks, sends) -> None:
@@ -147,8 +148,8 @@ def answer(number, asks, sends) -> None:
     forking.here = forking.Here(asks, request["folder"])
     cache.sends = sends
     try:
-        value = forking.called(request["call"], request["arguments"])
-        said = {"returned": value}
+        function = getattr(import_module(request["module"]), request["function"])
+        said = {"returned": function(*request["arguments"])}
     except Exception as error:
         said = {"raised": f"{type(error).__name__}: {error}"}
     send(sock, said)

@@ -20,13 +20,13 @@ import sys
 import tempfile
 import threading
 import time
-from importlib import import_module
+from pathlib import Path
 
 from attncourse_grader.isolate import sandbox
 from attncourse_grader.isolate.channel import receive, send
-from attncourse_grader.isolate.student import Spawner
 
 TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
+BESIDE = 1800  # seconds for what is not the submission's: the solution, once
 SERVER = "attncourse_grader.isolate.fork_server"
 GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
@@ -48,26 +48,21 @@ class Here:
     """What a process has that was forked for a call."""
 
     def __init__(self, asks, folder: str):
-        self._asks, self._folder, self._spawners = asks, folder, {}
+        self._asks, self._folder, self._count = asks, folder, 0
 
-    def spawner(self, seconds: float, environment: dict, hidden=()) -> Spawner:
-        """Return where processes for one exercise come from."""
-        key = json.dumps([environment, list(hidden)])
-        if key not in self._spawners:
-            wanted, given = socket.socketpair()
-            folder = os.path.join(self._folder, str(len(self._spawners)))
-            os.mkdir(folder, 0o711)
-            asked = {
-                "folder": folder,
-                "seconds": seconds,
-                "environment": environment,
-                "hidden": list(hidden),
-            }
-            with given:
-                text = json.dumps(asked).encode()
-                socket.send_fds(self._asks, [text], [given.fileno()])
-            self._spawners[key] = Spawner(wanted)
-        return self._spawners[key]
+    def isolated(self, **request) -> tuple[socket.socket, socket.socket]:
+        """Return two sockets of a fresh isolated process: to talk to it, to end it.
+
+        `request` has its ``seconds``, its ``environment`` and what is ``hidden``. When
+        the second socket is closed, it ends and all that it has started.
+        """
+        self._count += 1
+        request["folder"] = os.path.join(self._folder, str(self._count))
+        (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
+        with talks, ends:
+            text = json.dumps(request).encode()
+            socket.send_fds(self._asks, [text], [talks.fileno(), ends.fileno()])
+        return talk, end
 
 
 class Forker:
@@ -92,25 +87,15 @@ class Forker:
             )
         self._control, self._lock = here, threading.Lock()
 
-    @property
-    def alive(self) -> bool:
-        """Whether it can be asked."""
-        return self.process.poll() is None
-
-    def call(self, name: str, *arguments, seconds: float):
-        """Call a function in a process that is forked for it, and return what it says.
-
-        Raises `Ended` if the process came to no end, or to none of its own,
-        `RuntimeError` if the function raised something.
-        """
-        folder = tempfile.mkdtemp(prefix="attncourse-")
+    def call(self, request: dict):
+        """Call what a request names in a process that is forked for it."""
+        folder, seconds = tempfile.mkdtemp(prefix="attncourse-"), request["seconds"]
         here, there = socket.socketpair()
-        request = {"call": name, "arguments": arguments}
         try:
             os.chmod(folder, 0o711)
             with there, self._lock:
                 socket.send_fds(self._control, [b"f"], [there.fileno()])
-            send(here, {**request, "folder": folder, "seconds": seconds})
+            send(here, {**request, "folder": folder})
             deadline = time.monotonic() + seconds + 2 * GRACE
             said = receive(here, deadline, LONGEST)
         except OSError as error:
@@ -137,31 +122,31 @@ _lock = threading.Lock()
 here: Here | None = None  # set in a process that was forked for a call
 
 
-def call(name: str, *arguments, seconds: float):
-    """Call a function in a fork; directly, if this process is one."""
+def call(function, *arguments, seconds: float):
+    """Call a function of a module in a fork; directly, if this process is one.
+
+    Paths come as texts. Raises `Ended` if the process came to no end, or to none of its
+    own, `RuntimeError` if the function raised something.
+    """
+    plain = [str(a.absolute()) if isinstance(a, Path) else a for a in arguments]
     if here is not None:
-        return called(name, arguments)
-    asked = forker()
+        return function(*plain)
+    names = {"module": function.__module__, "function": function.__name__}
+    asked, request = forker(), {**names, "arguments": plain, "seconds": seconds}
     try:
-        return asked.call(name, *arguments, seconds=seconds)
+        return asked.call(request)
     except Ended:
         time.sleep(0.1)
-        if asked.alive:
+        if asked.process.poll() is None:
             raise
-    return forker().call(name, *arguments, seconds=seconds)  # somebody has killed it
-
-
-def called(name: str, arguments):
-    """Return what the function of this name returns."""
-    module, _, function = name.rpartition(".")
-    return getattr(import_module(module), function)(*arguments)
+    return forker().call(request)  # somebody has killed it
 
 
 def forker() -> Forker:
     """Return the one forking process of this program; start it if need be."""
     global _forker
     with _lock:
-        if _forker is None or not _forker.alive:
+        if _forker is None or _forker.process.poll() is not None:
             _forker = Forker()
             atexit.register(_forker.close)
         return _forker
@@ -178,9 +163,7 @@ def layers() -> dict[str, str]:
     """Try the layers of isolation; return why each does not work, "" where it does."""
     said = {}
     command = [sys.executable, "-m", "attncourse_grader.isolate.spawn"]
+    options = {"env": _environment(), "capture_output": True, "timeout": 60}
     with contextlib.suppress(subprocess.SubprocessError, ValueError, OSError):
-        done = subprocess.run(
-            command, env=_environment(), capture_output=True, timeout=60, check=False
-        )
-        said = json.loads(done.stdout)
+        said = json.loads(subprocess.run(command, **options).stdout)
     return {name: said.get(name, sandbox.UNTRIED) for name in sandbox.LAYERS}

@@ -120,10 +120,9 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
 
 
 def _place_for(path: Path, place: Path) -> None:
-    if path.is_dir():
-        place.mkdir(parents=True, exist_ok=True)
-    else:
-        place.parent.mkdir(parents=True, exist_ok=True)
+    folder = place if path.is_dir() else place.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder is not place:
         place.touch()
 
 
@@ -138,9 +137,8 @@ def visible() -> tuple[list[Path], list[Path]]:
 
     package = Path(attncourse.__file__).resolve().parent
     grader = Path(__file__).resolve().parents[1]
-    wanted = [Path(p) for p in SYSTEM]
-    wanted += [Path(p) for p in dict.fromkeys((sys.prefix, sys.base_prefix))]
-    wanted += [Path(p).resolve() for p in dict.fromkeys((sys.prefix, sys.base_prefix))]
+    python = [Path(sys.prefix), Path(sys.base_prefix)]
+    wanted = [*map(Path, SYSTEM), *python, *(path.resolve() for path in python)]
     readable = []
     for path in [*wanted, package]:
         known = any(path.is_relative_to(p) for p in readable)

@@ -26,34 +26,22 @@ def end_after(function, *arguments, closing=()) -> None:
         os._exit(0)
 
 
-def spawn(sock, request: dict, then) -> None:
-    """Fork an isolated process whenever asked to; end what the last one has left."""
+def spawn(talk: int, end: int, request: dict, then) -> None:
+    """Fork an isolated process; end it when the other side closes its `end`."""
     sandbox.adopt_orphans()
-    folder, count = Path(request["folder"]), 0
-    while True:
-        asked = sock.recv(1)
+    with socket.socket(fileno=end) as control:
+        with socket.socket(fileno=talk) as sock:
+            said = fork_isolated(request, sock, then, closing=(control,))
+        control.sendall(json.dumps(said).encode())
+        control.recv(1)
         end_children()
-        if not asked:
-            return
-        if asked == b"e":
-            sock.sendall(b"e")
-            continue
-        count += 1
-        ours, theirs = socket.socketpair()
-        place = folder / f"process-{count}"
-        said = fork_isolated(place, request, theirs, then, closing=(sock, ours))
-        theirs.close()
-        socket.send_fds(sock, [json.dumps(said).encode()], [ours.fileno()])
-        ours.close()
 
 
-def fork_isolated(place: Path, request: dict, sock, then, *, closing=()) -> dict:
+def fork_isolated(request: dict, sock, then, *, closing=()) -> dict:
     """Call a function in an isolated forked process; say which layers work."""
     read, write = os.pipe()
     if not os.fork():
-        end_after(
-            _isolated, sock, write, place, request, then, closing=(*closing, read)
-        )
+        end_after(_isolated, sock, write, request, then, closing=(*closing, read))
     os.close(write)
     with os.fdopen(read, "rb") as file:
         said = file.read(1 << 14)
@@ -83,8 +71,9 @@ def _children() -> list[int]:
         return [child.pid for child in psutil.Process(mine).children()]
 
 
-def _isolated(sock, write, place, request, then) -> None:
+def _isolated(sock, write, request, then) -> None:
     """Put the outer layers in place, then fork the process that the answers run in."""
+    place = Path(request["folder"])
     place.mkdir()
     there, number = sandbox.address_space(), os.getpid() % 50_000
     readable, hidden = sandbox.visible()
@@ -142,8 +131,8 @@ def main() -> None:
     ours, theirs = socket.socketpair()
     with tempfile.TemporaryDirectory() as folder, ours, theirs:
         Path(folder).chmod(0o711)
-        place = Path(folder) / "tried"
-        said = fork_isolated(place, {"seconds": 9}, theirs, None, closing=(ours,))
+        request = {"folder": f"{folder}/tried", "seconds": 9}
+        said = fork_isolated(request, theirs, None, closing=(ours,))
         end_children()
     json.dump(said, sys.stdout)
 

@@ -13,6 +13,7 @@ import math
 import os
 import socket
 import time
+from collections.abc import Callable
 
 from attncourse_grader.isolate import sandbox
 from attncourse_grader.isolate.channel import receive, send
@@ -30,47 +31,16 @@ class AnswerError(RuntimeError):
     """The code raised an exception; the message names it."""
 
 
-class Spawner:
-    """Ask another process, over a socket, for isolated processes."""
-
-    def __init__(self, sock):
-        self.sock = sock
-
-    def new(self) -> socket.socket:
-        """Return the socket of a fresh process.
-
-        What an earlier one has left running is ended first.
-        """
-        self.sock.settimeout(SECONDS_TO_START)
-        self.sock.sendall(b"n")
-        said, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 1)
-        if not fds:
-            raise ProcessEnded("no process could be started")
-        if sandbox.too_open(json.loads(said)):
-            os._exit(1)  # and no grade, rather than lost points
-        return socket.socket(fileno=fds[0])
-
-    def end(self) -> None:
-        """End the process and all that it started."""
-        self.sock.settimeout(SECONDS_TO_START)
-        self.sock.sendall(b"e")
-        self.sock.recv(1)
-
-
 class Student:
-    """Run cells and probes in an isolated process."""
+    """Run cells and probes in isolated processes, each of which `new` gives.
 
-    def __init__(self, spawner: Spawner, until: float = math.inf):
-        self.spawner, self.until = spawner, until
-        self._sock = None
-        self._cells: list[str] = []  # that a fresh process has to run first
+    `cells` are those that a fresh process has to run first.
+    """
+
+    def __init__(self, new: Callable, until: float = math.inf, cells=()):
+        self.new, self.until, self.cells = new, until, list(cells)
+        self._sock = self._end = None
         self._count = 0
-
-    def sibling(self, spawner: Spawner) -> Student:
-        """Return another process for the same cells, from elsewhere."""
-        other = Student(spawner, self.until)
-        other._cells = self._cells
-        return other
 
     def run(self, code: str, seconds: float) -> None:
         """Run a cell, and run it again whenever a fresh process is needed.
@@ -79,7 +49,7 @@ class Student:
         to an end in time.
         """
         self._ask({"code": code}, seconds)
-        self._cells.append(code)
+        self.cells.append(code)
 
     def observe(self, task: str, place: int, seeds, seconds: float) -> list:
         """Return what the answer to a task gives for one probe and some seeds."""
@@ -104,8 +74,13 @@ class Student:
         return self._reply(request, deadline)
 
     def _begin(self) -> None:
-        self._sock = self.spawner.new()
-        for code in self._cells:
+        self._sock, self._end = self.new()
+        self._end.settimeout(SECONDS_TO_START)
+        if not (said := self._end.recv(1 << 14)):
+            raise ProcessEnded("no process could be started")
+        if sandbox.too_open(json.loads(said)):
+            os._exit(1)  # and no grade, rather than lost points
+        for code in self.cells:
             deadline = min(time.monotonic() + REPLAY_SECONDS, self.until)
             with contextlib.suppress(AnswerError):
                 self._reply({"code": code}, deadline)
@@ -130,8 +105,10 @@ class Student:
         raise ProcessEnded("the process that ran the answer has ended")
 
     def close(self) -> None:
-        """End the process; the next request gets a fresh one."""
+        """End the process and all that it started; the next request gets another."""
         if self._sock is not None:
             self._sock.close()
+            self._end.shutdown(socket.SHUT_WR)
+            self._end.recv(1)  # nothing comes: it is closed when all has ended
+            self._end.close()
             self._sock = None
-            self.spawner.end()

@@ -76,11 +76,10 @@ def histogram(totals: list[float], of: float) -> list[dict]:
 
 def _tasks(records) -> list[dict]:
     """Return, task by task, which part of the points was reached."""
-    tasks: dict[str, list[dict]] = {}
-    for record in records:
-        for task in record["tasks"]:
-            if not task.get("waiting"):
-                tasks.setdefault(task["task"], []).append(task)
+    tasks = defaultdict(list)
+    for task in (task for record in records for task in record["tasks"]):
+        if not task.get("waiting"):
+            tasks[task["task"]].append(task)
     found = []
     for label in sorted(tasks, key=lambda text: [int(n) for n in text.split(".")]):
         own = tasks[label]
@@ -100,10 +99,9 @@ def _mistakes(records) -> list[dict]:
             if check is None:
                 continue
             outcome = OUTCOMES.get(check["mistake"])
-            what = outcome or check["claim"]
-            row = {"count": 0, "task": task["task"], "what": what}
-            row |= {"says": "" if outcome else check["feedback"][:300]}
-            row |= {"read": check["read"]}
+            row = {"count": 0, "task": task["task"], "read": check["read"]}
+            row["what"] = what = outcome or check["claim"]
+            row["says"] = "" if outcome else check["feedback"][:300]
             made.setdefault((task["task"], what), row)["count"] += 1
     return [made[kind] for kind in sorted(made, key=lambda k: (-made[k]["count"], k))]
 
@@ -112,22 +110,22 @@ def _alike(book, own) -> list[str]:
     """Return sentences about answers that are the same, or nearly."""
     if not book.setting("alike"):
         return []
-    answers, contents, said = {}, defaultdict(list), []
+    answers, contents = {}, defaultdict(list)
     for effective in own:
         query = "SELECT answers FROM results WHERE result = ?"
         (row,) = book.rows(query, effective.handin["result"])
         answers[effective.student] = json.loads(row["answers"])
         contents[effective.handin["content"]].append(effective.student)
     same = [group for group in contents.values() if len(group) > 1]
-    said += [f"The same file: {', '.join(group)}." for group in same]
+    said = [f"The same file: {', '.join(group)}." for group in same]
     together = {frozenset(pair) for group in same for pair in combinations(group, 2)}
     for pair in similar_pairs(answers):
         if frozenset((pair.one, pair.other)) not in together:
             tasks = f"; the same but for names: {', '.join(pair.tasks)}"
-            said.append(
+            says = (
                 f"{pair.one} and {pair.other} share {pair.similarity:.0%} of what few "
-                f"others have{tasks * bool(pair.tasks)}. Alike; read them."
             )
+            said.append(f"{says}others have{tasks * bool(pair.tasks)}. Read them.")
     return said
 
 

@@ -21,20 +21,13 @@ SCHEMA, VIEWS = (
 )
 
 
-class Stopped(Exception):
-    """The gradebook cannot be used any further; the message says why."""
-
-
 class Database:
     """An open gradebook file."""
 
     def __init__(self, path, *, must_exist: bool = False):
         self.path = path
         if must_exist and not Path(path).is_file():
-            raise Refused(
-                f"there is no gradebook {path}. `attncourse grade` makes it; give its "
-                "folder."
-            )
+            raise Refused(f"there is no gradebook {path}. `attncourse grade` makes it.")
         with self._care():
             # Autocommit: each statement outside `together` is a transaction.
             self.db = sqlite3.connect(path, timeout=30, isolation_level=None)
@@ -45,9 +38,8 @@ class Database:
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA_VERSION):
             raise Refused(
-                f"{path} was written by another version of this package. Take that "
-                "version, or grade into a new folder: the same files give the same "
-                "grades."
+                f"{path} was written by another version of this package. Take that, or "
+                "grade into a new folder: the same files give the same grades."
             )
         if version == 0:
             with self.together():  # unless another command has just made them
@@ -70,7 +62,7 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise Stopped(_sentence(self.path, error)) from error
+            raise Refused(_sentence(self.path, error)) from error
 
     @contextlib.contextmanager
     def together(self):
@@ -114,10 +106,8 @@ def back_up(path: Path) -> None:
         try:
             part.replace(copy)
         except OSError as error:
-            raise Stopped(
-                f"{copy} cannot be written ({error.strerror}). Remove what is there; "
-                "nothing was graded yet."
-            ) from None
+            says = f"{copy} cannot be written ({error.strerror}). Remove what is there."
+            raise Refused(says) from None
     elif copy.is_file():
         raise Refused(
             f"{path} is gone or empty, but its copy is there. Put {copy.name} in its "
@@ -138,10 +128,8 @@ SENTENCES = {
 
 
 def _sentence(path, error) -> str:
-    follows = [
-        t for words, t in SENTENCES.items() if re.search(words, str(error), re.I)
-    ]
-    return " ".join([f"{path} cannot be used ({error}).", *follows[:1]])
+    said = [t for words, t in SENTENCES.items() if re.search(words, str(error), re.I)]
+    return " ".join([f"{path} cannot be used ({error}).", *said[:1]])
 
 
 @contextlib.contextmanager
@@ -158,10 +146,8 @@ def only_run(folder: Path):
         if lock is not None:
             lock.close()
         if "locked" in str(error):
-            raise Refused(
-                f"another run is grading into {folder}. Wait until it has ended; "
-                "nothing was changed."
-            ) from None
+            says = f"another run is grading into {folder}. Wait until it has ended."
+            raise Refused(says) from None
         raise Refused(f"{folder} cannot be written ({error}).") from None
     try:
         yield

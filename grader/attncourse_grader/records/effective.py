@@ -33,10 +33,8 @@ class Mark:
         if self.points is None:
             return f"Not marked by hand yet: {number(self.of)} points."
         said = self.comment if self.answer else "Nothing was written."
-        found = (
-            f"Marked by hand: {number(self.points)} of {number(self.of)} points. {said}"
-        )
-        return found.strip()
+        points = f"{number(self.points)} of {number(self.of)} points"
+        return f"Marked by hand: {points}. {said}".strip()
 
 
 @dataclass(frozen=True)
@@ -80,14 +78,11 @@ class EffectiveGrade:
         found = []
         if self.late:
             how = "" if self.late == MARKED else f" {in_words(self.late)}"
-            said = f"Handed in{how} after the deadline"
-            unit = "point" if self.penalty == 1 else "points"
-            cost = f": {number(self.penalty)} {unit} less." if self.penalty else "."
-            found.append(said + cost)
+            less = f": {_points(self.penalty)} less" if self.penalty else ""
+            found.append(f"Handed in{how} after the deadline{less}.")
         for points, reason in self.adjustments:
-            unit = "point" if abs(points) == 1 else "points"
             end = "" if reason.endswith((".", "!", "?")) else "."
-            found.append(f"Changed by hand: {points:+g} {unit}. {reason}{end}")
+            found.append(f"Changed by hand: {_points(points, '+g')}. {reason}{end}")
         if self.waiting:
             found.append(f"Answers that are not marked yet: {self.waiting}.")
         if self.penalty or self.adjustments:
@@ -98,6 +93,10 @@ class EffectiveGrade:
         """Return these sentences with those on what was marked by hand."""
         read = [m for m in self.marks if m.points is not None and m.answer]
         return (*(f"{m.task}: {m.sentence()}" for m in read), *self.sentences())
+
+
+def _points(points: float, form: str = "g") -> str:
+    return f"{points:{form}} point{'s' * (abs(points) != 1)}"
 
 
 def effective_grades(book) -> list[EffectiveGrade]:

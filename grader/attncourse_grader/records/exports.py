@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from pathlib import Path
 
 from attncourse_grader.grade.report import json_of_record, page_of_record
@@ -22,7 +23,7 @@ from attncourse_grader.records.lms import (
     moodle_feedback,
     row_finder,
 )
-from attncourse_grader.safe_text import number, one_line
+from attncourse_grader.safe_text import number, one_line, reason
 
 
 def write_outputs(book, out: Path) -> list[str]:
@@ -37,11 +38,8 @@ def write_outputs(book, out: Path) -> list[str]:
         try:
             write(path, text)
         except OSError as error:
-            reason = (error.strerror or type(error).__name__).lower()
-            problems.append(
-                f"{one_line(path)} cannot be written ({reason}). The grade is in the "
-                "gradebook; the next run writes the file."
-            )
+            said = f"{one_line(path)} cannot be written ({reason(error)}). The grade "
+            problems.append(f"{said}is in the gradebook; the next run writes the file.")
 
     for name, make in {**TABLES, "class.html": class_page}.items():
         keep(out / name, make(book, graded))
@@ -53,11 +51,9 @@ def write_outputs(book, out: Path) -> list[str]:
             keep(out / "feedback" / f"{stem}.html", page_of_record(record, said))
             keep(out / "feedback" / f"{stem}.json", json_of_record(record | total))
         elif grade.handin is not None:
-            problems.append(
-                f"{grade.student}, {grade.exercise}: what the gradebook "
-                "holds about it is damaged; the points are "
-                f"{number(grade.points)}. --again grades it anew."
-            )
+            said = f"{grade.student}, {grade.exercise}: what the gradebook holds about "
+            said += f"it is damaged; the points are {number(grade.points)}. --again "
+            problems.append(f"{said}grades it anew.")
     return problems
 
 
@@ -88,9 +84,9 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
 
 def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrade]]:
     """Return {student: {exercise: EffectiveGrade}}."""
-    table: dict = {}
+    table = defaultdict(dict)
     for effective in found:
-        table.setdefault(effective.student, {})[effective.exercise] = effective
+        table[effective.student][effective.exercise] = effective
     return table
 
 
@@ -101,20 +97,15 @@ def title_of(exercise: str) -> str:
     return exercise_of(exercise).title if exercise in modules() else exercise
 
 
-def points_text(value: float | None) -> str:
-    """Return points as text, "" where there are none."""
-    return "" if value is None else number(value)
-
-
 def plain_table(book, graded) -> str:
     """Return one row a student, with what stands in the end for each exercise."""
     found = [grade for grade, _ in graded]
     exercises, table = exercises_in(found), by_student(found)
     of = sum({effective.exercise: effective.of for effective in found}.values())
-    remarks: dict[str, list[str]] = {}
+    remarks = defaultdict(list)
     for refused in book.rows("SELECT * FROM refusals"):
         says = f"{refused['source']}: {refused['refused']}"
-        remarks.setdefault(refused["student"], []).append(says)
+        remarks[refused["student"]].append(says)
     rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]
     gone = withdrawn(book)
     for name, student in book.students().items():
@@ -126,14 +117,14 @@ def plain_table(book, graded) -> str:
         for effective in own.values():
             if effective.late:
                 text = f"{effective.exercise}: {effective.sentences()[0]}"
-                remarks.setdefault(name, []).append(text)
+                remarks[name].append(text)
         rows.append(
             [
                 *(cell(student[c]) for c in ("student", "id", "email", "section")),
-                *map(points_text, totals),
-                points_text(sum(known) if known else None),
+                *map(number, totals),
+                number(sum(known) if known else None),
                 number(of),
-                cell(" ".join(remarks.get(name, []))),
+                cell(" ".join(remarks[name])),
             ]
         )
     return csv_text(rows)
@@ -154,13 +145,13 @@ def tasks_table(book, graded) -> str:
             [
                 cell(effective.student),
                 effective.exercise,
-                points_text(effective.points),
-                points_text(effective.marked if effective.marks else None),
+                number(effective.points),
+                number(effective.marked if effective.marks else None),
                 number(effective.of),
                 f"{effective.late / 3600:.1f} h" if effective.late else "",
-                points_text(effective.penalty or None),
-                points_text(by_hand if effective.adjustments else None),
-                points_text(effective.total),
+                number(effective.penalty or None),
+                number(by_hand if effective.adjustments else None),
+                number(effective.total),
                 *(points.get(label, "") for label in labels),
                 cell(" ".join(mark.comment for mark in effective.marks)),
             ]

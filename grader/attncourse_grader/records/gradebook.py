@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import sqlite3
 import time
@@ -58,8 +59,7 @@ class Gradebook(Database):
         known = [field.name for field in fields(Student)]
         values = [one_line(getattr(student, name)) for name in known]
         updates = ", ".join(
-            f"{n} = CASE excluded.{n} WHEN '' THEN {n} ELSE excluded.{n} END"
-            for n in known[1:]
+            f"{n} = COALESCE(NULLIF(excluded.{n}, ''), {n})" for n in known[1:]
         )
         marks = ", ".join("?" * (len(known) + 1))
         self._write(
@@ -73,11 +73,10 @@ class Gradebook(Database):
         """Return a name for the student's pages that nobody else's have."""
         if known := self.rows("SELECT page FROM students WHERE student = ?", student):
             return known[0]["page"]
-        name, count = file_name(student), 1
-        while self.rows("SELECT 1 FROM students WHERE page = ?", name):
-            count += 1
-            name = f"{file_name(student)}_{count}"
-        return name
+        own = file_name(student)
+        names = itertools.chain([own], (f"{own}_{k}" for k in itertools.count(2)))
+        taken = "SELECT 1 FROM students WHERE page = ?"
+        return next(name for name in names if not self.rows(taken, name))
 
     def students(self) -> dict[str, sqlite3.Row]:
         """Return all students by their names in the gradebook."""
@@ -86,9 +85,10 @@ class Gradebook(Database):
 
     def people(self) -> ClassList:
         """Return all students, to be found by what they are called."""
-        names = [field.name for field in fields(Student)]
         rows = self.students().values()
-        return ClassList([Student(*(row[name] for name in names)) for row in rows])
+        return ClassList(
+            [Student(*(row[f.name] for f in fields(Student))) for row in rows]
+        )
 
     def student_named(self, text: str) -> str:
         """Return the student that a text names, in whatever spelling."""
@@ -97,10 +97,9 @@ class Gradebook(Database):
         if len(found) == 1:
             return found[0]
         known = [student.student for student in people.students]
-        near = difflib.get_close_matches(text, known, n=3, cutoff=0.5)
+        near = found or difflib.get_close_matches(text, known, n=3, cutoff=0.5)
         near = near or [name for name in known if key and key in key_of(name)][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        hint = f" It may be {' or '.join(map(repr, found))}." if found else hint
         raise Refused(f"the gradebook has no one student {one_line(text)!r}.{hint}")
 
     # Results and hand-ins

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import defaultdict
 from pathlib import Path
 
 from attncourse_grader.grade.report import page_of_record
@@ -51,6 +52,15 @@ class Table:
         """The table as CSV."""
         return csv_text([self.head, *self.rows])
 
+    def check_most(self, what: str, text: str, of: list[float]) -> None:
+        """Raise `Refused` if the platform has another maximum than the exercise."""
+        most = _amount(text)
+        if of and most not in (None, of[0]):
+            raise Refused(
+                f"{what}: the maximum is {number(most)} there, and the exercise has "
+                f"{number(of[0])} points. Set them alike, and download it again."
+            )
+
     def without_rows_of(self, students) -> list[str]:
         """Return a sentence about students who have no row, if there are any."""
         names = ", ".join(sorted(students))
@@ -68,14 +78,12 @@ class Worksheet(Table):
         lacking = [k for k in ("identifier", "grade", "graded") if k not in self.at]
         if lacking:
             raise Refused(
-                f"{self.name} is no grading worksheet as Moodle downloads it in "
-                "English, German or French. Switch Moodle to one of these, tick "
-                '"Offline grading worksheet" in the assignment, and download it.'
+                f"{self.name} is no grading worksheet of Moodle in English, German or "
+                'French. Tick "Offline grading worksheet" in the assignment.'
             )
         if "scale" in self.at or "most" not in self.at:
-            raise Refused(
-                f"{self.name} is graded with a scale. Set the assignment to points."
-            )
+            says = f"{self.name} is graded with a scale. Set the assignment to points."
+            raise Refused(says)
 
     def of(self, row: list[str], kind: str) -> str:
         """Return a cell of a row, "" where the table has no such column."""
@@ -85,18 +93,12 @@ class Worksheet(Table):
         """Fill in grades and comments; return what the instructor should know."""
         said, nought, over, again = [], [], [], 0
         for row in self.rows:
-            most = _amount(self.of(row, "most"))
             effective = grades.get(whose(self, row) or "")
             if effective is None or effective.total is None:
                 continue
             number_there = number_in(self.of(row, "identifier"))
             self.filled[self.of(row, "name"), number_there] = effective
-            if most is not None and most != effective.of:
-                raise Refused(
-                    f"{self.name} says that {number(most)} is the maximum grade, and "
-                    f"the exercise has {number(effective.of)} points. Set the maximum "
-                    "of the assignment in Moodle to that, and download it again."
-                )
+            self.check_most(self.name, self.of(row, "most"), [effective.of])
             if effective.total > effective.of:
                 over.append(effective.student)
                 continue
@@ -141,13 +143,10 @@ def row_finder(book, exercise: str):
     The number of a hand-in of this exercise decides, then a name or an address that one
     student has.
     """
-    people, by_number = book.people(), {}
-    for row in book.rows(
-        "SELECT DISTINCT student, moodle FROM seen JOIN results USING (result) WHERE "
-        "exercise = ? AND moodle <> ''",
-        exercise,
-    ):
-        by_number.setdefault(row["moodle"], set()).add(row["student"])
+    people, by_number = book.people(), defaultdict(set)
+    query = "SELECT student, moodle FROM seen JOIN results USING (result) "
+    for row in book.rows(f"{query} WHERE exercise = ? AND moodle <> ''", exercise):
+        by_number[row["moodle"]].add(row["student"])
 
     def whose(table: Worksheet, row: list[str]) -> str:
         number, name = number_in(table.of(row, "identifier")), table.of(row, "name")
@@ -220,18 +219,12 @@ class CanvasTable(Table):
 
     def fill(self, table, columns: dict[str, int], whose) -> list[str]:
         """Fill in grades; return what the instructor should know."""
-        said, met = [], set()
+        met = set()
         for row in self.rows:
             if "points possible" in row[0].lower() or not row[self.at["ID"]].strip():
                 for exercise, place in columns.items():
-                    most = _amount(row[place])
                     of = [s[exercise].of for s in table.values() if exercise in s]
-                    if most is not None and of and most != of[0]:
-                        raise Refused(
-                            f"{self.head[place]} has {number(most)} points in Canvas "
-                            f"and {number(of[0])} here. Set them alike in Canvas, and "
-                            "download the gradebook again."
-                        )
+                    self.check_most(self.head[place], row[place], of[:1])
                 continue
             student = whose(self, row)
             met |= {student}
@@ -244,15 +237,18 @@ class CanvasTable(Table):
                     continue  # an empty cell where a score was would be a change
                 row[place] = number(total)
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
+        # What Canvas finds a row by stays, unless a spreadsheet would obey it.
+        kept = {k: k in columns.values() for k in wanted}
         self.rows = [
             [
-                row[k] if k in columns.values() else cell_of_canvas(row[k])
+                t if kept[k] or t[:4] == "    " else cell(t)
                 for k in wanted
+                for t in [row[k]]
             ]
             for row in self.rows
         ]
         self.head = [self.head[k] for k in wanted]
-        said += self.without_rows_of(set(table) - met)
+        said = self.without_rows_of(set(table) - met)
         if late := sum(bool(s.penalty) for own in table.values() for s in own.values()):
             said.append(
                 f"{late} grades are less for lateness. Where Canvas has a late policy, "
@@ -260,11 +256,6 @@ class CanvasTable(Table):
                 "status of these to None."
             )
         return said
-
-
-def cell_of_canvas(text: str) -> str:
-    """Return a cell that Canvas finds a row by, unless a spreadsheet would obey it."""
-    return text if text.startswith("    ") else cell(text)
 
 
 def canvas_rows(book):

@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 import zlib
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from attncourse_grader.hand_in.submission import Submission
 
@@ -72,12 +72,11 @@ def tokens_of(statement: str) -> list[str]:
     return tokens
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two submissions that are much alike."""
 
     one: str  # the students
-    other: str  # the students
+    other: str
     similarity: float  # from 0 to 1
     tasks: tuple[str, ...]  # the tasks that are the same but for names and layout
 
