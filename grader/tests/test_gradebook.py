@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -500,6 +501,42 @@ def test_an_interrupt_keeps_what_was_graded(
     assert grade() == 0
     for name in ("ada", "grace", "joan"):
         assert standing(tmp_path, name).points == 0
+
+
+SLOW = """
+import sys, time
+from attncourse_grader import batch, cli
+
+def slow(*_, **__):
+    time.sleep(0.15)
+    record = {"exercise": "1_attention_from_scratch", "title": "Exercise 1",
+              "points": 7.0, "of": 20.0, "notes": [], "tasks": []}
+    return {"record": record, "answers": {}}
+
+batch.grade_course.__kwdefaults__ = {"grade": slow}
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, notebook, solutions):
+    for place in range(12):
+        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
+    out = tmp_path / "grades"
+    words = ["grade", tmp_path / "in", "--solutions", solutions, "--out", out]
+    command = [sys.executable, "-c", SLOW, *map(str, words), "--jobs", "1", "--unsafe"]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    printed = [run.stdout.readline() for _ in range(4)]
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    assert all("7 of 20 points" in line for line in printed)
+    with Gradebook(out / BOOK, must_exist=True) as book:
+        kept = len(book.rows("SELECT * FROM results"))
+    assert 4 <= kept < 12  # what was printed was kept first
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode == 0
+    assert f"{12 - kept} graded, {kept} as before" in again.stderr
+    assert len((out / "grades.csv").read_text().splitlines()) == 13
+    assert not (out / ".unpacked").exists()
 
 
 def test_every_change_of_the_schema_counts_up_its_version():
