@@ -238,10 +238,10 @@ def test_a_course_from_release_to_export_with_the_real_grader(
     )
     assert main(["export", f"1={tmp_path / 'sheet.csv'}", *grades]) == 0
     text = (tmp_path / "grades" / "filled-sheet.csv").read_text()
-    assert '"Participant 7","Ada","2","20.00","-"' in text
+    assert '"Participant 7","Ada","3","20.00","-"' in text
     page = (tmp_path / "grades" / "feedback" / "Ada-1.html").read_text()
-    assert "1 of 20" in page
-    assert "In the end: 2 of 20." in page
+    assert "2 of 20" in page
+    assert "In the end: 3 of 20." in page
     printed = capsys.readouterr()
     assert "Traceback" not in printed.out + printed.err
     assert "bob.ipynb: not graded." in printed.err

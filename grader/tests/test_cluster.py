@@ -105,7 +105,7 @@ def test_workers_grade_as_this_machine_does(
     notebook(path, extra=right)
     assert grade_course(course(path)) == 0
     assert calls == []  # not in this process
-    assert students_in(tmp_path / "grades") == {"ada": 1}
+    assert students_in(tmp_path / "grades") == {"ada": 2}
 
 
 def test_no_scheduler_is_a_sentence(tmp_path, notebook, solutions, capsys, monkeypatch):

@@ -255,6 +255,11 @@ def attention_gradients(query, key, value, upstream):
 FULL = """
 import math
 import torch
+def seen_blocks(block, blocks, window, stride, num_global):
+    def seen(j):
+        near, shared = abs(block - j) <= window, min(block, j) < num_global
+        return near or shared or (stride and (block - j) % stride == 0)
+    return [j for j in range(blocks) if seen(j)]
 def sparse_attention(query, key, value, block_size, window, stride, num_global):
     tokens = query.shape[-2]
     block = torch.arange(tokens) // block_size

@@ -62,7 +62,7 @@ def test_what_takes_long_to_read_is_ended(hand_in):
 def test_too_many_cells_and_lines_are_refused(hand_in):
     with pytest.raises(Refused, match="1,001 cells"):
         read_submission(hand_in(SCORES, *["x = 1"] * 1000))
-    with pytest.raises(Refused, match="lines of code"):
+    with pytest.raises(Refused, match="60,003 lines"):
         read_submission(hand_in(SCORES.strip(), "\n" * 60_000 + "In [1"))
 
 
