@@ -31,10 +31,10 @@ def example(tmp_path, monkeypatch):
         mark = {"attncourse": {"answer": task}} if task else {}
         cell = nbformat.v4.new_code_cell(source, metadata=mark)
         notebook.cells.append(cell)
-    path = tmp_path / "6_temperature.ipynb"
+    path = tmp_path / "7_temperature.ipynb"
     nbformat.write(notebook, path)
     (tmp_path / "slips").mkdir()
-    slips = tmp_path / "slips" / "6_temperature.toml"
+    slips = tmp_path / "slips" / "7_temperature.toml"
     slips.write_text(block("toml", "tempered"), encoding="utf8")
     monkeypatch.setattr(record_expected, "SOLUTIONS", tmp_path)
     monkeypatch.setattr(record_expected, "exercise_of", lambda _: space["EXERCISE"])
@@ -52,8 +52,8 @@ def test_the_task_of_the_page_works_and_says_what_the_page_shows(example):
     for old, new, says in tomllib.loads(block("toml", "tempered"))["tempered"]:
         space = solution.namespace({"tempered": solution.edited("tempered", old, new)})
         verdicts = verdicts_on(exercise, task, [space["tempered_softmax"]], space)
-        text = text_of_task("6.1", task, verdicts)
+        text = text_of_task("7.1", task, verdicts)
         assert says in " ".join(text.split())
         if "*" in new:
-            assert text.startswith(block("text", "Task 6.1").rstrip())
+            assert text.startswith(block("text", "Task 7.1").rstrip())
     assert len(block("python", "EXERCISE").splitlines()) <= 100
