@@ -81,21 +81,15 @@ def _table(g, near=False):
     return inputs | {"queries": queries, "keys": queries + offset, "offset": offset}
 
 
-def _set_table(module, table):
-    parameters = list(module.parameters())
-    if len(parameters) != 1:
-        raise ValueError(f"the module has {len(parameters)} parameters, and not one")
-    parameters[0].data.copy_(table)
-
-
 def _bias(cls, num_heads, num_buckets, max_distance, scale, table, **counts):
     """Return the bias of a module whose table is set, and the gradient of the table."""
     given = () if scale is None else (scale,)
     module = cls(num_heads, num_buckets, max_distance, *given)
-    _set_table(module, table)
+    [parameter] = module.parameters()
+    parameter.data.copy_(table)
     module(1, 1)  # nothing of it should be kept
     bias = module(*counts.values())
-    return {"bias": bias, **gradients(bias, table=next(module.parameters()))}
+    return {"bias": bias, **gradients(bias, table=parameter)}
 
 
 def _new_table(cls, **inputs):
@@ -432,8 +426,5 @@ EXERCISE = Exercise(
         Task("lengths", "Train short, test long", TRAINING, 4, LENGTHS),
         Task("comparison", "The comparison with sinusoids", ("gains",), 2, COMPARISON),
     ),
-    forbidden=(
-        "attncourse.layers",
-        *FUSED,
-    ),
+    forbidden=("attncourse.layers", *FUSED),
 )
