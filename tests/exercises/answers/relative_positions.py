@@ -225,7 +225,7 @@ WRONG = {
     },
     "comparison": {
         "the smallest from unpaired losses": (
-            GAINS.format(smallest="(table.amin(0) * 0.5).tolist()"),
+            GAINS.replace("{smallest}", "(table.amin(0) * 0.5).tolist()"),
             "not yet the mean and the smallest gain",
         ),
     },
@@ -271,5 +271,5 @@ RIGHT = {
         "a large negative number for the hidden": _attend(hidden="-3e38"),
     },
     "lengths": {"seeds from an iterator": _experiment()},
-    "comparison": {"in tensors": GAINS.format(smallest="table.amin(0).tolist()")},
+    "comparison": {"in tensors": GAINS.replace("{smallest}", "table.amin(0).tolist()")},
 }
