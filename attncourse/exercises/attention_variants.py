@@ -1,7 +1,6 @@
 """Exercise 3: attention variants."""
 
 from functools import partial
-from types import SimpleNamespace
 
 import torch
 from torch import nn
@@ -324,61 +323,6 @@ ALIGNMENT = (
 
 
 # 3.6
-def _plan(g):
-    return {
-        "names": ["general", "dot", "additive"],
-        "seeds": (torch.randperm(50, generator=g)[: whole(g, 2, 4)] + 1).tolist(),
-        "train": whole(g, 1, 99, 5).tolist(),
-        "test": whole(g, 100, 999, 3).tolist(),
-    }
-
-
-def _trial(tell, experiment, names, seeds, train, test):
-    """Run the experiment with models that record how they are made and trained."""
-
-    def make(place):
-        start = int(torch.randint(10_000, ()))
-        return SimpleNamespace(place=place, start=start, trained=[])
-
-    def fit(model, pairs, seed):
-        torch.rand(1 + model.place)
-        model.trained += [seed, sum(pairs)]
-
-    def measure(model, pairs):
-        torch.rand(2)
-        return tell(model, pairs)
-
-    variants = {name: partial(make, place) for place, name in enumerate(names)}
-    data = SimpleNamespace(train=train, test=test)
-    return experiment(variants, seeds, data, fit, measure)
-
-
-EXPERIMENT = (
-    Probe(
-        "each variant has a list of measures on `data.test`, one for each seed",
-        "The measure tells the number of the variant and the sum of the pairs.",
-        _plan,
-        partial(_trial, lambda model, pairs: (model.place, sum(pairs))),
-    ),
-    Probe(
-        "each run trains a new model once, on `data.train`, with the seed of the run",
-        "The measure tells each seed with which its model was trained, and the sum of "
-        "the pairs.",
-        _plan,
-        partial(_trial, lambda model, pairs: [*model.trained]),
-    ),
-    Probe(
-        "the seed is set directly before each model is made",
-        "Models, training and measure draw random numbers. The measure tells the one "
-        "that was drawn when the model was made.",
-        _plan,
-        partial(_trial, lambda model, pairs: model.start),
-        why="It is not the one that comes directly after `torch.manual_seed(seed)`.",
-    ),
-)
-
-
-# 3.7
 def _four(g):
     """Draw four variants' runs, 2 to 9 each."""
     runs = numbers(g, 4, whole(g, 2, 9))
@@ -445,13 +389,12 @@ EXERCISE = Exercise(
     "3_attention_variants",
     "Attention variants",
     (
-        Task("scores", "Five scores", CLASSES, 4, SCORES),
+        Task("scores", "Five scores", CLASSES, 5, SCORES),
         Task("attend", "From scores to a context", ("Attention",), 3, ATTEND),
         Task("speed", "How long does a step take?", ("compare_speed",), 3, SPEED),
         Task("bleu", "BLEU of a whole test set", ("corpus_bleu",), 3, CORPUS_BLEU),
         Task("alignment", "Where did it look?", ("alignment_error",), 3, ALIGNMENT),
-        Task("experiment", "A fair comparison", ("experiment",), 2, EXPERIMENT),
-        Task("interval", "Intervals and a verdict", INTERVALS, 2, INTERVAL),
+        Task("interval", "Intervals and a verdict", INTERVALS, 3, INTERVAL),
     ),
     forbidden=(
         *FUSED,

@@ -12,35 +12,7 @@ from attncourse.exercises.probe import VISIBLE_SEEDS, Exercise, Probe, Task, nth
 from attncourse.exercises.run import backward
 from attncourse.training.memory import count_elements
 
-
-# 5.1
-def _window(g, **causal):
-    """Draw a window shorter than the sequence, or for one of the seeds a longer one."""
-    tokens = one_of(g, whole(g, 8, 11), whole(g, 1, 6), 11)
-    window = tokens + whole(g, 2, 4) if tokens < 8 else whole(g, 1, tokens // 2)
-    return {"tokens": tokens, "window": window, **causal}
-
-
-MASK = (
-    Probe(
-        "causal: each query sees the `window` newest keys, its own included",
-        "The window may be longer than the sequence.",
-        lambda g: _window(g, causal=True),
-        why="A row is not True exactly at these keys (near the start there are fewer).",
-    ),
-    Probe(
-        "two-sided: keys at most `window` positions before or after the query",
-        "`causal` is False or left out.",
-        _window,
-        lambda local_mask, tokens, window: {
-            "the mask with causal=False": local_mask(tokens, window, False),
-            "the mask with `causal` left out": local_mask(tokens, window),
-        },
-    ),
-)
-
-
-# 5.2 and 5.3: what every efficient attention has to pass
+# 5.1 and 5.2: what every efficient attention has to pass
 WIDTH = 8  # of all vectors whose memory is counted
 # Tokens: not even in float16 the scores of one head fit in the 2 GiB of the grader.
 LONG = 36_000
@@ -178,7 +150,7 @@ def _common(scores, axes, ways, counted, limit, limit_in_words, not_needed):
     )
 
 
-# 5.2
+# 5.1
 def _whole_blocks(g, scale=1):
     d_k, window, blocks = sizes(g, 3, 2, 5)
     drawn = _vectors(g, 1, tokens=window * blocks, d_k=d_k, d_v=1, scale=scale)
@@ -249,7 +221,7 @@ LOCAL = (
 )
 
 
-# 5.3
+# 5.2
 def _pattern(g, **rule):
     """Draw a number of blocks and a pattern, but for what is given."""
     drawn = {"blocks": whole(g, 8, 11), "window": whole(g, 1, 2)}
@@ -327,7 +299,7 @@ SPARSE = (
 )
 
 
-# 5.4
+# 5.3
 def _sizes(g):
     """Draw sizes; the width is less than the window, or for one seed greater."""
     width, window = one_of(g, (5, 8), (9, 4), (3, 7))
@@ -353,7 +325,7 @@ COSTS = tuple(
 )
 
 
-# 5.5
+# 5.4
 RACES = (">><<<", "<<<<<", ">>>><", ">>>>>", "<><<<", "<<><>", "<<<<>", "<<=<<")
 RACES += (">=<<<", "<<<<=")
 
@@ -385,7 +357,7 @@ CROSSOVER = (
 )
 
 
-# 5.6
+# 5.5
 class _Guesser(nn.Module):
     """A model that names earlier symbols, but for some positions and distances.
 
@@ -467,7 +439,6 @@ QUALITY = (
 UNCOUNTED = ("numpy", ".numpy", "threading", "multiprocessing", "concurrent")
 UNCOUNTED += ("torch.sparse*", ".to_sparse", ".tolist")
 READ = {  # in the chapter, by the names of the tasks
-    "mask": "local-sliding-window-attention",
     "local": "computing-only-the-band",
     "sparse": "sparse-patterns-strides-global-tokens-random-links",
     "costs": "a-window-made-by-a-mask-saves-nothing",
@@ -488,9 +459,8 @@ EXERCISE = Exercise(
     "5_efficient_attention",
     "Efficient attention",
     (
-        _task("mask", "The mask of a window", 2, ("local_mask",), MASK),
-        _task("local", "Local attention", 6, ("window_attention",), LOCAL, UNCOUNTED),
-        _task("sparse", "Sparse attention", 5, BY_BLOCKS, SPARSE, UNCOUNTED),
+        _task("local", "Local attention", 7, ("window_attention",), LOCAL, UNCOUNTED),
+        _task("sparse", "Sparse attention", 6, BY_BLOCKS, SPARSE, UNCOUNTED),
         _task("costs", "Memory by formula", 3, ("largest_tensor",), COSTS),
         _task("crossover", "Where is it faster?", 1, ("crossover",), CROSSOVER),
         _task("quality", "What the window does to a model", 3, MEASURED, QUALITY),

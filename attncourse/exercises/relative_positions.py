@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -82,21 +81,15 @@ def _table(g, near=False):
     return inputs | {"queries": queries, "keys": queries + offset, "offset": offset}
 
 
-def _set_table(module, table):
-    parameters = list(module.parameters())
-    if len(parameters) != 1:
-        raise ValueError(f"the module has {len(parameters)} parameters, and not one")
-    parameters[0].data.copy_(table)
-
-
 def _bias(cls, num_heads, num_buckets, max_distance, scale, table, **counts):
     """Return the bias of a module whose table is set, and the gradient of the table."""
     given = () if scale is None else (scale,)
     module = cls(num_heads, num_buckets, max_distance, *given)
-    _set_table(module, table)
+    [parameter] = module.parameters()
+    parameter.data.copy_(table)
     module(1, 1)  # nothing of it should be kept
     bias = module(*counts.values())
-    return {"bias": bias, **gradients(bias, table=next(module.parameters()))}
+    return {"bias": bias, **gradients(bias, table=parameter)}
 
 
 def _new_table(cls, **inputs):
@@ -392,48 +385,6 @@ LENGTHS = (
 
 
 # 4.7
-def _last_logits(new_model, gains, tokens):
-    """Return the logits of models whose parameters are set to the same numbers."""
-    found = {}
-    for scheme in ("none", "rotary", "alibi", "sinusoidal"):
-        model, generator = new_model(scheme), torch.Generator().manual_seed(0)
-        for name, parameter in model.named_parameters():
-            if not name.startswith("learned"):
-                parameter.data = numbers(generator, *parameter.shape, most=0.5)
-        found[scheme] = model(tokens)[:, -1]
-    return found
-
-
-def _embeddings(new_model, gains, seed):
-    seeds = ([seed] if seed else [], [seed], [seed + 1])
-    models = [new_model("none", *given) for given in seeds]
-    return {str(i): m.embedding.weight[0] for i, m in enumerate(models, start=1)}
-
-
-def _difference(values, inputs):
-    one, two, other = values.values()
-    return abs(one - two).max() + (two == other).all()
-
-
-def _tables(new_model, gains, scale):
-    """Return the bias of tables of ones, and the rows that training reaches."""
-    found = {}
-    for name, rest in (("scale given", (0, scale)), ("scale left out", ())):
-        learned = new_model("table", *rest).learned
-        _set_table(learned, torch.ones(()))
-        found[name] = learned(1, 3, 2)
-    rows = next(learned.parameters()).shape[0]
-    _set_table(learned, torch.arange(rows)[:, None])
-    return found | {"buckets": rows, "bias": learned(1, 31, 30)}
-
-
-def _useless(values, inputs):
-    """Return how many buckets no distance up to 30 reaches, or how many 8 miss."""
-    rows = int(values["buckets"])
-    reached = np.unique(values["bias"].round())
-    return rows - len(reached) + max(0, 8 - rows)
-
-
 def _results(g, seeds):
     schemes, lengths = ("none", "sinusoidal", "alibi", "table"), sizes(g, 3)
     losses = {}
@@ -447,43 +398,14 @@ def _results(g, seeds):
 
 COMPARISON = (
     Probe(
-        "new_model: a LanguageModel with your attend and the scheme",
-        "Parameters are set to the same numbers. The last logits are compared.",
-        lambda g: {"tokens": whole(g, 1, 18, 2, 9)},
-        _last_logits,
-    ),
-    Probe(
-        "new_model: the same seed gives the same weights, another one others",
-        "Measured is the difference of two models with one seed (0 is left out once), "
-        "plus 1 if a third with another seed equals the second.",
-        lambda g: {"seed": whole(g, 0, 2)},
-        _embeddings,
-        measure=_difference,
-        between=(0, 0),
-    ),
-    Probe(
-        "new_model: the table has four heads, the scale, and only buckets in use",
-        "All numbers in the table are set to 1, so the bias should be the scale, or 10 "
-        "if none is given. Measured is how many buckets no distance up to 30 reaches, "
-        "and how many are missing to 8.",
-        lambda g: {"scale": whole(g, 3, 9) / 2},
-        _tables,
-        measure=_useless,
-        between=(0, 0),
-        compared=("scale given", "scale left out"),
-        read=f"{PAGE}#buckets-that-were-never-trained",
-    ),
-    Probe(
-        "gains: the baseline's loss minus that of each scheme, at one length",
+        "the baseline's loss minus that of each scheme, at one length",
         "There is one seed. The baseline is left out.",
         lambda g: _results(g, 1),
-        nth(1),
     ),
     Probe(
-        "gains: the mean and the smallest gain over the seeds",
+        "the mean and the smallest gain over the seeds",
         "There are several seeds; the baseline is given, or left out.",
         lambda g: _results(g, one_of(g, 2, 4, 3)),
-        nth(1),
         why="For one seed it is right. Each seed has a gain of its own.",
         read=BEYOND,
     ),
@@ -492,7 +414,6 @@ COMPARISON = (
 BUCKETS = ("relative_distances", "buckets")
 SLOPES = ("head_slopes", "alibi")
 TRAINING = ("next_token_losses", "train_and_test")
-MODELS = ("new_model", "gains")
 EXERCISE = Exercise(
     "4_relative_positions",
     "Relative positions",
@@ -502,11 +423,8 @@ EXERCISE = Exercise(
         Task("alibi", "ALiBi: a slope for each head", SLOPES, 2, ALIBI),
         Task("rotary", "Rotary positions (RoPE)", ("rotate",), 3, ROTARY),
         Task("attention", "A bias on the scores", ("attend",), 4, ATTENTION),
-        Task("lengths", "Train short, test long", TRAINING, 3, LENGTHS),
-        Task("comparison", "The comparison with sinusoids", MODELS, 3, COMPARISON),
+        Task("lengths", "Train short, test long", TRAINING, 4, LENGTHS),
+        Task("comparison", "The comparison with sinusoids", ("gains",), 2, COMPARISON),
     ),
-    forbidden=(
-        "attncourse.layers",
-        *FUSED,
-    ),
+    forbidden=("attncourse.layers", *FUSED),
 )

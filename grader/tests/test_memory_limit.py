@@ -34,4 +34,4 @@ def test_a_deceived_counter_is_of_no_use_for_a_long_sequence(tmp_path):
     assert all(others)
     assert not largest
     assert not together
-    assert local.points == 3
+    assert local.points == local.task.points / 2

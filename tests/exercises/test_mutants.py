@@ -17,7 +17,6 @@ EQUIVALENT = {
     "rotary": 2,
     "4-attention": 1,
     "lengths": 6,
-    "comparison": 4,
     "speed": 1,
     "bleu": 1,
     "local": 3,

@@ -104,15 +104,6 @@ def alignment_error(weights, lengths, gold):
         right |= {(n, *pair) for pair in gold[n]}
     return 1 - 2 * len(links & right) / (len(links) + len(right))
 """
-EXPERIMENT = """
-def experiment(variants, seeds, data, fit, measure):
-    def run(make, seed):
-        {order}
-        fit(model=model, pairs=list(data.train), seed=seed)
-        return measure(model, pairs=data.test)
-
-    return {name: [run(make, s) for s in seeds] for name, make in variants.items()}
-"""
 INTERVAL = """
 import numpy as np
 
@@ -202,14 +193,6 @@ WRONG = {
             "not yet the links of all sentences",
         ),
     },
-    "experiment": {
-        "models made before the seed": (
-            EXPERIMENT.replace(
-                "{order}", "model = make()\n        torch.manual_seed(seed)"
-            ),
-            "not yet the seed is set directly before each model is made",
-        ),
-    },
     "interval": {
         "the mean against the other interval": (
             _interval(
@@ -263,11 +246,6 @@ RIGHT = {
     "alignment": {
         "numbers of sentences in the sets": ALIGNMENT.replace(
             "{source}", "int(grad.argmax())"
-        ),
-    },
-    "experiment": {
-        "variants first, parameters by name": EXPERIMENT.replace(
-            "{order}", "torch.manual_seed(seed)\n        model = make()"
         ),
     },
     "interval": {

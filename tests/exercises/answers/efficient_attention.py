@@ -63,22 +63,6 @@ def accuracy_by_distance(model, symbols, distances):
 """
 
 WRONG = {
-    "mask": {
-        "a window beyond the sequence cut to one token less": (
-            "def local_mask(tokens, window, causal=False):\n"
-            "    window = min(window, tokens - 1)\n"
-            "    d = torch.arange(tokens)[:, None] - torch.arange(tokens)\n"
-            "    return (d >= 0) & (d < window) if causal else d.abs() <= window",
-            "not yet causal: each query sees",
-        ),
-        "blocks for a window": (
-            "def local_mask(tokens, window, causal=False):\n"
-            "    i = torch.arange(tokens) // window\n"
-            "    same = (i[:, None] - i).abs() <= 1\n"
-            "    return same.tril() if causal else same",
-            "A row is not True exactly at these keys",
-        ),
-    },
     "local": {
         "the output grows in the loop": (
             ONE_QUERY_AT_A_TIME.format(
@@ -169,11 +153,6 @@ WRONG = {
 }
 
 RIGHT = {
-    "mask": {
-        "triangles": "def local_mask(n, w, causal=False):\n"
-        "    ones = torch.ones(n, n, dtype=torch.bool)\n"
-        "    return ones.tril(0 if causal else w) & ones.triu(1 - w if causal else -w)",
-    },
     "local": {
         "one query at a time, a local name like the package's": (
             ONE_QUERY_AT_A_TIME.format(
