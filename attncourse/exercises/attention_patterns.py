@@ -315,6 +315,9 @@ def _afterwards(ablated, _, tokens, layer, head, training, **how):
     found = {}
     for end in ("a block", "a failing block"):
         model, error = provided.small_transformer(**how).train(training), "none"
+        projection = model.layers[layer].attention.output_proj
+        projection.register_forward_pre_hook(lambda _, inputs: (2 * inputs[0],))
+        weight = projection.weight
         try:
             with ablated(model, layer, head):
                 model(tokens)
@@ -325,6 +328,8 @@ def _afterwards(ablated, _, tokens, layer, head, training, **how):
         found |= {
             f"modules in training mode after {end}": _training(model),
             f"logits after {end}": model(tokens).detach(),
+            f"the parameter is the same object after {end}": projection.weight
+            is weight,
             f"the error that comes out of {end}": error,
         }
     return found

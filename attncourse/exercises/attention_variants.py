@@ -201,6 +201,8 @@ def _timed(compare_speed, seconds, *, tell_calls=False):
     pairs = enumerate(seconds.items())
     steps = {name: partial(step, place, taken) for place, (name, taken) in pairs}
     found = compare_speed(steps, len(seconds["dot"]) - 1, lambda: now[0])
+    if list(steps) != list(seconds):
+        raise ValueError("the dict of functions is not as it was before the call")
     return sorted(calls[:3]) + calls[3:] if tell_calls else found
 
 

@@ -225,7 +225,7 @@ LOCAL = (
 def _pattern(g, **rule):
     """Draw a number of blocks and a pattern, but for what is given."""
     drawn = {"blocks": whole(g, 8, 11), "window": whole(g, 1, 2)}
-    drawn |= {"stride": whole(g, 3, 4), "num_global": whole(g, 1, 2)}
+    drawn |= {"stride": whole(g, 3, 4), "num_global": one_of(g, 1, 2)}
     return drawn | rule
 
 
@@ -469,7 +469,6 @@ EXERCISE = Exercise(
         "attncourse.layers.local",
         "attncourse.layers.sparse",
         "attncourse.layers.blockwise",
-        "attncourse.layers.flex",
         "attncourse.training.timing",
         "attncourse.training.memory",
         "torch.nn.attention.flex_attention",

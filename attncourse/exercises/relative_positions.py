@@ -86,8 +86,9 @@ def _bias(cls, num_heads, num_buckets, max_distance, scale, table, **counts):
     given = () if scale is None else (scale,)
     module = cls(num_heads, num_buckets, max_distance, *given)
     [parameter] = module.parameters()
+    for sizes_of in (counts.values(), (1, 1)):
+        module(*sizes_of)  # nothing of it should be kept
     parameter.data.copy_(table)
-    module(1, 1)  # nothing of it should be kept
     bias = module(*counts.values())
     return {"bias": bias, **gradients(bias, table=parameter)}
 
