@@ -328,8 +328,7 @@ def _afterwards(ablated, _, tokens, layer, head, training, **how):
         found |= {
             f"modules in training mode after {end}": _training(model),
             f"logits after {end}": model(tokens).detach(),
-            f"the parameter is the same object after {end}": projection.weight
-            is weight,
+            f"the same parameter after {end}": projection.weight is weight,
             f"the error that comes out of {end}": error,
         }
     return found
@@ -359,7 +358,8 @@ ABLATION = (
     ),
     Probe(
         "after the block the model is as it was, even if it ends in an error",
-        "It comes in training or in evaluation mode, without dropout.",
+        "It comes in training or in evaluation mode, without dropout, and has a hook of "
+        "its own that doubles what goes into `output_proj`.",
         _in_a_mode,
         _afterwards,
     ),
