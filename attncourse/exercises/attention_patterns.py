@@ -358,8 +358,8 @@ ABLATION = (
     ),
     Probe(
         "after the block the model is as it was, even if it ends in an error",
-        "It comes in training or evaluation mode, without dropout, and has a hook of its "
-        "own that doubles what goes into `output_proj`.",
+        "It comes in training or evaluation mode, without dropout, and has a hook of "
+        "its own that doubles what goes into `output_proj`.",
         _in_a_mode,
         _afterwards,
     ),
