@@ -94,7 +94,8 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
         number = file.moodle or file.canvas
         own, why = whose(file, students)
         for student in own:
-            numbers[file.place, student.student].add(number)
+            if len(own) == 1:
+                numbers[file.place, student.student].add(number)
             if students is None and file.canvas and known.get(student.student):
                 numbers[file.place, student.student].add(known[student.student])
         if own:
@@ -103,7 +104,12 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             problems.append(f"{file.source}: {why}. It is not graded.")
     kept = []
     for file, own in found:
-        if len(own) == 1 and len(numbers[file.place, own[0].student] - {""}) > 1:
+        known = set().union(*(numbers[file.place, s.student] for s in own))
+        several = len(known | {file.moodle or file.canvas} - {""}) > 1
+        if several and len(own) > 1:
+            says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
+            problems.append(f"{says}not graded. Name it in the command by itself.")
+        elif several:
             says = f"{file.source}: two people here have the name {own[0].student!r}, "
             says += (
                 "and nothing tells which is which. It is not graded. Give the class "

@@ -57,6 +57,7 @@ def plain_data(value):
 def file_name(text: str) -> str:
     """Return a text as a name of a file that every file system takes."""
     name = re.sub(r"[^\w.-]+", "_", plain(text)).strip("._-")[:80] or "unnamed"
+    name = name.encode()[:200].decode(errors="ignore")  # a letter may be four bytes
     reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
     return f"_{name}" if reserved else name
 

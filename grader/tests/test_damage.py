@@ -102,6 +102,23 @@ def test_what_stands_where_files_have_to_go_is_named(tmp_path, notebook, grade, 
     assert "Remove what is there" in said
 
 
+def test_a_gradebook_with_a_damaged_page_does_not_replace_its_copy(
+    tmp_path, notebook, grade, capsys
+):
+    notebook(tmp_path / "in" / "ada.ipynb", extra="#" * 9000)
+    grade()
+    grade()
+    book = tmp_path / "grades" / BOOK
+    copy = book.with_suffix(".backup.sqlite")
+    whole, kept = book.read_bytes(), copy.read_bytes()
+    for page in range(1, len(whole) // 4096):
+        start = page * 4096
+        book.write_bytes(whole[:start] + b"\xa7" * 4096 + whole[start + 4096 :])
+        assert grade() == 1
+        assert "It is damaged. Put the copy" in capsys.readouterr().err
+        assert copy.read_bytes() == kept
+
+
 @pytest.mark.parametrize("kind", ["a file", "a link"])
 def test_the_place_for_unpacking_is_cleared(tmp_path, notebook, grade, kind):
     notebook(tmp_path / "in" / "ada.ipynb")

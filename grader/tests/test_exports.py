@@ -149,6 +149,11 @@ def test_a_group_of_moodle_is_all_its_members(tmp_path, notebook, course):
     assert (status, "'Default group' is not on the class list" in said) == (1, True)
     rows = (tmp_path / "grades" / "grades.csv").read_text().splitlines()
     assert [row.split(",")[4] for row in rows[1:]] == ['"4"', '""', '"4"']
+    # Somebody has taken the name of a group whose members hand in alone.
+    students.write_text("name,group\nAda,Group B\nGrace,Group B\nEve,\n")
+    as_moodle(tmp_path, notebook, "Ada_1", "Group B_8")
+    status, said = course("grade", "--students", students)
+    assert said.count("some handed in alone, too. It is not graded") == 1
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ counted while unpacking, not believed.
 from __future__ import annotations
 
 import contextlib
+import errno
 import stat
 import zipfile
 import zlib
@@ -15,7 +16,7 @@ from collections import Counter
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from attncourse_grader.hand_in.submission import LARGEST_FILE
+from attncourse_grader.hand_in.submission import LARGEST_FILE, Refused
 from attncourse_grader.safe_text import file_name, one_line, reason
 
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
@@ -25,6 +26,7 @@ MOST_SAID = 10  # sentences about what is left out of one student's files
 CHUNK = 1 << 18
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA may take all memory
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 FAULTS += (NotImplementedError, ValueError, IndexError, KeyError, OverflowError)
 
@@ -91,14 +93,15 @@ def _take(opened, folder: Path, label: str, whose):
             break
         # The name of the file shows up in messages; its folder is ours alone.
         path = folder / str(place) / file_name(parts[-1])
-        path.parent.mkdir(parents=True)
         try:
+            path.parent.mkdir(parents=True)
             size = _write(opened, member, path)
         except FAULTS as error:
             with contextlib.suppress(OSError):
                 path.unlink()
-            if isinstance(error, OSError) and error.errno is not None:
-                raise  # of our own disk, not of the archive
+            if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+                why = f"{folder} cannot be written ({reason(error)}). Make room"
+                raise Refused(f"{why}; the same command goes on.") from None
             left_out.add(owner, shown, f"cannot be unpacked ({reason(error)}).")
             continue
         finally:
@@ -126,6 +129,8 @@ def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
         return "is a link or a device, not a file, and is refused."
     if member.flag_bits & 1:
         return "is encrypted and cannot be read."
+    if member.compress_type not in METHODS:
+        return "is packed in a way that is not read. Zip it in the usual way."
     packed = name.lower().endswith(PACKED)
     if packed and not (whose and name.lower().endswith(".zip")):
         return "is an archive in an archive and is not opened."

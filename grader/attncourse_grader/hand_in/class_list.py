@@ -212,7 +212,7 @@ def _student_of(row: dict[str, str]) -> Student | None:
         own = meant.get(kind, "") if kind in ("name", "email") else ""
         return own or next((row[c] for c in HEADINGS["people"][kind] if row.get(c)), "")
 
-    if "points possible" in value("name").lower():  # the second line of Canvas
+    if value("name").lower() == "points possible":  # the second line of Canvas
         return None
     name = value("name")
     if not name and (value("first") or value("last")):

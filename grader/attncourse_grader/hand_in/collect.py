@@ -107,7 +107,7 @@ class _Place:
         self.number, self.root = number, root
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
-        self.own, self.left_out = Counter(), LeftOut()  # notebooks by who
+        self.own, self.left_out = Counter(), LeftOut()  # files by who
 
     def read(self, *, alone: bool) -> None:
         root, whole = self.root, ""
@@ -162,7 +162,7 @@ class _Place:
             self.left_out.add(owner.name, shown, "is no notebook and is left out.")
         elif self.root.is_dir() and not (known or owner.of_platform or entry.parts[1:]):
             self._zip_beside_others(entry, owner, source)
-        else:
+        elif self._has_room(owner, source):
             self._keep_all(self._unpacked(entry.path, None), owner, source)
 
     def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
@@ -199,13 +199,19 @@ class _Place:
         return entries
 
     def _keep(self, path: Path, owner: Found, source: str) -> None:
-        source, whose = one_line(source, LONGEST_PART), _key(owner)
+        source = one_line(source, LONGEST_PART)
+        if self._has_room(owner, source):
+            facts = {"path": path, "source": source, "place": self.number}
+            self.files.append(replace(owner, **facts))
+
+    def _has_room(self, owner: Found, source: str) -> bool:
+        """Count a file of a student; say whether it is one of those that are read."""
+        whose = _key(owner)
         self.own[whose] += 1
-        if self.own[whose] > MOST_FILES:
-            why = f"is left out: at most {MOST_FILES} of one student are read."
-            self.left_out.add(whose, source, why)
-            return
-        self.files.append(replace(owner, path=path, source=source, place=self.number))
+        if too_many := self.own[whose] > MOST_FILES:
+            why = f"is left out: at most {MOST_FILES} files of one student are read."
+            self.left_out.add(whose, one_line(source, LONGEST_PART), why)
+        return not too_many
 
     def _walk(self, root: Path):
         def unreadable(error):
@@ -220,7 +226,7 @@ class _Place:
                 if hidden or os.path.islink(here / name):
                     folders.remove(name)
                     if not hidden:
-                        self.problems.append(_no_file(here / name))
+                        self._no_file(here / name)
             folders.sort()
             for name in sorted(files):
                 path = here / name
@@ -237,7 +243,12 @@ class _Place:
                 if stat.S_ISREG(found.st_mode):
                     yield Entry(parts, path)
                 else:
-                    self.problems.append(_no_file(path))
+                    self._no_file(path)
+
+    def _no_file(self, path: Path) -> None:
+        kind = "a symbolic link" if os.path.islink(path) else "no ordinary file"
+        place = path.relative_to(self.root).parts[0]
+        self.left_out.add(place, one_line(path), f"is {kind} and is left out.")
 
     def _dropped(self, top: Path, parts):
         """Return the parts of a path in a folder that everybody may write to.
@@ -258,7 +269,7 @@ class _Place:
 
 def _of(name: str, **facts) -> Found:
     """Return who handed something in, and what the platform says beside the name."""
-    return Found(Path(), "", name, of_platform=bool(facts), **facts)
+    return Found(Path(), "", one_line(name), of_platform=bool(facts), **facts)
 
 
 def _named(parts) -> Found | None:
@@ -284,7 +295,7 @@ def _named(parts) -> Found | None:
             text = stem_of(text)
             text = text[:-4] if text.lower().endswith(".zip") else text
         if text := without_exercise(text):
-            return _of(one_line(text))
+            return _of(text)
     return None
 
 
@@ -315,7 +326,9 @@ def without_exercise(name: str) -> str:
     for notebook in modules():
         number, _, title = notebook.partition("_")
         title = title.replace("_", "[ _-]*")
-        form = rf"(?i)[ _-]*(?:(?<![^\W_])(?:exercise|ex)?[ _-]*{number}[ _-]*)?{title}"
+        # A row of signs is looked at once, from its start: it may be long.
+        form = r"(?i)(?<![ _-])[ _-]*(?:(?<![^\W_])(?:(exercise|ex)[ _-]*)?"
+        form += rf"{number}[ _-]*)?{title}"
         rest = re.sub(form, "", bare)
         if rest != bare:
             return COPIES.sub("", rest).strip(" _-.")
@@ -323,11 +336,6 @@ def without_exercise(name: str) -> str:
     if re.fullmatch(form, bare) or GENERIC.fullmatch(bare.lower()):
         return ""
     return name
-
-
-def _no_file(path) -> str:
-    kind = "a symbolic link" if os.path.islink(path) else "no ordinary file"
-    return f"{one_line(path)} is {kind} and is left out."
 
 
 def _unreadable(path, error) -> str:

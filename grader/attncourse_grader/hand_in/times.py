@@ -64,7 +64,7 @@ def read_time(text: str) -> float:
             clock = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour)
             parts = int(year), starts.index(True) + 1, int(day), clock, int(minute)
             return datetime.datetime(*parts).timestamp()
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        if re.fullmatch(r"[\dW-]+", text):  # a day, to its end
             text += "T23:59:59"
         return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError, OSError):

@@ -100,6 +100,9 @@ def back_up(path: Path) -> None:
     copy = path.with_suffix(".backup.sqlite")
     if path.is_file() and path.stat().st_size:
         with Database(path) as book:
+            # A damaged page must not take the place of its copy.
+            if book.rows("PRAGMA quick_check(1)")[0][0] != "ok":
+                raise Refused(_sentence(path, "database disk image is malformed"))
             part = copy.with_name(copy.name + ".part")
             with book._care(), contextlib.closing(sqlite3.connect(part)) as opened:
                 book.db.backup(opened)

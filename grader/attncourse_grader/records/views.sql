@@ -8,18 +8,20 @@ WHERE NOT undone GROUP BY name;
 -- Each content of each student as it was seen last, with its last grade and with the
 -- earliest time at which it was handed in: what a name or a table has said since.
 CREATE TEMP VIEW hand_ins AS
-WITH sightings AS (
+WITH counting AS (
+    SELECT result AS graded FROM results JOIN runs USING (run) WHERE NOT undone
+), sightings AS (
     SELECT
         run, student, content, source, moodle, place, refused,
         MIN(run) OVER same AS first_run,
         MIN(time) OVER same AS time,
         MIN(marked_late) OVER same AS marked_late,
-        FIRST_VALUE(result) OVER (
-            PARTITION BY student, content ORDER BY result IS NULL, run DESC
+        FIRST_VALUE(graded) OVER (
+            PARTITION BY student, content ORDER BY graded IS NULL, run DESC
         ) AS result,
         ROW_NUMBER() OVER (PARTITION BY student, content ORDER BY run DESC) AS age
-    FROM seen JOIN runs USING (run) WHERE NOT undone
-    WINDOW same AS (PARTITION BY student, content)
+    FROM seen JOIN runs USING (run) LEFT JOIN counting ON graded = result
+    WHERE NOT undone WINDOW same AS (PARTITION BY student, content)
 ), files AS (
     SELECT sightings.*, exercise, points, of, by_hand, (
         SELECT MIN(handed_in) FROM times JOIN runs USING (run)
