@@ -16,13 +16,7 @@ from attncourse_grader.records.effective import (
     record_of_effective,
     withdrawn,
 )
-from attncourse_grader.records.lms import (
-    CanvasTable,
-    Worksheet,
-    canvas_rows,
-    moodle_feedback,
-    row_finder,
-)
+from attncourse_grader.records.lms import CanvasTable, Worksheet, moodle_feedback
 from attncourse_grader.safe_text import number, one_line, reason
 
 
@@ -65,18 +59,18 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     found, path, paths = grades_of_class(book), Path(name), []
     if exercise:
         own = {s.student: s for s in found if s.exercise == exercise}
-        table, whose = Worksheet(path), row_finder(book, exercise)
-        said = table.fill(own, whose)
+        table = Worksheet(path, book, exercise)
+        said = table.fill(own)
         paths.append(out / f"moodle-{exercise.partition('_')[0]}-feedback.zip")
         moodle_feedback(book, table.filled, paths[0])
     else:
-        table = CanvasTable(path)
+        table = CanvasTable(path, book.people())
         titles = {
-            each: table.column_of(each, columns.get(each, ""), title_of(each))
+            each: table.column_of(each, columns.get(each, ""))
             for each in exercises_in(found)
             if not columns or each in columns
         }
-        said = table.fill(by_student(found), titles, canvas_rows(book))
+        said = table.fill(by_student(found), titles)
     paths.append(out / f"filled-{path.stem}.csv")
     write(paths[-1], table.text)
     return paths, said
@@ -88,13 +82,6 @@ def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrad
     for effective in found:
         table[effective.student][effective.exercise] = effective
     return table
-
-
-def title_of(exercise: str) -> str:
-    """Return the title of an exercise, its name for one that the course has not."""
-    from attncourse_grader.exercises import exercise_of, modules
-
-    return exercise_of(exercise).title if exercise in modules() else exercise
 
 
 def plain_table(book, graded) -> str:
