@@ -23,13 +23,9 @@ LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes; a grading process takes half of 
 
 
 def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
-    """Look at everything.
+    """Return for each thing its state and what is to be said.
 
-    Returns
-    -------
-    dict of str to (str, str)
-        For each thing its state and what is to be said: ``MISSING`` is what grading
-        needs, ``lacking`` what it goes on without.
+    `MISSING` is what grading needs, `LACKING` what it goes on without.
     """
     there = [name for name in modules() if Path("solutions", f"{name}.ipynb").is_file()]
     where = " here: call the commands in the folder of the course, or give --solutions"

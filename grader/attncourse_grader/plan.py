@@ -104,11 +104,11 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
     kept = []
     for file, own in found:
         if len(own) == 1 and len(numbers[file.place, own[0].student] - {""}) > 1:
-            says = f"{file.source}: two people here have the name {own[0].student!r}, "
-            says += (
-                "and nothing tells which is which. It is not graded. Give the class "
+            problems.append(
+                f"{file.source}: two people here have the name {own[0].student!r}, and "
+                "nothing tells which is which. It is not graded. Give the class list, "
+                "and Moodle's worksheet with --times."
             )
-            problems.append(f"{says}list, and Moodle's worksheet with --times.")
         else:
             kept.append((file, own))
     return kept, problems

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attncourse_grader.exercises import exercise_of, modules
@@ -168,7 +169,7 @@ def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
         return None
 
 
-def exercises_in(found: list[EffectiveGrade]) -> list[str]:
+def exercises_in(found: Iterable[EffectiveGrade]) -> list[str]:
     """Return the exercises that occur, in the order of the course."""
     names = sorted({effective.exercise for effective in found})
     return sorted(names, key=lambda name: int(name.partition("_")[0]))

@@ -111,12 +111,9 @@ class Gradebook(Database):
 
     def result_of(self, key: str) -> int | None:
         """Return the number of what this was given before, None if nothing counts."""
-        found = self.rows(
-            "SELECT MAX(result) AS result FROM results JOIN runs USING (run) "
-            "WHERE key = ? AND NOT undone",
-            key,
-        )
-        return found[0]["result"]
+        query = "SELECT MAX(result) FROM results JOIN runs USING (run) "
+        ((result,),) = self.rows(f"{query} WHERE key = ? AND NOT undone", key)
+        return result
 
     def add_result(self, key, version, content, record, answers) -> int:
         """Keep a grade and return its number."""

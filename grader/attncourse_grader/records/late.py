@@ -6,7 +6,6 @@ import math
 import re
 
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.safe_text import number
 
 SECONDS = {"hour": 3600, "day": 86400, "week": 604800}
 PENALTY = re.compile(r"(\d+(?:\.\d+)?)(%?)(?:/(hour|day|week))?")
@@ -51,11 +50,7 @@ def lateness(handin, due: float | None) -> float | None:
 
 def in_words(seconds: float) -> str:
     """Return a length of time in words: "1 day 2 hours"."""
-    minutes = math.ceil(seconds / 60)
-    parts = [
-        (minutes // 1440, "day"),
-        (minutes // 60 % 24, "hour"),
-        (minutes % 60, "minute"),
-    ]
-    words = [f"{number(n)} {unit}{'s' * (n != 1)}" for n, unit in parts if n]
-    return " ".join(words[:2]) or "less than a minute"
+    days, rest = divmod(math.ceil(seconds / 60), 1440)
+    parts = (days, "day"), (rest // 60, "hour"), (rest % 60, "minute")
+    words = [f"{n} {unit}{'s' * (n != 1)}" for n, unit in parts if n]
+    return " ".join(words[:2])

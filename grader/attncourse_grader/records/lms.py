@@ -229,19 +229,19 @@ class CanvasTable(Table):
         found = found or self.people.named(" ".join(names), full=True)
         return found[0].student if len(found) == 1 else ""
 
-    def fill(self, table, columns: dict[str, int]) -> list[str]:
+    def fill(self, grades: list[EffectiveGrade], columns: dict[str, int]) -> list[str]:
         """Fill in grades; return what the instructor should know."""
-        met = set()
+        table, met = {(g.student, g.exercise): g for g in grades}, set()
         for row in self.rows:
             if "points possible" in row[0].lower() or not row[self.at["ID"]].strip():
                 for exercise, place in columns.items():
-                    of = [s[exercise].of for s in table.values() if exercise in s]
-                    self.check_most(self.head[place], row[place], of[:1])
+                    of = [g.of for g in grades if g.exercise == exercise]
+                    self.check_most(self.head[place], row[place], of)
                 continue
             student = self.whose(row)
             met |= {student}
             for exercise, place in columns.items():
-                effective = table.get(student, {}).get(exercise)
+                effective = table.get((student, exercise))
                 total = effective.total if effective else None
                 excused = row[place].strip().upper() in ("EX", "N/A")
                 before = _amount(row[place])
@@ -251,8 +251,8 @@ class CanvasTable(Table):
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
-        said = self.without_rows_of(set(table) - met)
-        if late := sum(bool(s.penalty) for own in table.values() for s in own.values()):
+        said = self.without_rows_of({g.student for g in grades} - met)
+        if late := sum(bool(grade.penalty) for grade in grades):
             said.append(
                 f"{late} grades are less for lateness. Where Canvas has a late policy, "
                 "it takes off again from what you upload: switch it off, or set the "
