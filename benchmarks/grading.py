@@ -267,8 +267,11 @@ def grade(folder: Path, count: int, *, show: bool = False) -> dict:
 
 def feedback(folder: Path) -> list[list[dict]]:
     """Return the tasks of each notebook that was graded."""
-    paths = (folder / "grades" / "feedback").rglob("*.json")
-    return [json.loads(path.read_text(encoding="utf8"))["tasks"] for path in paths]
+    from attncourse_grader.records.gradebook import Gradebook
+
+    with Gradebook(folder / "grades" / "gradebook.sqlite") as book:
+        rows = book.rows("SELECT record FROM results")
+    return [json.loads(row["record"])["tasks"] for row in rows]
 
 
 class Memory:

@@ -28,13 +28,9 @@ from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import effective_grades, withdrawn
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.records.late import MARKED, read_penalty
+from attncourse_grader.records.late import MARKED, penalty_for
 from attncourse_grader.safe_text import number, one_line
-from attncourse_grader.workers import (
-    grade_apart,
-    layers_missing,
-    local_results,
-)
+from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
@@ -95,8 +91,7 @@ class _Run:
             students = ClassList(named_as_before(listed, known))
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
-        if course.penalty not in ("", "none"):
-            read_penalty(course.penalty)
+        penalty_for(course.penalty)
         last = book.rows("SELECT secret FROM runs ORDER BY run DESC LIMIT 1")
         own = fingerprint(course.secret)
         other = bool(last) and last[0]["secret"] != own

@@ -16,7 +16,6 @@ from attncourse_grader.workers import cores
 FAULTS, INTERRUPTED = 1, 130
 LATE = "what lateness costs: 10%%/day, 1/hour, 20%%, none"
 MANY = {"action": "append", "default": []}
-EXERCISE = {"metavar": "EXERCISE", "help": "number or name"}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -25,21 +24,21 @@ def build_parser() -> argparse.ArgumentParser:
         prog="attncourse", description="Tools of the course on attention."
     )
     found = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add_options, says in (
-        (_grade, "grade notebooks that were handed in"),
-        (_gradescope, "make an autograder for it"),
-        (_release, "make exercises from solutions"),
-        (_adjust, "change points by hand"),
-        (_extend, "give one student another deadline"),
-        (_mark, "mark answers in a browser"),
-        (_undo, "list runs of grade, undo one"),
-        (_export, "write tables of grades"),
-        (_history, "what is known about a student"),
-        (_doctor, "what is missing on this machine"),
+    for name, says, *options in (
+        ("grade", "grade notebooks that were handed in", _grade),
+        ("gradescope", "make an autograder for it", _exercise, _gradescope),
+        ("release", "make exercises from solutions", _release),
+        ("adjust", "change points by hand", _student, _exercise, _adjust),
+        ("extend", "give one student another deadline", _student, _exercise, _extend),
+        ("mark", "mark answers in a browser", _mark),
+        ("undo", "list runs of grade, undo one", _undo),
+        ("export", "write tables of grades", _export),
+        ("history", "what is known about a student", _student),
+        ("doctor", "what is missing on this machine"),
     ):
-        name = add_options.__name__.strip("_")
         add = found.add_parser(name, help=says).add_argument
-        add_options(add)
+        for add_options in options:
+            add_options(add)
         if name in ("grade", "gradescope", "release"):
             says = "folder of the instructor's notebooks (default: %(default)s)"
             add("--solutions", type=Path, default="solutions", help=says)
@@ -47,6 +46,14 @@ def build_parser() -> argparse.ArgumentParser:
             says = "folder that was given to grade with --out (default: %(default)s)"
             add("--grades", type=Path, default="grades", help=says)
     return parser
+
+
+def _student(add) -> None:
+    add("student")
+
+
+def _exercise(add) -> None:
+    add("exercise", metavar="EXERCISE", help="number or name")
 
 
 def _secret(add) -> None:
@@ -79,7 +86,6 @@ def _grade(add) -> None:
 
 
 def _gradescope(add) -> None:
-    add("exercise", **EXERCISE)
     _secret(add)
     add("--out", type=Path, default="", help="folder for the zip file")
     add("--penalty", default="", help=LATE)
@@ -98,15 +104,11 @@ def _release(add) -> None:
 
 
 def _adjust(add) -> None:
-    add("student")
-    add("exercise", **EXERCISE)
     add("points", help="+2 or -1.5")
     add("--reason", required=True, help="why; the student reads it")
 
 
 def _extend(add) -> None:
-    add("student")
-    add("exercise", **EXERCISE)
     add("until", metavar="TIME", help="2026-12-05T23:59, or none to take it back")
     add("--reason", default="", help="why; for your own records")
 
@@ -126,14 +128,6 @@ def _export(add) -> None:
     add("tables", nargs="*", metavar="[N=]CSV", help=says)
     says = "the column of exercise N in Canvas; may be repeated"
     add("--column", **MANY, metavar="N=HEADING", help=says)
-
-
-def _history(add) -> None:
-    add("student")
-
-
-def _doctor(add) -> None:
-    """Take no words of its own."""
 
 
 def main(arguments: list[str] | None = None) -> int:

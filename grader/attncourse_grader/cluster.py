@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import tempfile
-import time
 from concurrent.futures import CancelledError
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
     # They travel with each task: what workers share is lost with a worker.
     paths = [solutions / f"{name}.ipynb" for name in modules()]
     contents = {path.name: path.read_bytes() for path in paths if path.is_file()}
-    executor, seen = client.get_executor(pure=False), time.monotonic()
+    executor = client.get_executor(pure=False)
 
     def submit(job):
         with job.path.open("rb") as file:  # of what is too large, enough to refuse it
@@ -58,17 +57,16 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
         return executor.submit(grade_content, grade, *words)
 
     def room() -> int:
-        nonlocal seen
         if client.status != "running":
             raise RuntimeError("its scheduler went away")
-        threads = sum(client.nthreads().values())
-        seen = time.monotonic() if threads else seen
-        if time.monotonic() - seen > PATIENCE:
-            raise RuntimeError("it has no worker left")
-        return AHEAD * max(1, threads)
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise RuntimeError("it has no worker left") from None
+        return AHEAD * max(1, sum(client.nthreads().values()))
 
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        room()
         _compare_versions(client)
         yield from results(jobs, submit, room)
     except FAULTS as error:

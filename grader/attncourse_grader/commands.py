@@ -46,10 +46,9 @@ def run_grade(arguments) -> int:
 def run_gradescope(arguments) -> int:
     """Write the zip file of an autograder for Gradescope."""
     from attncourse_grader.gradescope import build
-    from attncourse_grader.records.late import read_penalty
+    from attncourse_grader.records.late import penalty_for
 
-    if arguments.penalty:
-        read_penalty(arguments.penalty)
+    penalty_for(arguments.penalty)
     settings = {
         "exercise": exercise_named(arguments.exercise),
         "secret": arguments.secret or DEFAULT_SECRET,

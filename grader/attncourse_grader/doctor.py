@@ -9,6 +9,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import psutil
+
 from attncourse_grader.exercises import modules
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.workers import UNSAFE_ONLY, cores
@@ -16,17 +18,14 @@ from attncourse_grader.workers import UNSAFE_ONLY, cores
 INSTALL = "not installed; pip install ./grader"
 GOOD, MISSING, LACKING = "good", "MISSING", "lacking"
 NEEDED = ("nbval", "pytest", "ipykernel", "nbformat", "tqdm", "psutil", "matplotlib")
+GROUP = Path("/sys/fs/cgroup")
 LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes; a grading process takes half of that
 
 
 def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
-    """Look at everything.
+    """Return for each thing its state and what is to be said.
 
-    Returns
-    -------
-    dict of str to (str, str)
-        For each thing its state and what is to be said: ``MISSING`` is what grading
-        needs, ``lacking`` what it goes on without.
+    `MISSING` is what grading needs, `LACKING` what it goes on without.
     """
     there = [name for name in modules() if Path("solutions", f"{name}.ipynb").is_file()]
     where = " here: call the commands in the folder of the course, or give --solutions"
@@ -90,21 +89,12 @@ def _disk(folder: Path) -> tuple[str, str]:
 
 
 def _memory() -> tuple[str, str]:
-    free = memory_free()
+    free = psutil.virtual_memory().available
+    with contextlib.suppress(OSError, ValueError):  # the limit of a container
+        most = int((GROUP / "memory.max").read_text())
+        free = min(free, most - int((GROUP / "memory.current").read_text()))
     said = f"{free / 1e9:.1f} GB free"
     return (GOOD, said) if free > LEAST_MEMORY else (LACKING, f"{said}: give --jobs 1.")
-
-
-def memory_free() -> float:
-    """Return the bytes of memory that are free, within the limit of a container."""
-    import psutil
-
-    free = float(psutil.virtual_memory().available)
-    with contextlib.suppress(OSError, ValueError):
-        group = Path("/sys/fs/cgroup")
-        most = int((group / "memory.max").read_text())
-        free = min(free, float(most - int((group / "memory.current").read_text())))
-    return free
 
 
 def text_of(found: dict[str, tuple[str, str]]) -> str:

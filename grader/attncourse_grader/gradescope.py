@@ -17,7 +17,7 @@ from attncourse_grader.hand_in.archives import NOTEBOOKS
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.isolate import forking
-from attncourse_grader.records.late import in_words, read_penalty
+from attncourse_grader.records.late import in_words, penalty_for
 from attncourse_grader.safe_text import number
 from attncourse_grader.workers import grade_apart, layers_missing
 
@@ -109,9 +109,7 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
     found = {"tests": tests, "extra_data": {"created_at": metadata["created_at"]}}
     late = lateness(metadata)
     if late > 0:
-        penalty = settings["penalty"] and read_penalty(settings["penalty"])
-        of = sum(task["of"] for task in tasks)
-        less = penalty.points(late, of) if penalty else 0.0
+        less = penalty_for(settings["penalty"], late, sum(t["of"] for t in tasks))
         found["score"] = max(0.0, round(record["points"] - less, 4))
         cost = f": {number(less)} points less" if less else ""
         notes.append(f"Handed in {in_words(late)} after the deadline{cost}.")

@@ -110,11 +110,11 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
             problems.append(f"{says}not graded. Name it in the command by itself.")
         elif several:
-            says = f"{file.source}: two people here have the name {own[0].student!r}, "
-            says += (
-                "and nothing tells which is which. It is not graded. Give the class "
+            problems.append(
+                f"{file.source}: two people here have the name {own[0].student!r}, and "
+                "nothing tells which is which. It is not graded. Give the class list, "
+                "and Moodle's worksheet with --times."
             )
-            problems.append(f"{says}list, and Moodle's worksheet with --times.")
         else:
             kept.append((file, own))
     return kept, problems

@@ -11,6 +11,7 @@ import pytest
 from attncourse_grader import cluster
 from attncourse_grader.batch import BOOK, grade_course
 from attncourse_grader.cli import build_parser, main
+from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
@@ -105,7 +106,8 @@ def test_workers_grade_as_this_machine_does(
     notebook(path, extra=right)
     assert grade_course(course(path)) == 0
     assert calls == []  # not in this process
-    assert students_in(tmp_path / "grades") == {"ada": 2}
+    points = exercise_of("1_attention_from_scratch").task("scores").points
+    assert students_in(tmp_path / "grades") == {"ada": points}
 
 
 def test_no_scheduler_is_a_sentence(tmp_path, notebook, solutions, capsys, monkeypatch):

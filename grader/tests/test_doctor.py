@@ -46,7 +46,9 @@ def test_a_torch_that_does_not_load_is_missing(tmp_path, monkeypatch):
 def test_little_room_and_memory_are_said(tmp_path, monkeypatch):
     usage = SimpleNamespace(free=1e8)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    monkeypatch.setattr(doctor, "memory_free", lambda: 5e8)
+    for name, size in {"max": 7e8, "current": 2e8}.items():
+        (tmp_path / f"memory.{name}").write_text(f"{size:.0f}\n")
+    monkeypatch.setattr(doctor, "GROUP", tmp_path)
     found = doctor.examine(tmp_path / "not" / "there")
     assert found["room for grades"][0] == "lacking"
     assert "--jobs 1" in found["memory"][1]

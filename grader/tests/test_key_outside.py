@@ -256,17 +256,17 @@ FULL = """
 import math
 import torch
 def seen_blocks(block, blocks, window, stride, num_global):
-    def seen(j):
-        near, shared = abs(block - j) <= window, min(block, j) < num_global
-        return near or shared or (stride and (block - j) % stride == 0)
-    return [j for j in range(blocks) if seen(j)]
-def sparse_attention(query, key, value, block_size, window, stride, num_global):
-    tokens = query.shape[-2]
-    block = torch.arange(tokens) // block_size
-    apart = block[:, None] - block
-    mask = (apart.abs() <= window) | (torch.minimum(block, block[:, None]) < num_global)
-    if stride:
-        mask |= apart % stride == 0
+    return [
+        k for k in range(blocks) if abs(block - k) <= window
+        or min(block, k) < num_global or stride and (block - k) % stride == 0
+    ]
+def sparse_attention(query, key, value, block_size, *rule):
+    block = torch.arange(query.shape[-2]) // block_size
+    blocks = int(block[-1]) + 1
+    mask = torch.zeros(blocks, blocks, dtype=torch.bool)
+    for one in range(blocks):
+        mask[one, seen_blocks(one, blocks, *rule)] = True
+    mask = mask[block][:, block]
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     return scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
 """

@@ -115,9 +115,10 @@ def test_a_global_inside_a_method_is_used():
     assert len(needed({"A"}, statements_of(code, 1))) == 2
 
 
-def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts():
-    found = needed({"f"}, statements_of("f = 1\nf = 2", 1))
-    assert texts(found) == ["f = 1", "f = 2"]
+@pytest.mark.parametrize("last", ["f = 2", "f = f + 1", "f['a'] = 1", "f += 1"])
+def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts(last):
+    found = needed({"f"}, statements_of(f"f = 1\n{last}", 1))
+    assert texts(found) == ["f = 1", last]
 
 
 @pytest.mark.parametrize(

@@ -78,12 +78,7 @@ class Template:
 
         A library that draws, say, takes time and memory, and answers do not draw.
         """
-        words, before = set(WORD.findall("\n".join(codes))), 0
-        while len(words) > before:
-            before = len(words)
-            kept = [s for s in self.given if s.binds & words]
-            words.update(*(WORD.findall(s.text) for s in kept))
-        return [s for s in self.given if s.binds & words]
+        return needed(set(WORD.findall("\n".join(codes))), self.given)
 
     def not_given(self, statements: list[Statement]) -> list[Statement]:
         """Return the statements that are none of the instructor's own."""

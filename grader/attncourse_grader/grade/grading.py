@@ -26,11 +26,7 @@ from attncourse_grader.grade.comparing import compare, try_solution
 from attncourse_grader.grade.compose import Template, answers_in
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.source import changes_libraries
-from attncourse_grader.hand_in.submission import (
-    Refused,
-    Submission,
-    read_submission,
-)
+from attncourse_grader.hand_in.submission import Refused, Submission, read_submission
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line

@@ -6,7 +6,6 @@ Pages are made from plain data, where no PyTorch need be.
 from __future__ import annotations
 
 import functools
-import json
 import re
 
 import jinja2
@@ -17,7 +16,18 @@ from attncourse_grader.safe_text import number, plain, plain_data
 
 def record_of(grade) -> dict:
     """Return a grade as plain data; with the student's name its page can be written."""
-    tasks = {task.task.name: _task_record(task) for task in grade.tasks}
+    tasks = {
+        graded.task.name: {
+            "task": graded.label,
+            "name": graded.task.name,
+            "title": graded.task.title,
+            "points": graded.points,
+            "of": graded.task.points,
+            "notes": list(graded.notes),
+            "checks": [_check_record(verdict) for verdict in graded.verdicts],
+        }
+        for graded in grade.tasks
+    }
     for part in grade.by_hand:
         label = f"{grade.exercise.number}.{len(tasks) + 1}"
         new = {"task": label, "points": 0, "of": 0, "notes": [], "checks": []}
@@ -35,18 +45,6 @@ def record_of(grade) -> dict:
     return plain_data(found)
 
 
-def _task_record(grade) -> dict:
-    return {
-        "task": grade.label,
-        "name": grade.task.name,
-        "title": grade.task.title,
-        "points": grade.points,
-        "of": grade.task.points,
-        "notes": list(grade.notes),
-        "checks": [_check_record(verdict) for verdict in grade.verdicts],
-    }
-
-
 def _check_record(verdict) -> dict:
     from attncourse.exercises.notebook import address
 
@@ -57,11 +55,6 @@ def _check_record(verdict) -> dict:
         "example": list(verdict.example),
         "read": address(verdict.read) if verdict.read and not verdict.holds else "",
     }
-
-
-def json_of_record(record: dict) -> str:
-    """Return the record of a grade as the text of a JSON file."""
-    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 
 def page_of_record(record: dict, standing: tuple[str, ...] = ()) -> str:

@@ -135,7 +135,8 @@ def needed(names, statements: list[Statement]) -> list[Statement]:
         name = waiting.pop()
         places = bound.pop(name, [])
         defined = [p for p in places if statements[p].defines(name)]
-        for place in set(defined or places) - taken:
+        made = any(statements[p].makes for p in defined)
+        for place in set(defined if made else places) - taken:
             taken.add(place)
             waiting += statements[place].uses
     return [statements[place] for place in sorted(taken)]

@@ -119,19 +119,17 @@ def _alike(book, own) -> list[str]:
     same = [group for group in contents.values() if len(group) > 1]
     said = [f"The same file: {', '.join(group)}." for group in same]
     together = {frozenset(pair) for group in same for pair in combinations(group, 2)}
-    for pair in similar_pairs(answers):
-        if frozenset((pair.one, pair.other)) not in together:
-            tasks = f"; the same but for names: {', '.join(pair.tasks)}"
-            says = (
-                f"{pair.one} and {pair.other} share {pair.similarity:.0%} of what few "
-            )
-            said.append(f"{says}others have{tasks * bool(pair.tasks)}. Read them.")
+    for one, other, similarity, tasks in similar_pairs(answers):
+        if frozenset((one, other)) not in together:
+            says = f"{one} and {other} share {similarity:.0%} of what few others have"
+            says += f"; the same but for names: {', '.join(tasks)}" if tasks else ""
+            said.append(f"{says}. Read them.")
     return said
 
 
 def _left_out(book) -> list[str]:
     query = "SELECT says FROM problems WHERE run = (SELECT MAX(run) FROM runs)"
     said = [row["says"] for row in book.rows(query)]
-    for refused in book.rows("SELECT * FROM refusals"):
-        said.append(f"{refused['source']}: not graded. {refused['refused']}")
+    rows = book.rows("SELECT source, refused FROM refusals")
+    said += [f"{source}: not graded. {refused}" for source, refused in rows]
     return list(dict.fromkeys(said))

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attncourse_grader.exercises import modules
-from attncourse_grader.records.late import MARKED, in_words, lateness, read_penalty
+from attncourse_grader.exercises import exercise_of, modules
+from attncourse_grader.records.late import MARKED, in_words, lateness, penalty_for
 from attncourse_grader.safe_text import number
 
 
@@ -101,9 +102,8 @@ def _points(points: float, form: str = "g") -> str:
 
 def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise."""
-    deadlines, text = book.setting("deadlines", {}), book.setting("penalty", "")
-    penalty, found = read_penalty(text) if text else None, []
-    changes, marks = defaultdict(list), defaultdict(list)
+    deadlines, penalty = book.setting("deadlines", {}), book.setting("penalty", "")
+    found, changes, marks = [], defaultdict(list), defaultdict(list)
     for row in book.rows("SELECT * FROM adjustments ORDER BY adjustment"):
         place = row["student"], row["exercise"]
         changes[place].append((row["points"], row["reason"]))
@@ -112,14 +112,16 @@ def effective_grades(book) -> list[EffectiveGrade]:
     for row in book.rows("SELECT * FROM standing"):
         place = row["student"], row["exercise"]
         late = lateness(row, deadlines.get(place[1])) if row["result"] else 0.0
-        of = points_of(place[1]) if row["of"] is None else row["of"]
+        of = row["of"]
+        if of is None:  # nobody has handed it in
+            of = exercise_of(place[1]).points if place[1] in modules() else 0.0
         found.append(
             EffectiveGrade(
                 *place,
                 points=row["points"],
                 of=of,
                 late=late,
-                penalty=penalty.points(late or 0, of) if penalty else 0.0,
+                penalty=penalty_for(penalty, late or 0.0, of),
                 adjustments=tuple(changes[place]),
                 handin=row if row["result"] else None,
                 marks=marks_of(row["by_hand"] or "{}", marks[place]),
@@ -144,20 +146,17 @@ def marks_of(by_hand: str, known) -> tuple[Mark, ...]:
     return tuple(found)
 
 
-def points_of(exercise: str) -> float:
-    """Return the points that an exercise has, 0 for one that the course has not."""
-    from attncourse_grader.exercises import exercise_of
-
-    return exercise_of(exercise).points if exercise in modules() else 0.0
-
-
 def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
     """Return the record of the grade that counts, with the student's name and marks.
 
     None if there is none, or it cannot be read.
     """
+    if effective.handin is None:
+        return None
+    query = "SELECT record FROM results WHERE result = ?"
+    (row,) = book.rows(query, effective.handin["result"])
     try:
-        record = stored_record(book, effective)
+        record = json.loads(row["record"])
         tasks = {task["name"]: task for task in record["tasks"]}
         for mark in effective.marks:
             task = tasks[mark.task]
@@ -166,27 +165,14 @@ def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
             task["waiting"] = mark.points is None
         points = record["points"] + effective.marked
         return record | {"student": effective.student, "points": points}
-    except (KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def stored_record(book, effective: EffectiveGrade) -> dict | None:
-    """Return what the grader has said, None if there is nothing that can be read."""
-    if effective.handin is None:
-        return None
-    query = "SELECT record FROM results WHERE result = ?"
-    try:
-        (row,) = book.rows(query, effective.handin["result"])
-        return json.loads(row["record"])
-    except (ValueError, RecursionError):
-        return None
-
-
-def exercises_in(found: list[EffectiveGrade]) -> list[str]:
+def exercises_in(found: Iterable[EffectiveGrade]) -> list[str]:
     """Return the exercises that occur, in the order of the course."""
-    present = {effective.exercise for effective in found}
-    known = [name for name in modules() if name in present]
-    return [*known, *sorted(present.difference(known))]
+    names = sorted({effective.exercise for effective in found})
+    return sorted(names, key=lambda name: int(name.partition("_")[0]))
 
 
 def grades_of_class(book) -> list[EffectiveGrade]:

@@ -6,23 +6,16 @@ import os
 from collections import defaultdict
 from pathlib import Path
 
-from attncourse_grader.grade.report import json_of_record, page_of_record
+from attncourse_grader.grade.report import page_of_record
 from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.effective import (
-    EffectiveGrade,
     exercises_in,
     grades_of_class,
     record_of_effective,
     withdrawn,
 )
-from attncourse_grader.records.lms import (
-    CanvasTable,
-    Worksheet,
-    canvas_rows,
-    moodle_feedback,
-    row_finder,
-)
+from attncourse_grader.records.lms import CanvasTable, Worksheet, moodle_feedback
 from attncourse_grader.safe_text import number, one_line, reason
 
 
@@ -45,11 +38,9 @@ def write_outputs(book, out: Path) -> list[str]:
         keep(out / name, make(book, graded))
     for grade, record in graded:
         if record is not None:
-            place, said = grade.exercise.partition("_")[0], grade.sentences()
-            stem = f"{students[grade.student]['page']}-{place}"
-            total = {"total": grade.total, "standing": said}
-            keep(out / "feedback" / f"{stem}.html", page_of_record(record, said))
-            keep(out / "feedback" / f"{stem}.json", json_of_record(record | total))
+            page, place = students[grade.student]["page"], grade.exercise.partition("_")
+            text = page_of_record(record, grade.sentences())
+            keep(out / "feedback" / f"{page}-{place[0]}.html", text)
         elif grade.handin is not None:
             said = f"{grade.student}, {grade.exercise}: what the gradebook holds about "
             said += f"it is damaged; the points are {number(grade.points)}. --again "
@@ -65,44 +56,28 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     found, path, paths = grades_of_class(book), Path(name), []
     if exercise:
         own = {s.student: s for s in found if s.exercise == exercise}
-        table, whose = Worksheet(path), row_finder(book, exercise)
-        said = table.fill(own, whose)
+        table = Worksheet(path, book, exercise)
+        said = table.fill(own)
         paths.append(out / f"moodle-{exercise.partition('_')[0]}-feedback.zip")
         moodle_feedback(book, table.filled, paths[0])
     else:
-        table = CanvasTable(path)
+        table = CanvasTable(path, book.people())
         titles = {
-            each: table.column_of(each, columns.get(each, ""), title_of(each))
+            each: table.column_of(each, columns.get(each, ""))
             for each in exercises_in(found)
             if not columns or each in columns
         }
-        said = table.fill(by_student(found), titles, canvas_rows(book))
+        said = table.fill(found, titles)
     paths.append(out / f"filled-{path.stem}.csv")
     write(paths[-1], table.text)
     return paths, said
 
 
-def by_student(found: list[EffectiveGrade]) -> dict[str, dict[str, EffectiveGrade]]:
-    """Return {student: {exercise: EffectiveGrade}}."""
-    table = defaultdict(dict)
-    for effective in found:
-        table[effective.student][effective.exercise] = effective
-    return table
-
-
-def title_of(exercise: str) -> str:
-    """Return the title of an exercise, its name for one that the course has not."""
-    from attncourse_grader.exercises import exercise_of, modules
-
-    return exercise_of(exercise).title if exercise in modules() else exercise
-
-
 def plain_table(book, graded) -> str:
     """Return one row a student, with what stands in the end for each exercise."""
-    found = [grade for grade, _ in graded]
-    exercises, table = exercises_in(found), by_student(found)
-    of = sum({effective.exercise: effective.of for effective in found}.values())
-    remarks = defaultdict(list)
+    table = {(grade.student, grade.exercise): grade for grade, _ in graded}
+    exercises, remarks = exercises_in(table.values()), defaultdict(list)
+    of = sum({grade.exercise: grade.of for grade in table.values()}.values())
     for refused in book.rows("SELECT * FROM refusals"):
         says = f"{refused['source']}: {refused['refused']}"
         remarks[refused["student"]].append(says)
@@ -111,13 +86,11 @@ def plain_table(book, graded) -> str:
     for name, student in book.students().items():
         if name in gone:
             continue
-        own = table.get(name, {})
-        totals = [own[e].total if e in own else None for e in exercises]
-        known = [t for t in totals if t is not None]
-        for effective in own.values():
-            if effective.late:
-                text = f"{effective.exercise}: {effective.sentences()[0]}"
-                remarks[name].append(text)
+        own = [table.get((name, exercise)) for exercise in exercises]
+        totals = [grade.total if grade else None for grade in own]
+        known = [total for total in totals if total is not None]
+        late = [grade for grade in own if grade and grade.late]
+        remarks[name] += [f"{g.exercise}: {g.sentences()[0]}" for g in late]
         rows.append(
             [
                 *(cell(student[c]) for c in ("student", "id", "email", "section")),
@@ -132,9 +105,8 @@ def plain_table(book, graded) -> str:
 
 def tasks_table(book, graded) -> str:
     """Return one row for each student and exercise, with the points of its tasks."""
-    labels = sorted(
-        {t["task"] for _, record in graded if record for t in record["tasks"]}
-    )
+    records = [record for _, record in graded if record]
+    labels = sorted({task["task"] for record in records for task in record["tasks"]})
     head = ["student", "exercise", "points", "marked", "of", "late", "penalty"]
     rows = [[*head, "by hand", "total", *labels, "comments"]]
     for effective, record in graded:

@@ -14,6 +14,8 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.database import Database
 from attncourse_grader.safe_text import file_name, one_line
 
+FIELDS = [field.name for field in fields(Student)]
+
 
 class Gradebook(Database):
     """The grades of a course."""
@@ -56,15 +58,12 @@ class Gradebook(Database):
 
     def add_student(self, student: Student) -> None:
         """Keep a student; what is not empty replaces what was known."""
-        known = [field.name for field in fields(Student)]
-        values = [one_line(getattr(student, name)) for name in known]
-        updates = ", ".join(
-            f"{n} = COALESCE(NULLIF(excluded.{n}, ''), {n})" for n in known[1:]
-        )
-        marks = ", ".join("?" * (len(known) + 1))
+        values = [one_line(getattr(student, name)) for name in FIELDS]
+        new = [f"{n} = COALESCE(NULLIF(excluded.{n}, ''), {n})" for n in FIELDS[1:]]
+        marks = ", ".join("?" * (len(FIELDS) + 1))
         self._write(
-            f"INSERT INTO students ({', '.join(known)}, page) VALUES ({marks}) "
-            f"ON CONFLICT (student) DO UPDATE SET {updates}",
+            f"INSERT INTO students ({', '.join(FIELDS)}, page) VALUES ({marks}) "
+            f"ON CONFLICT (student) DO UPDATE SET {', '.join(new)}",
             *values,
             self._free_page(student.student),
         )
@@ -86,9 +85,7 @@ class Gradebook(Database):
     def people(self) -> ClassList:
         """Return all students, to be found by what they are called."""
         rows = self.students().values()
-        return ClassList(
-            [Student(*(row[f.name] for f in fields(Student))) for row in rows]
-        )
+        return ClassList([Student(*(row[name] for name in FIELDS)) for row in rows])
 
     def student_named(self, text: str) -> str:
         """Return the student that a text names, in whatever spelling."""
@@ -111,12 +108,9 @@ class Gradebook(Database):
 
     def result_of(self, key: str) -> int | None:
         """Return the number of what this was given before, None if nothing counts."""
-        found = self.rows(
-            "SELECT MAX(result) AS result FROM results JOIN runs USING (run) "
-            "WHERE key = ? AND NOT undone",
-            key,
-        )
-        return found[0]["result"]
+        query = "SELECT MAX(result) FROM results JOIN runs USING (run) "
+        ((result,),) = self.rows(f"{query} WHERE key = ? AND NOT undone", key)
+        return result
 
     def add_result(self, key, version, content, record, answers) -> int:
         """Keep a grade and return its number."""

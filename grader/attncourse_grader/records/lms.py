@@ -11,6 +11,7 @@ import zipfile
 from collections import defaultdict
 from pathlib import Path
 
+from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade.report import page_of_record
 from attncourse_grader.hand_in.class_list import blind, key_of, number_in
 from attncourse_grader.hand_in.submission import Refused
@@ -24,19 +25,13 @@ PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID
 PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
-AMOUNT = re.compile(r"[-+]?[\d\s.,']*\d[\d\s.,']*")
+AMOUNT = re.compile(r"[-+]?\d+([.,]\d*)?")
 
 
 def _amount(text: str) -> float | None:
     """Return a number, whichever sign it has before its decimals; None if none."""
-    if not AMOUNT.fullmatch(text.strip()):
-        return None
-    digits = re.sub(r"[\s']", "", text)
-    place = max(digits.rfind("."), digits.rfind(","))
-    if place < 0:
-        return float(digits)
-    whole, rest = re.sub("[.,]", "", digits[:place]), digits[place + 1 :]
-    return float(f"{whole or 0}.{rest or 0}")
+    found = AMOUNT.fullmatch(text.strip())
+    return float(found[0].replace(",", ".")) if found else None
 
 
 class Table:
@@ -51,6 +46,16 @@ class Table:
     def text(self) -> str:
         """The table as CSV."""
         return csv_text([self.head, *self.rows])
+
+    def make_safe(self, columns, kept) -> None:
+        """Keep some columns, and formulas only in those that are `kept`."""
+
+        def safe(k: int, text: str) -> str:
+            quoted = cell(text)
+            return text if k in kept or quoted == text.strip() else quoted
+
+        self.head = [self.head[k] for k in columns]
+        self.rows = [[safe(k, row[k]) for k in columns] for row in self.rows]
 
     def check_most(self, what: str, text: str, of: list[float]) -> None:
         """Raise `Refused` if the platform has another maximum than the exercise."""
@@ -70,8 +75,12 @@ class Table:
 class Worksheet(Table):
     """Moodle's grading worksheet of one assignment."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, book, exercise: str):
         super().__init__(path)
+        self.people, self.by_number = book.people(), defaultdict(set)
+        query = "SELECT student, moodle FROM seen JOIN results USING (result) "
+        for row in book.rows(f"{query} WHERE exercise = ? AND moodle <> ''", exercise):
+            self.by_number[row["moodle"]].add(row["student"])
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
         # What was found for a row, by name and number of the participant.
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
@@ -89,11 +98,33 @@ class Worksheet(Table):
         """Return a cell of a row, "" where the table has no such column."""
         return row[self.at[kind]] if kind in self.at else ""
 
-    def fill(self, grades: dict[str, EffectiveGrade], whose) -> list[str]:
+    def whose(self, row: list[str]) -> str:
+        """Return whose a row is, "" if that is not sure.
+
+        The number of a hand-in of this exercise decides, then a name or an address that
+        one student has.
+        """
+        number, name = number_in(self.of(row, "identifier")), self.of(row, "name")
+        if not name:
+            hidden = blind(number).student
+            return (
+                hidden if any(s.student == hidden for s in self.people.students) else ""
+            )
+        own = self.by_number.get(number, ())
+        known = self.people.marked("email", self.of(row, "email")) or [
+            s
+            for s in self.people.students
+            if s.student in own and key_of(name) in map(key_of, (s.student, s.name))
+        ]
+        if not known and sum(self.of(r, "name") == name for r in self.rows) == 1:
+            known = self.people.named(name, full=True)
+        return known[0].student if len(known) == 1 else ""
+
+    def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
         said, nought, over, again = [], [], [], 0
         for row in self.rows:
-            effective = grades.get(whose(self, row) or "")
+            effective = grades.get(self.whose(row))
             if effective is None or effective.total is None:
                 continue
             number_there = number_in(self.of(row, "identifier"))
@@ -113,10 +144,7 @@ class Worksheet(Table):
                 row[self.at["comments"]] = "\n".join(filter(None, parts))
         # Names are the students' own to write; Moodle does not read them back.
         kept = {self.at[kind] for kind in KEPT if kind in self.at}
-        self.rows = [
-            [text if k in kept else cell(text) for k, text in enumerate(row)]
-            for row in self.rows
-        ]
+        self.make_safe(range(len(self.head)), kept)
         if again:
             said.append(
                 f"{self.name}: {again} grades are there already and change. Moodle "
@@ -135,35 +163,6 @@ class Worksheet(Table):
             )
         met = {effective.student for effective in self.filled.values()}
         return said + self.without_rows_of(set(grades) - met)
-
-
-def row_finder(book, exercise: str):
-    """Return what says whose a row of a worksheet is, "" if that is not sure.
-
-    The number of a hand-in of this exercise decides, then a name or an address that one
-    student has.
-    """
-    people, by_number = book.people(), defaultdict(set)
-    query = "SELECT student, moodle FROM seen JOIN results USING (result) "
-    for row in book.rows(f"{query} WHERE exercise = ? AND moodle <> ''", exercise):
-        by_number[row["moodle"]].add(row["student"])
-
-    def whose(table: Worksheet, row: list[str]) -> str:
-        number, name = number_in(table.of(row, "identifier")), table.of(row, "name")
-        if not name:
-            hidden = blind(number).student
-            return hidden if any(s.student == hidden for s in people.students) else ""
-        own = by_number.get(number, ())
-        known = people.marked("email", table.of(row, "email")) or [
-            s
-            for s in people.students
-            if s.student in own and key_of(name) in map(key_of, (s.student, s.name))
-        ]
-        if not known and sum(table.of(r, "name") == name for r in table.rows) == 1:
-            known = people.named(name, full=True)
-        return known[0].student if len(known) == 1 else ""
-
-    return whose
 
 
 def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None:
@@ -189,18 +188,21 @@ def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None
 class CanvasTable(Table):
     """The gradebook of Canvas."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, people):
         super().__init__(path)
+        self.people = people
         self.at = {title.strip(): k for k, title in enumerate(self.head)}
         if "ID" not in self.at or not {"Student", "LastName"} & self.at.keys():
             raise Refused(f"{self.name} is no gradebook as Canvas exports it.")
 
-    def column_of(self, exercise: str, named: str, title: str) -> int:
+    def column_of(self, exercise: str, named: str) -> int:
         """Return the place of an exercise's column; only one that is there is filled.
 
         A heading that Canvas does not know would make a new assignment.
         """
-        place = exercise.partition("_")[0]
+        place, title = exercise.partition("_")[0], exercise
+        if exercise in modules():  # the course may have it no longer
+            title = exercise_of(exercise).title
         start = re.compile(rf"(exercise|assignment|sheet)?\s*{place}\b", re.I)
 
         def fits(heading: str) -> bool:
@@ -217,19 +219,29 @@ class CanvasTable(Table):
             )
         return own[0]
 
-    def fill(self, table, columns: dict[str, int], whose) -> list[str]:
+    def whose(self, row: list[str]) -> str:
+        """Return whose a row is, "" if that is not sure."""
+        found = []
+        for column, kind in MARKS.items():
+            text = row[self.at[column]] if column in self.at else ""
+            found = found or self.people.marked(kind, text)
+        names = [row[self.at[t]] for t in PLACES[:3] if t in self.at]
+        found = found or self.people.named(" ".join(names), full=True)
+        return found[0].student if len(found) == 1 else ""
+
+    def fill(self, grades: list[EffectiveGrade], columns: dict[str, int]) -> list[str]:
         """Fill in grades; return what the instructor should know."""
-        met = set()
+        table, met = {(g.student, g.exercise): g for g in grades}, set()
         for row in self.rows:
             if not row[self.at["ID"]].strip():  # what assignments have, of all
                 for exercise, place in columns.items():
-                    of = [s[exercise].of for s in table.values() if exercise in s]
-                    self.check_most(self.head[place], row[place], of[:1])
+                    of = [g.of for g in grades if g.exercise == exercise]
+                    self.check_most(self.head[place], row[place], of)
                 continue
-            student = whose(self, row)
+            student = self.whose(row)
             met |= {student}
             for exercise, place in columns.items():
-                effective = table.get(student, {}).get(exercise)
+                effective = table.get((student, exercise))
                 total = effective.total if effective else None
                 excused = row[place].strip().upper() in ("EX", "N/A")
                 before = _amount(row[place])
@@ -238,37 +250,12 @@ class CanvasTable(Table):
                 row[place] = number(total)
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
-        kept = {k: k in columns.values() for k in wanted}
-        self.rows = [
-            [
-                t if kept[k] or t[:4] == "    " else cell(t)
-                for k in wanted
-                for t in [row[k]]
-            ]
-            for row in self.rows
-        ]
-        self.head = [self.head[k] for k in wanted]
-        said = self.without_rows_of(set(table) - met)
-        if late := sum(bool(s.penalty) for own in table.values() for s in own.values()):
+        self.make_safe(wanted, columns.values())
+        said = self.without_rows_of({g.student for g in grades} - met)
+        if late := sum(bool(grade.penalty) for grade in grades):
             said.append(
                 f"{late} grades are less for lateness. Where Canvas has a late policy, "
                 "it takes off again from what you upload: switch it off, or set the "
                 "status of these to None."
             )
         return said
-
-
-def canvas_rows(book):
-    """Return what says whose a row of Canvas's gradebook is, "" if that is not sure."""
-    people = book.people()
-
-    def whose(table: CanvasTable, row: list[str]) -> str:
-        found = []
-        for column, kind in MARKS.items():
-            text = row[table.at[column]] if column in table.at else ""
-            found = found or people.marked(kind, text)
-        names = [row[table.at[t]] for t in PLACES[:3] if t in table.at]
-        found = found or people.named(" ".join(names), full=True)
-        return found[0].student if len(found) == 1 else ""
-
-    return whose

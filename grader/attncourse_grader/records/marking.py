@@ -9,7 +9,7 @@ import secrets
 from pathlib import Path
 
 from attncourse_grader.grade.report import page
-from attncourse_grader.records.effective import grades_of_class, stored_record
+from attncourse_grader.records.effective import grades_of_class, record_of_effective
 from attncourse_grader.records.gradebook import Gradebook
 
 LONGEST = 10_000  # bytes of what the page sends
@@ -29,7 +29,7 @@ class MarkingServer(http.server.ThreadingHTTPServer):
         """Return (what the page shows, whose grade, its mark) for each answer."""
         found = []
         for grade in grades_of_class(book):
-            record = stored_record(book, grade) or {"tasks": []}
+            record = record_of_effective(book, grade) or {"tasks": []}
             tasks = {task["name"]: task for task in record["tasks"]}
             for mark in grade.marks:
                 if not mark.answer or mark.task not in tasks:

@@ -12,7 +12,6 @@ import ast
 import zlib
 from collections import Counter, defaultdict
 from itertools import combinations
-from typing import NamedTuple
 
 from attncourse_grader.hand_in.submission import Submission
 
@@ -72,17 +71,12 @@ def tokens_of(statement: str) -> list[str]:
     return tokens
 
 
-class Pair(NamedTuple):
-    """Two submissions that are much alike."""
+def similar_pairs(answers: dict[str, dict[str, list[int]]]) -> list[tuple]:
+    """Return the pairs of students whose answers are nearly the same.
 
-    one: str  # the students
-    other: str
-    similarity: float  # from 0 to 1
-    tasks: tuple[str, ...]  # the tasks that are the same but for names and layout
-
-
-def similar_pairs(answers: dict[str, dict[str, list[int]]]) -> list[Pair]:
-    """Return the pairs of students whose answers are nearly the same."""
+    Of each the two names, the similarity from 0 to 1, and the tasks that are the same
+    but for names and layout; the pairs that are most alike come first.
+    """
     holders = defaultdict(list)
     for student in sorted(answers):
         for fingerprint in set().union(*answers[student].values()):
@@ -95,6 +89,6 @@ def similar_pairs(answers: dict[str, dict[str, list[int]]]) -> list[Pair]:
         similarity = 2 * count / (own[one] + own[other])
         if count >= FEWEST_SHARED and similarity >= ALIKE:
             two = answers[other]
-            both = tuple(t for t, p in answers[one].items() if p and p == two.get(t))
-            found.append(Pair(one, other, similarity, both))
-    return sorted(found, key=lambda pair: (-pair.similarity, pair.one, pair.other))
+            both = [t for t, p in answers[one].items() if p and p == two.get(t)]
+            found.append((one, other, similarity, both))
+    return sorted(found, key=lambda pair: (-pair[2], *pair[:2]))
