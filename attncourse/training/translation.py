@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attncourse import _checks
 from attncourse.data.batching import length_batches, translation_tensors
-from attncourse.data.text import EOS, Vocabulary
+from attncourse.data.text import Vocabulary
 from attncourse.data.translation import SentencePair
 from attncourse.models.decoding import beam_search, greedy_search
 from attncourse.models.recurrent import RecurrentSeq2Seq
@@ -126,7 +126,7 @@ def translate(
         source = source.to(device)
         limit = 2 * longest + 10 if max_len is None else max_len
         if hasattr(model, "greedy_decode"):  # RecurrentSeq2Seq searches by itself
-            written = model.greedy_decode(source, limit, end_idx=EOS)
+            written = model.greedy_decode(source, limit)
         elif beam_size == 1:
             written = greedy_search(model, source, max_len=limit)
         else:
