@@ -122,7 +122,7 @@ class PretrainedTransformer(nn.Module):
         """
         device = self.embedding.weight.device
         check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
-        mask = full_mask(mask, tokens, self.num_heads, self.causal)
+        mask = full_mask(self, mask, tokens)
         x = self.positions(self.embedding(tokens))
         if not self.causal:
             x = self.embedding_norm(x + self.segments[0])
@@ -144,10 +144,6 @@ def load_checkpoint(
         With ``config.json`` and weights in the safetensors format.
     sha256 : str, optional
         What ``model.safetensors`` has to hash to.
-
-    Returns
-    -------
-    PretrainedTransformer
 
     Raises
     ------

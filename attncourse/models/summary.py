@@ -181,7 +181,7 @@ class SelfAttentionSummarizer(nn.Module):
 
 
 def salience_loss(scores: Tensor, salient: Tensor) -> Tensor:
-    """Return the mean binary cross-entropy over the sentences that exist.
+    """Return the mean binary cross-entropy over the sentences that exist, in nats.
 
     Parameters
     ----------
@@ -189,11 +189,6 @@ def salience_loss(scores: Tensor, salient: Tensor) -> Tensor:
         What the model returned, ``(batch, sentences)``.
     salient : torch.Tensor of bool
         True where a sentence belongs to the summary, ``(batch, sentences)``.
-
-    Returns
-    -------
-    torch.Tensor
-        A scalar, in nats.
     """
     exists = scores > -torch.inf
     return nn.functional.binary_cross_entropy_with_logits(

@@ -258,7 +258,7 @@ class Transformer(nn.Module):
         """
         device = self.embedding.weight.device
         check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
-        mask = full_mask(mask, tokens, self.num_heads, self.causal)
+        mask = full_mask(self, mask, tokens)
         x = self.dropout(self.add_positions(self.embedding(tokens)))
         bias = None
         if self.position_bias is not None:
@@ -270,14 +270,12 @@ class Transformer(nn.Module):
         return (logits, all_weights) if need_weights else logits
 
 
-def full_mask(
-    mask: Tensor | None, tokens: Tensor, num_heads: int, causal: bool
-) -> Tensor | None:
-    """Check the mask of `tokens`, and combine it with the causal one if `causal`."""
+def full_mask(model: Any, mask: Tensor | None, tokens: Tensor) -> Tensor | None:
+    """Check the mask of `tokens`; combine it with the causal one if `model` has one."""
     batch, length = tokens.shape
     if mask is not None:
-        check_mask(mask, (batch, num_heads, length, length), tokens.device)
-    if not causal:
+        check_mask(mask, (batch, model.num_heads, length, length), tokens.device)
+    if not model.causal:
         return mask
     past = create_causal_mask(length, device=tokens.device)
     return past if mask is None else past & mask
