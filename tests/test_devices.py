@@ -70,7 +70,7 @@ check_boolean check_device check_even_width check_floating check_ids check_mask
 check_same_tokens check_source choose in_full in_our_names
 interpolated_frequencies join_heads load_checkpoint load_pretrained ntk_frequencies
 refuse_second_derivative run_layers sinusoidal_encoding split_heads t5_edges
-with_causal offset_score previous_token_score first_token_score duplicate_token_score
+full_mask offset_score previous_token_score first_token_score duplicate_token_score
 induction_score attention_entropy alibi_slopes rotary_frequencies SwiGLU GPTBlock
 shift_right TransformerLayer DecoderLayer
 """
@@ -204,7 +204,7 @@ def translation_without_and_with_attention():
     for kind in recurrent.ATTENTION:
         model = built(recurrent.RecurrentSeq2Seq, 7, 7, 5, attention=kind)
         yield seq2seq.sequence_loss(model(PADDED, PADDED), PADDED)
-        yield model.greedy_decode(PADDED, 8, end_idx=2)
+        yield model.greedy_decode(PADDED, 8)
 
 
 @case

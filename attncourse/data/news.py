@@ -109,9 +109,8 @@ def _article(dice, size, on_top):
         text = dice.choice([t for t in background if t not in about] or about)
         parts.append(((text, None), "other background", other))
         rest -= 1
-    while rest > 0:
+    for _ in range(rest):
         parts.append(((dice.choice(_WORDS["asides"]), None), "aside", ""))
-        rest -= 1
     filled = []
     for text, role, *subject in parts:
         filled.append((*_fill(dice, text, *subject), role))

@@ -122,15 +122,9 @@ def qa_examples(
         hidden = dice.chance(unanswerable)
         pool = [q for q in passage.questions if (q.answer is None) == hidden]
         kind = dice.choice([k for k in KINDS if any(q.kind == k for q in pool)])
-        question = dice.choice([q for q in pool if q.kind == kind])
+        q = dice.choice([q for q in pool if q.kind == kind])
         examples.append(
-            QAExample(
-                passage.tokens,
-                question.tokens,
-                question.kind,
-                question.answer,
-                question.reference,
-            )
+            QAExample(passage.tokens, q.tokens, q.kind, q.answer, q.reference)
         )
     return examples
 

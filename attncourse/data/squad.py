@@ -150,9 +150,8 @@ def to_qa_examples(examples: Sequence[SquadExample]) -> list[QAExample]:
     for example in examples:
         spans = token_spans(example.context)
         question = tuple(tokenise(example.question))
-        kind = next(
-            (word.lower() for word in question if word.lower() in KINDS), "other"
-        )
+        asked = (word for word in map(str.lower, question) if word in KINDS)
+        kind = next(asked, "other")
         answer = None
         if example.answers:
             start, text = example.answers[0]

@@ -31,9 +31,7 @@ def tokenise(text: str) -> list[str]:
     >>> tokenise("The dog sleeps.")
     ['the', 'dog', 'sleeps', '.']
     """
-    if not isinstance(text, str):
-        raise TypeError(f"text must be a str, got {type(text).__name__}")
-    tokens = _TOKEN.findall(text.replace("\u2019", "'"))
+    tokens = [token for token, _, _ in token_spans(text)]
     if tokens:
         tokens[0] = tokens[0][0].lower() + tokens[0][1:]
     return tokens
@@ -78,8 +76,6 @@ class Vocabulary:
     >>> vocabulary.encode(["the", "cow"], eos=True)
     [4, 3, 2]
     """
-
-    pad_id, bos_id, eos_id, unk_id = PAD, BOS, EOS, UNK
 
     def __init__(self, tokens: Sequence[str]) -> None:
         if isinstance(tokens, str):

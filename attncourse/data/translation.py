@@ -246,9 +246,8 @@ def splits(
 
 
 def _alignment(where, atoms):
-    links = [(where[a], j) for j, own in enumerate(atoms) for a in own if a in where]
-    links.sort()
-    return tuple(links)
+    links = ((where[a], j) for j, own in enumerate(atoms) for a in own if a in where)
+    return tuple(sorted(links))
 
 
 def _antecedents(english):

@@ -135,12 +135,7 @@ def fused_attention(
         mask = mask | empty
     if bias is not None:
         check_bias(bias, shape, query)
-        hidden = (
-            0.0
-            if mask is None
-            else torch.zeros_like(bias).masked_fill(~mask, float("-inf"))
-        )
-        mask = bias + hidden
+        mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     output = _in_four_axes(query, key, value, mask, dropout)
     return output if empty is None else output.masked_fill(empty, 0.0)
 

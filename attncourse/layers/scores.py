@@ -159,10 +159,6 @@ class MultiplicativeAttention(nn.Module):
             scores = states @ keys.transpose(1, 2)
         return _read(scores, encoder_outputs, decoder_hidden, mask)
 
-    def extra_repr(self) -> str:
-        """Name the method in the module's printed form."""
-        return f"method={self.method!r}"
-
 
 def _per_step(decoder_hidden):
     """Return the states as (batch, target, decoder_dim)."""

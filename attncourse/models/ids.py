@@ -43,11 +43,8 @@ def check_even_width(d_model):
     return d_model
 
 
-def check_source(source, vocab_size, pad_idx, device, *, empty_rows=False):
-    """Check sources that are padded on the right; return their lengths ``(batch,)``.
-
-    With `empty_rows`, a row may hold nothing but padding.
-    """
+def check_source(source, vocab_size, pad_idx, device):
+    """Check sources that are padded on the right; return their lengths ``(batch,)``."""
     check_ids("source", source, vocab_size, device)
     present = source != pad_idx
     if (present[:, 1:] & ~present[:, :-1]).any():
@@ -56,8 +53,7 @@ def check_source(source, vocab_size, pad_idx, device, *, empty_rows=False):
             "before other ids in at least one row. Move the padding to the end."
         )
     lengths = present.sum(dim=1)
-    empty = source.shape[1] == 0 or (not empty_rows and (lengths == 0).any())
-    if len(source) and empty:
+    if (lengths == 0).any():
         raise ValueError(
             "source must have at least one id in each row, but row "
             f"{lengths.argmin().item()} is empty. Leave empty sentences out."

@@ -21,7 +21,7 @@ from attncourse.layers.rotary import (
 from attncourse.models.checkpoint_names import ARCHITECTURES, in_our_names
 from attncourse.models.feedforward import FeedForward, SwiGLU
 from attncourse.models.ids import check_ids
-from attncourse.models.transformer import TransformerLayer, run_layers, with_causal
+from attncourse.models.transformer import TransformerLayer, full_mask, run_layers
 
 REPOSITORIES = {
     "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
@@ -122,8 +122,7 @@ class PretrainedTransformer(nn.Module):
         """
         device = self.embedding.weight.device
         check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
-        if self.causal:
-            mask = with_causal(mask, tokens)
+        mask = full_mask(self, mask, tokens)
         x = self.positions(self.embedding(tokens))
         if not self.causal:
             x = self.embedding_norm(x + self.segments[0])
@@ -145,10 +144,6 @@ def load_checkpoint(
         With ``config.json`` and weights in the safetensors format.
     sha256 : str, optional
         What ``model.safetensors`` has to hash to.
-
-    Returns
-    -------
-    PretrainedTransformer
 
     Raises
     ------

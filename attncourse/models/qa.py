@@ -134,8 +134,9 @@ class QATransformer(nn.Module):
             )
         question_mask = create_padding_mask(question, self.pad_idx)
         context_mask = create_padding_mask(context, self.pad_idx)
-        asked = self.question_encoder(self._embed(question), lengths[0])
-        said = self.context_encoder(self._embed(context), lengths[1])
+        asked, said = (self.dropout(self.embedding(ids)) for ids in (question, context))
+        asked = self.question_encoder(asked, lengths[0])
+        said = self.context_encoder(said, lengths[1])
 
         options = {"need_weights": need_weights}
         weights = {}
@@ -159,17 +160,16 @@ class QATransformer(nn.Module):
         x = self.dropout(self.norm(x))
 
         present = context_mask[:, 0, 0]
-        whole = torch.cat(
-            [_mean(asked, question_mask[:, 0, 0]), _largest(x, present)], dim=-1
-        )
+        largest = x.masked_fill(~present[..., None], -torch.inf).amax(dim=1)
+        whole = torch.cat([_mean(asked, question_mask[:, 0, 0]), largest], dim=-1)
         nothing = self.nothing(whole)
+        hidden = ~F.pad(present, (1, 0), value=True)
+        heads = zip((self.start, self.end), nothing.split(1, dim=1), strict=True)
         start, end = (
-            torch.cat([none[:, None], head(x).squeeze(-1)], dim=1).masked_fill(
-                ~F.pad(present, (1, 0), value=True), -torch.inf
+            torch.cat([none, head(x).squeeze(-1)], dim=1).masked_fill(
+                hidden, -torch.inf
             )
-            for head, none in zip(
-                (self.start, self.end), nothing.unbind(1), strict=True
-            )
+            for head, none in heads
         )
         if not need_weights:
             return start, end
@@ -200,9 +200,6 @@ class QATransformer(nn.Module):
         spans, scores = best_spans(start[:, 1:], end[:, 1:], max_answer)
         spans[start[:, 0] + end[:, 0] >= scores] = -1  # the context does not say
         return [tuple(span) if span[0] >= 0 else None for span in spans.tolist()]
-
-    def _embed(self, ids):
-        return self.dropout(self.embedding(ids))
 
 
 def best_spans(start: Tensor, end: Tensor, max_answer: int) -> tuple[Tensor, Tensor]:
@@ -280,7 +277,3 @@ def _matching(d_model, num_heads):
 def _mean(x, present):
     present = present[..., None]
     return (x * present).sum(dim=1) / present.sum(dim=1)
-
-
-def _largest(x, present):
-    return x.masked_fill(~present[..., None], -torch.inf).amax(dim=1)

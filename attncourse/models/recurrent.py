@@ -104,27 +104,23 @@ class RecurrentSeq2Seq(nn.Module):
             The state after each id, ``(batch, source, hidden_dim)``; what stands in
             the padding is never read.
         last : torch.Tensor
-            The state after the last id that is not padding, ``(batch, hidden_dim)``;
-            zero for a source of nothing but padding.
+            The state after the last id that is not padding, ``(batch, hidden_dim)``.
         mask : torch.Tensor of bool
             True where there is an id, ``(batch, source)``.
 
         Raises
         ------
         TypeError, ValueError
-            If `source` does not hold ids of the vocabulary on two axes, has no columns,
+            If `source` does not hold ids of the vocabulary on two axes, a row is empty,
             or has padding before an id.
         """
         device = self.output.weight.device
-        lengths = check_source(
-            source, self.src_vocab_size, self.pad_idx, device, empty_rows=True
-        )
+        lengths = check_source(source, self.src_vocab_size, self.pad_idx, device)
         outputs, _ = self.encoder(self.source_embedding(source))
         # A GRU that reads from the left cannot be changed by padding on the right: it
         # is enough to take each state where its own sequence ends.
         rows = torch.arange(len(source), device=source.device)
-        last = outputs[rows, (lengths - 1).clamp(min=0)]
-        return outputs, last * (lengths > 0)[:, None], source != self.pad_idx
+        return outputs, outputs[rows, lengths - 1], source != self.pad_idx
 
     def forward(
         self, source: Tensor, target: Tensor, *, need_weights: bool = False
@@ -168,12 +164,7 @@ class RecurrentSeq2Seq(nn.Module):
 
     @torch.no_grad()
     def greedy_decode(
-        self,
-        source: Tensor,
-        max_len: int,
-        *,
-        end_idx: int | None = None,
-        need_weights: bool = False,
+        self, source: Tensor, max_len: int, *, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Write the likeliest next id, `max_len` times, for a whole batch at once.
 
@@ -181,40 +172,26 @@ class RecurrentSeq2Seq(nn.Module):
         ----------
         max_len : int
             Number of ids to write.
-        end_idx : int, optional
-            The target id that ends a sequence. What comes after it is `pad_idx`, and
-            decoding stops early when all sequences have ended.
         source, need_weights
             As for the model itself, and so are the errors.
 
         Returns
         -------
         ids : torch.Tensor
-            int64, ``(batch, written)`` with ``written <= max_len``.
+            int64, ``(batch, max_len)``.
         weights : torch.Tensor
-            Only if `need_weights`: ``(batch, written, source)``.
+            Only if `need_weights`: ``(batch, max_len, source)``.
         """
         self._check_weights(need_weights)
         max_len = _checks.positive_int("max_len", max_len)
-        if end_idx is not None and not 0 <= end_idx < self.tgt_vocab_size:
-            raise ValueError(
-                f"end_idx must be a target id, 0 to {self.tgt_vocab_size - 1}, "
-                f"but got {end_idx}."
-            )
         outputs, last, mask = self.encode(source)
         state, written, looked = last[None], [], []
         token = source.new_full((len(source), 1), self.start_idx, dtype=torch.int64)
-        ended = torch.zeros_like(token, dtype=torch.bool)
         for _ in range(max_len):
             logits, weights, state = self._decode(token, state, outputs, last, mask)
             token = logits.argmax(dim=-1)  # (batch, 1)
-            if end_idx is not None:
-                token = token.masked_fill(ended, self.pad_idx)
-                ended = ended | (token == end_idx)
             written.append(token)
             looked.append(weights)
-            if end_idx is not None and ended.all():
-                break
         ids = torch.cat(written, dim=1)
         return (ids, torch.cat(looked, dim=1)) if need_weights else ids
 

@@ -145,13 +145,10 @@ class SelfAttentionSummarizer(nn.Module):
         num_sentences = _checks.positive_int("num_sentences", num_sentences)
         self.eval()
         scores = self(texts)
-        best = scores.topk(min(num_sentences, scores.shape[1]), dim=1)
-        return [
-            sorted(i for i, s in zip(row, values, strict=True) if s > -torch.inf)
-            for row, values in zip(
-                best.indices.tolist(), best.values.tolist(), strict=True
-            )
-        ]
+        best = scores.topk(min(num_sentences, scores.shape[1]), dim=1).indices
+        chosen = torch.zeros_like(scores, dtype=torch.bool).scatter(1, best, True)
+        chosen &= scores > -torch.inf
+        return [row.nonzero().flatten().tolist() for row in chosen]
 
     def summarize_text(
         self,
@@ -184,7 +181,7 @@ class SelfAttentionSummarizer(nn.Module):
 
 
 def salience_loss(scores: Tensor, salient: Tensor) -> Tensor:
-    """Return the mean binary cross-entropy over the sentences that exist.
+    """Return the mean binary cross-entropy over the sentences that exist, in nats.
 
     Parameters
     ----------
@@ -192,11 +189,6 @@ def salience_loss(scores: Tensor, salient: Tensor) -> Tensor:
         What the model returned, ``(batch, sentences)``.
     salient : torch.Tensor of bool
         True where a sentence belongs to the summary, ``(batch, sentences)``.
-
-    Returns
-    -------
-    torch.Tensor
-        A scalar, in nats.
     """
     exists = scores > -torch.inf
     return nn.functional.binary_cross_entropy_with_logits(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from attncourse import _checks
@@ -96,7 +97,6 @@ class TransformerLayer(nn.Module):
         mask: Tensor | None = None,
         *,
         need_weights: bool = False,
-        active_heads: Tensor | None = None,
         bias: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Return the layer's output, and on request where each head looked.
@@ -106,10 +106,7 @@ class TransformerLayer(nn.Module):
         x : torch.Tensor
             Floating point, ``(batch, tokens, hidden_dim)``.
         mask, need_weights, bias
-            As for `MultiHeadAttention`.
-        active_heads : torch.Tensor of bool, optional
-            ``(heads,)``; a head that is False is switched off: it may attend to
-            nothing, so its weights and its output are zero.
+            As for `MultiHeadAttention`, and so are the errors.
 
         Returns
         -------
@@ -117,18 +114,10 @@ class TransformerLayer(nn.Module):
             The shape and dtype of `x`.
         weights : torch.Tensor or None
             ``(batch, heads, tokens, tokens)``, before dropout; None unless asked for.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for `MultiHeadAttention`; also if `active_heads` is not boolean or does
-            not name each head.
         """
         check_floating("x", x, self.attention.query_proj.weight)
         _checks.exact_rank("x", x, 3, layout="(batch, tokens, hidden_dim)")
         _checks.last_size("x", x, self.attention.d_model, meaning="hidden_dim")
-        if active_heads is not None:
-            mask = self._without_inactive(mask, active_heads, x)
         normed = self.attention_norm(x) if self.norm_first else x
         read, weights = self.attention(
             normed, normed, normed, mask, need_weights=need_weights, bias=bias
@@ -142,15 +131,6 @@ class TransformerLayer(nn.Module):
             if self.feedforward is not None:
                 x = self.feedforward_norm(x + self.dropout(self.feedforward(x)))
         return x, weights
-
-    def _without_inactive(self, mask, active_heads, x):
-        _check_active(active_heads, (self.attention.num_heads,), x.device)
-        # Attention gives zeros where nothing may be attended to, so a mask suffices.
-        active = active_heads[None, :, None, None]
-        if mask is None:
-            return active.expand(1, -1, 1, x.shape[1])
-        check_mask(mask, (len(x), len(active_heads), x.shape[1], x.shape[1]), x.device)
-        return mask & active
 
 
 class Transformer(nn.Module):
@@ -259,7 +239,8 @@ class Transformer(nn.Module):
         need_weights : bool, default False
             Whether to return the attention weights.
         active_heads : torch.Tensor of bool, optional
-            ``(num_layers, num_heads)``; heads that are False are switched off.
+            ``(num_layers, num_heads)``; a head that is False is switched off: it may
+            attend to nothing, so its weights and its output are zero.
 
         Returns
         -------
@@ -273,22 +254,15 @@ class Transformer(nn.Module):
         ------
         TypeError, ValueError
             If `tokens` is not a matrix of integers from the vocabulary, is longer than
-            max_len, or a mask does not fit.
+            max_len, or a mask or `active_heads` does not fit.
         """
         device = self.embedding.weight.device
         check_ids("tokens", tokens, self.vocab_size, device, max_len=self.max_len)
-        batch, length = tokens.shape
-        if mask is not None:
-            check_mask(mask, (batch, self.num_heads, length, length), tokens.device)
-        if self.causal:
-            mask = with_causal(mask, tokens)
-        if active_heads is not None:
-            shape = (self.num_layers, self.num_heads)
-            _check_active(active_heads, shape, tokens.device)
+        mask = full_mask(self, mask, tokens)
         x = self.dropout(self.add_positions(self.embedding(tokens)))
         bias = None
         if self.position_bias is not None:
-            bias = self.position_bias(length, length).to(x)
+            bias = self.position_bias(x.shape[1], x.shape[1]).to(x)
         x, all_weights = run_layers(
             self.layers, x, mask, active_heads, need_weights=need_weights, bias=bias
         )
@@ -296,10 +270,15 @@ class Transformer(nn.Module):
         return (logits, all_weights) if need_weights else logits
 
 
-def with_causal(mask: Tensor | None, tokens: Tensor) -> Tensor:
-    """Return the causal mask of `tokens`, combined with another one if there is one."""
-    causal = create_causal_mask(tokens.shape[1], device=tokens.device)
-    return causal if mask is None else causal & mask
+def full_mask(model: Any, mask: Tensor | None, tokens: Tensor) -> Tensor | None:
+    """Check the mask of `tokens`; combine it with the causal one if `model` has one."""
+    batch, length = tokens.shape
+    if mask is not None:
+        check_mask(mask, (batch, model.num_heads, length, length), tokens.device)
+    if not model.causal:
+        return mask
+    past = create_causal_mask(length, device=tokens.device)
+    return past if mask is None else past & mask
 
 
 def run_layers(
@@ -309,20 +288,24 @@ def run_layers(
     active_heads: Tensor | None = None,
     **options: Any,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """Return the output of a stack of `TransformerLayer`, and all weights."""
-    if active_heads is None:
-        active_heads = [None] * len(layers)
+    """Return the output of a stack of `TransformerLayer`, and all weights.
+
+    `active_heads`, ``(layers, heads)``, is as for `Transformer.forward`.
+    """
+    masks = [mask] * len(layers)
+    if active_heads is not None:
+        check_boolean("active_heads", active_heads, x.device)
+        shape = (len(layers), layers[0].attention.num_heads)
+        if tuple(active_heads.shape) != shape:
+            raise ValueError(
+                f"active_heads must have one entry for each head, shape {shape}, but "
+                f"its shape is {_checks.shape_text(active_heads)}."
+            )
+        if mask is None:
+            mask = torch.ones(1, x.shape[1], dtype=torch.bool, device=x.device)
+        masks = [mask & active[None, :, None, None] for active in active_heads]
     all_weights = []
-    for layer, active in zip(layers, active_heads, strict=True):
-        x, weights = layer(x, mask, active_heads=active, **options)
+    for layer, own in zip(layers, masks, strict=True):
+        x, weights = layer(x, own, **options)
         all_weights.append(weights)
     return x, all_weights
-
-
-def _check_active(active, shape, device):
-    check_boolean("active_heads", active, device)
-    if tuple(active.shape) != shape:
-        raise ValueError(
-            f"active_heads must have one entry for each head, shape {shape}, but its "
-            f"shape is {_checks.shape_text(active)}."
-        )

@@ -39,8 +39,9 @@ def provenance(seeds=(), *, packages=("torch", "numpy", "sacrebleu"), **more):
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
+    script = "/".join(Path(sys.argv[0]).resolve().parts[-2:])
     return {
-        "command": " ".join(["python", _script(), *sys.argv[1:]]),
+        "command": " ".join(["python", script, *sys.argv[1:]]),
         "date": time.strftime("%Y-%m-%d"),
         "seeds": list(seeds),
         "versions": versions,
@@ -149,11 +150,6 @@ def _replace(path, data):
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_bytes(data)
     os.replace(temporary, path)
-
-
-def _script():
-    path = Path(sys.argv[0]).resolve()
-    return "/".join(path.parts[-2:])
 
 
 def _processor():

@@ -236,14 +236,7 @@ def summary_rouge(
 def misleading(example: QAExample) -> bool:
     """Return whether another person is named between a pronoun and its name.
 
-    Parameters
-    ----------
-    example : QAExample
-
-    Returns
-    -------
-    bool
-        False also where the answer needs no "he" or "she".
+    False also where the answer needs no "he" or "she".
     """
     return named_last(example) is not None
 
@@ -251,14 +244,7 @@ def misleading(example: QAExample) -> bool:
 def named_last(example: QAExample) -> tuple[str, ...] | None:
     """Return who is named between the pronoun of an example and its name, or None.
 
-    Parameters
-    ----------
-    example : QAExample
-
-    Returns
-    -------
-    tuple of str or None
-        The words of the name that stands nearest before the pronoun.
+    They are the words of the name that stands nearest before the pronoun.
     """
     if not example.reference or example.context[example.reference[0]] not in PRONOUNS:
         return None

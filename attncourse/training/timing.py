@@ -10,6 +10,8 @@ from torch import Tensor
 
 from attncourse import _checks
 
+MIN_TIME = 0.01  # seconds that one measurement lasts at least
+
 
 class Timing(NamedTuple):
     """Seconds for one call: the median of the repeats, the lowest and the highest."""
@@ -23,13 +25,13 @@ def time_side_by_side(
     candidates: Mapping[str, Callable[[], object]],
     *,
     repeats: int = 5,
-    min_time: float = 0.01,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, Timing]:
     """Time several functions in turns, so that all meet the same machine.
 
     Each candidate is called once to warm up. Then every repeat times each of them
-    once, one after the other: what slows the machine for a while slows them all.
+    once, one after the other: what slows the machine for a while slows them all. A
+    short function is called often enough to fill a hundredth of a second.
 
     Parameters
     ----------
@@ -38,9 +40,6 @@ def time_side_by_side(
         ``torch.cuda.synchronize()`` and the clock has to be ``time.perf_counter``.
     repeats : int, default 5
         Number of times each candidate is measured.
-    min_time : float, default 0.01
-        Seconds that one measurement lasts at least: a short function is called often
-        enough to fill it.
     clock : callable, default time.process_time
         Returns seconds. Processor time, the default, leaves out what other programs
         take, and adds up over threads.
@@ -64,27 +63,25 @@ def time_side_by_side(
                 f"candidates[{name!r}] must be a function without arguments, but got "
                 f"{type(function).__name__}. Wrap the call: lambda: layer(x)."
             )
-    if not min_time >= 0:
-        raise ValueError(f"min_time must be 0 or more seconds, but got {min_time}.")
     for function in candidates.values():
         function()
     seconds = {name: [] for name in candidates}
     for _ in range(repeats):
         for name, function in candidates.items():
-            seconds[name].append(_seconds_per_call(function, min_time, clock))
+            seconds[name].append(_seconds_per_call(function, clock))
     return {
         name: Timing(statistics.median(taken), min(taken), max(taken))
         for name, taken in seconds.items()
     }
 
 
-def _seconds_per_call(function, min_time, clock):
+def _seconds_per_call(function, clock):
     calls, start = 0, clock()
     while True:
         function()
         calls += 1
         elapsed = clock() - start
-        if elapsed >= min_time:
+        if elapsed >= MIN_TIME:
             return elapsed / calls
 
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from attncourse import _checks
-from attncourse.data.batching import length_batches, translation_tensors
-from attncourse.data.text import EOS, Vocabulary
+from attncourse.data.batching import length_batches, pad_sequences, translation_tensors
+from attncourse.data.text import Vocabulary
 from attncourse.data.translation import SentencePair
 from attncourse.models.decoding import beam_search, greedy_search
 from attncourse.models.recurrent import RecurrentSeq2Seq
@@ -115,18 +115,19 @@ def translate(
             f"{type(model).__name__} has no step method, which beam search needs. "
             "Use beam_size=1."
         )
-    ids = [_source_ids(sentence, source_vocabulary) for sentence in sentences]
+    if not all(map(len, sentences)):
+        raise ValueError(
+            "each sentence must have at least one token, but one is empty. Leave "
+            "empty sentences out."
+        )
+    ids = [source_vocabulary.encode(sentence, eos=True) for sentence in sentences]
     device = next(model.parameters()).device
     results: list[Any] = [None] * len(ids)
     for rows in length_batches([len(row) for row in ids], batch_size):
-        longest = max(len(ids[i]) for i in rows)
-        source = torch.zeros(len(rows), longest, dtype=torch.int64)
-        for row, i in enumerate(rows):
-            source[row, : len(ids[i])] = torch.tensor(ids[i])
-        source = source.to(device)
-        limit = 2 * longest + 10 if max_len is None else max_len
+        source = pad_sequences([ids[i] for i in rows])[0].to(device)
+        limit = 2 * source.shape[1] + 10 if max_len is None else max_len
         if hasattr(model, "greedy_decode"):  # RecurrentSeq2Seq searches by itself
-            written = model.greedy_decode(source, limit, end_idx=EOS)
+            written = model.greedy_decode(source, limit)
         elif beam_size == 1:
             written = greedy_search(model, source, max_len=limit)
         else:
@@ -189,12 +190,3 @@ def cross_attention_of(
             pair = pairs[i]
             results[i] = one[..., : len(pair.target), : len(pair.source)]
     return results
-
-
-def _source_ids(sentence, vocabulary):
-    if len(sentence) == 0:
-        raise ValueError(
-            "each sentence must have at least one token, but one is empty. Leave "
-            "empty sentences out."
-        )
-    return vocabulary.encode(sentence, eos=True)

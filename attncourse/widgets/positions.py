@@ -1,7 +1,7 @@
 """Positions: what five schemes say about two places, against their distance."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import traitlets
@@ -17,27 +17,6 @@ if TYPE_CHECKING:
 SCHEMES = ["sinusoidal", "learned", "T5 bias", "ALiBi", "rotary"]
 REACH = 64  # distances from −64 to 64
 ALIBI_HEADS = 8
-
-
-def rotary_score(width: int, base: float, content: Any, distance: int) -> float:
-    """Return the score of a query and a key of length 1, turned by their positions.
-
-    `distance` is the key's position minus the query's. `content` 0 makes query and key
-    equal, each of their `width` features the same; else it is the number of a random
-    pair. The result, between −1 and 1, has the shape of `distance`.
-    """
-    if content == 0:
-        query = key = np.ones(width)
-    else:
-        query, key = normal_numbers(content, np.arange(2 * width)).reshape(2, width)
-    query, key = (v[0::2] + 1j * v[1::2] for v in (query, key))
-    lengths = np.linalg.norm(query) * np.linalg.norm(key)
-    turns = np.exp(1j * np.multiply.outer(np.asarray(distance), _rates(width, base)))
-    return (np.conj(query) * key * turns).real.sum(axis=-1) / lengths
-
-
-def _rates(width, base):
-    return float(base) ** (-np.arange(0, width, 2) / width)
 
 
 class Positions(CourseWidget):
@@ -127,30 +106,35 @@ class Positions(CourseWidget):
         key = position + distance
         if key < 0:
             return math.nan
+        features = np.arange(0, self.width, 2)
+        turns = np.exp(1j * distance * 10 ** (-self.base_power * features / self.width))
         if scheme == "sinusoidal":
-            return float(
-                np.cos(_rates(self.width, 10**self.base_power) * distance).mean()
-            )
+            return float(turns.real.mean())
         if scheme == "rotary":
-            base = 10**self.base_power
-            return float(rotary_score(self.width, base, self.content, distance))
+            query, key = self._pair()
+            lengths = np.linalg.norm(query) * np.linalg.norm(key)
+            return float((np.conj(query) * key * turns).real.sum() / lengths)
         if scheme == "ALiBi":
             head = min(self.head, ALIBI_HEADS - 1)
             return -(2.0 ** (-8 * (head + 1) / ALIBI_HEADS)) * abs(distance)
         if scheme == "T5 bias":
-            return self._t5_value(distance)
+            rows, both = self._t5["rows"], self._t5["bidirectional"]
+            away = abs(distance) if both else max(-distance, 0)
+            bucket = sum(edge <= away for edge in self._t5["edges"])
+            bucket += len(rows) // 2 if both and distance > 0 else 0
+            return rows[bucket][min(self.head, len(rows[0]) - 1)]
         table = np.array(self._table)
         if max(position, key) >= len(table):
             return math.nan
         lengths = np.linalg.norm(table[position]) * np.linalg.norm(table[key])
         return float(table[position] @ table[key] / lengths) if lengths else math.nan
 
-    def _t5_value(self, distance):
-        rows, both = self._t5["rows"], self._t5["bidirectional"]
-        away = abs(distance) if both else max(-distance, 0)
-        bucket = sum(edge <= away for edge in self._t5["edges"])
-        bucket += len(rows) // 2 if both and distance > 0 else 0
-        return rows[bucket][min(self.head, len(rows[0]) - 1)]
+    def _pair(self):
+        """Return the query and the key of "rotary", each pair of features a number."""
+        if self.content == 0:
+            return np.ones((2, self.width // 2))
+        drawn = normal_numbers(self.content, np.arange(2 * self.width))
+        return drawn[0::2].reshape(2, -1) + 1j * drawn[1::2].reshape(2, -1)
 
     def still(self) -> str:
         """Return a picture of all five schemes."""
