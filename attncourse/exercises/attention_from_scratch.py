@@ -336,7 +336,7 @@ def _loss(model_class, copy_loss, logits, ids):
 
 def _randomised(model_class, copy_loss, ids):
     """Return what a model in evaluation mode returns, its parameters drawn."""
-    model, generator = model_class(9, 8), torch.Generator().manual_seed(0)
+    model, generator = model_class(9, 14), torch.Generator().manual_seed(0)
     for parameter in model.parameters():
         parameter.data = 0.4 * torch.randn(parameter.shape, generator=generator)
     logits, weights = model.eval()(ids)
@@ -353,7 +353,7 @@ def _off_tokens(values, inputs):
 
 def _exchanged_symbol(g):
     """Draw a sequence, and the same one with one symbol exchanged."""
-    ids, place = whole(g, 1, 9, 1, 6).repeat(2, 1), whole(g, 0, 5)
+    ids, place = whole(g, 1, 9, 1, 14).repeat(2, 1), whole(g, 0, 13)
     ids[1, place] = ids[0, place] % 9 + 1
     return {"ids": ids}
 

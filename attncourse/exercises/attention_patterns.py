@@ -51,7 +51,7 @@ def _model(g, least=1):
 
 
 def _sentences(g, padded=False):
-    source, target = whole(g, 3, 6, 3, 5 if padded else 4), whole(g, 3, 6, 3, 5)
+    source, target = whole(g, 1, 6, 3, 5 if padded else 4), whole(g, 1, 6, 3, 5)
     if padded:
         source, target = _padded(source, 2, 5, 3), _padded(target, 5, 3, 1)
     return _model(g) | {"source": source, "target": target}
@@ -344,6 +344,7 @@ def _increase(_, loss_increase, tokens, layer, head, training, **how):
     return {
         "increase": increase,
         "modules in training mode afterwards": _training(model),
+        "parameters with gradients": sum(p.requires_grad for p in model.parameters()),
         "loss afterwards": loss_of(model, tokens).item(),
     }
 

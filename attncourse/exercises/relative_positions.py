@@ -356,7 +356,7 @@ LENGTHS = (
     Probe(
         "next_token_losses: each next token, with a gradient for the model",
         "The model's logits are the row of `table` for the token it reads.",
-        lambda g: {"table": numbers(g, 6, 6), "tokens": whole(g, 1, 5, 2, 4)},
+        lambda g: {"table": numbers(g, 6, 6), "tokens": whole(g, 0, 5, 2, 4)},
         _losses_and_gradient,
         why="The loss at p is not -log softmax(logits at p)[token at p + 1]: the "
         "logits at p predict the next token.",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
 MOST_CELLS, MOST_LINES = 1000, 20_000  # of code; an exercise has 50 and 800
 FORMAT, MINOR = 4, 5  # of notebooks
+RUN = re.compile(r"with attempt\(\)(?!.*\b(?:def|class) )", re.DOTALL)
 KINDS_OF_CELLS = ("code", "markdown", "raw")
 # How files begin that are often handed in under the name of a notebook.
 OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
@@ -167,6 +168,8 @@ def read_submission(path: Path) -> Submission:
     said = notebook.metadata.get("attncourse")
     said = said if isinstance(said, dict) else {}
     found = _exercise_in(said, statements, broken_cells, marks, path)
+    # What the notebook runs with an answer is no part of one.
+    statements = [s for s in statements if not RUN.match(s.text)]
     broken, notes = {}, []
     for cell in broken_cells:
         task = _task_of(cell, marks, found)
