@@ -17,11 +17,12 @@ HIDING = ("importlib", "ctypes", "builtins", "gc", "inspect", "pickle", "marshal
 HIDING += ("pkgutil", "pydoc", "runpy", "operator.attrgetter", "operator.methodcaller")
 HIDING += ("unittest.mock", "torch._*", "torch.ops", "torch.library")
 HIDING += ("torch.nn.modules", "attncourse.exercises", "sys.path", "sys.meta_path")
-HIDING += ("sys.modules", "sys._getframe", "sys._current_frames")
+HIDING += ("torch.onnx", "sys.modules", "sys._getframe", "sys._current_frames")
 HIDING += ("sys.settrace", "sys.setprofile")
 DUNDER = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
 DUNDER += ("__builtins__", "__closure__", "__loader__", "__self__", "__spec__")
 DUNDER += ("f_back", "f_globals", "f_locals", "tb_frame", "gi_frame")
+DEEPEST = 8  # names with dots between
 OPEN = {"attempt", "open_exercise", "provided"}  # in `attncourse.exercises`
 
 
@@ -134,7 +135,7 @@ def _is_getattr(node, known) -> bool:
 
 def _hidden(used: str) -> str:
     """Return the way to hide a name that a path takes, by whatever module it begins."""
-    parts = used.split(".")
+    parts = used.split(".")[-DEEPEST:]  # what comes before, another node has
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
     if used in BUILT_IN:
