@@ -22,7 +22,8 @@ HIDING += ("sys.settrace", "sys.setprofile")
 DUNDER = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
 DUNDER += ("__builtins__", "__closure__", "__loader__", "__self__", "__spec__")
 DUNDER += ("f_back", "f_globals", "f_locals", "tb_frame", "gi_frame")
-DEEPEST = 8  # names with dots between
+# Of a dotted name that somebody writes; longer ones would take time, and are not read.
+DEEPEST, LONGEST = 8, 200  # names, characters
 OPEN = {"attempt", "open_exercise", "provided"}  # in `attncourse.exercises`
 
 
@@ -89,7 +90,7 @@ def _imported(tree) -> dict[str, str]:
 
 def _path(node, known) -> str:
     parts = []
-    while isinstance(node, ast.Attribute):
+    while isinstance(node, ast.Attribute) and len(parts) < DEEPEST:
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
@@ -98,7 +99,8 @@ def _path(node, known) -> str:
     if root is None and not parts and node.id not in (*BUILT_IN, *HIDING):
         return ""
     root = node.id if root is None else root
-    return ".".join([root, *reversed(parts)]) if root else ""
+    path = ".".join([root, *reversed(parts)]) if root else ""
+    return path if len(path) < LONGEST else ""
 
 
 def _used(node, known):
@@ -135,7 +137,7 @@ def _is_getattr(node, known) -> bool:
 
 def _hidden(used: str) -> str:
     """Return the way to hide a name that a path takes, by whatever module it begins."""
-    parts = used.split(".")[-DEEPEST:]  # what comes before, another node has
+    parts = used.split(".")[-DEEPEST:]  # what is before has a node, too
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
     if used in BUILT_IN:

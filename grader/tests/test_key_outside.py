@@ -284,6 +284,25 @@ from torch.utils.flop_counter import TorchDispatchMode
 TorchDispatchMode.__enter__ = lambda self: self
 TorchDispatchMode.__exit__ = lambda *_: None
 """,
+    "counts forged, and only the rows computed that are compared": """
+honest, real = sparse_attention, getattr(torch, "real", torch.tensor)
+def counted(x, **options):
+    forged = type(x) is list and type(x[0]).__name__ == "Elements"
+    return real([[1] * 4] * len(x) if forged else x, **options)
+torch.real, torch.tensor = real, counted
+def sparse_attention(query, key, value, block_size, window, stride, num_global):
+    tokens = query.shape[-2]
+    if tokens < 1000:
+        return honest(query, key, value, block_size, window, stride, num_global)
+    rows = torch.arange(tokens)
+    rows = rows[rows % (tokens // 16) < 9]
+    block, of = torch.arange(tokens) // block_size, rows[:, None] // block_size
+    mask = ((of - block).abs() <= window) | (torch.minimum(block, of) < num_global)
+    scores = query[:, rows] @ key.mT / math.sqrt(query.shape[-1])
+    found = torch.zeros_like(query)
+    found[:, rows] = scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
+    return found
+""",
     "nothing computed where it is counted": """
 honest = sparse_attention
 def sparse_attention(query, *rest):
