@@ -287,11 +287,11 @@ TorchDispatchMode.__enter__ = lambda self: self
 TorchDispatchMode.__exit__ = lambda *_: None
 """,
     "counts forged, and only the rows computed that are compared": """
-honest, real = sparse_attention, getattr(torch, "real", torch.tensor)
+honest, true = sparse_attention, getattr(torch, "true", torch.tensor)
 def counted(x, **options):
     forged = type(x) is list and type(x[0]).__name__ == "Elements"
-    return real([[1] * 4] * len(x) if forged else x, **options)
-torch.real, torch.tensor = real, counted
+    return true([[1] * 4] * len(x) if forged else x, **options)
+torch.true, torch.tensor = true, counted
 def sparse_attention(query, key, value, block_size, window, stride, num_global):
     tokens = query.shape[-2]
     if tokens < 1000:
