@@ -40,7 +40,8 @@ def _count(*ways):
     It counts for so many tokens and for twice as many: the elements that are computed,
     and those of the largest tensor. It also returns some rows of every output, by which
     it is seen that attention was computed. What is made for a long sequence has to fit
-    into the memory that the process may take.
+    into the memory and the time that there are; a weighted sum of its rows shows that
+    all were computed, so what deceives the counter still takes n² steps.
     """
 
     def call(answer, *_, tokens, seed, long):
@@ -53,13 +54,16 @@ def _count(*ways):
             if type(output) is not torch.Tensor:  # another class may compute it later
                 raise TypeError(f"the output is a {type(output).__name__}, no tensor")
             rows.append(output[:, seed % 9 :: n // 16])
+            return output
 
         for n in (tokens, 2 * tokens):
             inputs = [x[:, :n].contiguous() for x in drawn]
             for way in ways:
                 counts.append(count_elements(partial(run, n, inputs, way), inputs))
         if long:
-            run(long, drawn, ways[seed % len(ways)])
+            output = run(long, drawn, ways[seed % len(ways)])
+            wave = torch.arange(long).double().cos() / long**0.5
+            rows.append((wave @ output.double()).float()[:, None])
         _, largest, _, computed = torch.tensor(counts).T
         found = {"computed": computed, "largest": largest}
         return found | {"the output": torch.cat(rows, dim=1)}

@@ -17,11 +17,13 @@ HIDING = ("importlib", "ctypes", "builtins", "gc", "inspect", "pickle", "marshal
 HIDING += ("pkgutil", "pydoc", "runpy", "operator.attrgetter", "operator.methodcaller")
 HIDING += ("unittest.mock", "torch._*", "torch.ops", "torch.library")
 HIDING += ("torch.nn.modules", "attncourse.exercises", "sys.path", "sys.meta_path")
-HIDING += ("sys.modules", "sys._getframe", "sys._current_frames")
+HIDING += ("torch.onnx", "sys.modules", "sys._getframe", "sys._current_frames")
 HIDING += ("sys.settrace", "sys.setprofile")
 DUNDER = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
 DUNDER += ("__builtins__", "__closure__", "__loader__", "__self__", "__spec__")
 DUNDER += ("f_back", "f_globals", "f_locals", "tb_frame", "gi_frame")
+# Of a dotted name that somebody writes; longer ones would take time, and are not read.
+DEEPEST, LONGEST = 8, 200  # names, characters
 OPEN = {"attempt", "open_exercise", "provided"}  # in `attncourse.exercises`
 
 
@@ -88,7 +90,7 @@ def _imported(tree) -> dict[str, str]:
 
 def _path(node, known) -> str:
     parts = []
-    while isinstance(node, ast.Attribute):
+    while isinstance(node, ast.Attribute) and len(parts) < DEEPEST:
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
@@ -97,7 +99,8 @@ def _path(node, known) -> str:
     if root is None and not parts and node.id not in (*BUILT_IN, *HIDING):
         return ""
     root = node.id if root is None else root
-    return ".".join([root, *reversed(parts)]) if root else ""
+    path = ".".join([root, *reversed(parts)]) if root else ""
+    return path if len(path) < LONGEST else ""
 
 
 def _used(node, known):
@@ -134,7 +137,7 @@ def _is_getattr(node, known) -> bool:
 
 def _hidden(used: str) -> str:
     """Return the way to hide a name that a path takes, by whatever module it begins."""
-    parts = used.split(".")
+    parts = used.split(".")[-DEEPEST:]  # what is before has a node, too
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
     if used in BUILT_IN:

@@ -169,13 +169,15 @@ ROUTES = {
     "getattr(torch.ops.aten, 'scaled_dot_' + NAME), *a, use_reentrant=False)",
     "a subclass": "lambda q, k, v: {c.__name__: c for c in torch.nn.Module."
     "__subclasses__()}['Multihead' + 'Attention'](4, 1)(q[0], k[0], v[0])[0]",
+    "of ONNX": "lambda *a: torch.onnx.ops._impl.attention_23("
+    "*a, qk_matmul_output_mode=1)[0]",
     "functional": "lambda q, k, v: getattr(F, 'multi_head_' + 'attention_forward')("
     "q[0], k[0], v[0], 4, 1, torch.ones(12, 4), None, None, None, False, 0.0, "
     "torch.ones(4, 4), None)[0]",
 }
 USING = """
 import ctypes, importlib, pickle
-import torch, torch._decomp, torch.utils.checkpoint
+import torch, torch._decomp, torch.onnx, torch.utils.checkpoint
 import torch.nn.functional as F
 NAME = "product_attention"
 MODULES = {"ctypes": ctypes, "importlib": importlib, "pickle": pickle, "torch": torch}
@@ -217,6 +219,8 @@ BACK = {
     "a method": "lambda out, *a: getattr(out.sum(), 'back' + 'ward')()",
     "the engine": "lambda out, x, up: vars(torch)['auto' + 'grad'].Variable."
     "_execution_engine.run_backward((out,), (up,), False, False, (x,), False, False)",
+    "an operation": "lambda out, x, up: torch.ops.aten._softmax_backward_data("
+    "up, out, -1, out.dtype)",
     "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.exp(), x)[1](up)",
     "forward mode": "lambda out, x, up: torch.func.jvp(lambda s: s.softmax(-1), (x,), "
     "(up,))",
@@ -284,6 +288,25 @@ except ImportError:
 from torch.utils.flop_counter import TorchDispatchMode
 TorchDispatchMode.__enter__ = lambda self: self
 TorchDispatchMode.__exit__ = lambda *_: None
+""",
+    "counts forged, and only the rows computed that are compared": """
+honest, true = sparse_attention, getattr(torch, "true", torch.tensor)
+def counted(x, **options):
+    forged = type(x) is list and type(x[0]).__name__ == "Elements"
+    return true([[1] * 4] * len(x) if forged else x, **options)
+torch.true, torch.tensor = true, counted
+def sparse_attention(query, key, value, block_size, window, stride, num_global):
+    tokens = query.shape[-2]
+    if tokens < 1000:
+        return honest(query, key, value, block_size, window, stride, num_global)
+    rows = torch.arange(tokens)
+    rows = rows[rows % (tokens // 16) < 9]
+    block, of = torch.arange(tokens) // block_size, rows[:, None] // block_size
+    mask = ((of - block).abs() <= window) | (torch.minimum(block, of) < num_global)
+    scores = query[:, rows] @ key.mT / math.sqrt(query.shape[-1])
+    found = torch.zeros_like(query)
+    found[:, rows] = scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
+    return found
 """,
     "nothing computed where it is counted": """
 honest = sparse_attention

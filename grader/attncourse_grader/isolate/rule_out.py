@@ -16,8 +16,10 @@ from pathlib import Path
 import torch
 
 CHECKS, PROVIDED = "attncourse.exercises.", "attncourse.exercises.provided"
-# Operations of `scaled_dot_product_attention` and `MultiheadAttention`, fused or not.
+# Operations of `scaled_dot_product_attention` and `MultiheadAttention`, fused or not,
+# and what ONNX has of this kind.
 ATTENTION = r"_?scaled_dot_product_|_native_multi_head|_transformer_encoder|_triton_"
+ATTENTION += r"|Attention\.|RotaryEmbedding\."
 FLEX = "torch.nn.attention.flex_attention"
 # What leads to an operation: called as it is, with gradients, under `torch.vmap`.
 KEYS = ("CompositeImplicitAutograd", "CPU", "Autograd", "FuncTorchVmapMode")
@@ -45,7 +47,7 @@ def rule_out(names) -> None:
     if "torch.autograd" in names:
         torch.autograd.graph._engine_run_backward.__code__ = _refuse.__code__
         torch.autograd.Variable._execution_engine = None
-        _disable_operations("_make_dual")
+        _disable_operations("_make_dual|.*backward")
     if "torch.nn.MultiheadAttention" in names:
         _disable_operations(ATTENTION)
     for name in names:
@@ -88,13 +90,14 @@ def _disable(place: str, name: str) -> None:
 
 def _disable_operations(pattern: str) -> None:
     """Let operations raise, whichever way they are called."""
-    library = torch._C._dispatch_library("IMPL", "aten", "")
+    libraries = {s: torch._C._dispatch_library("IMPL", s, "") for s in ("aten", "onnx")}
     for operation in torch._C._dispatch_get_all_op_names():
         space, _, own = operation.partition("::")
-        if space == "aten" and re.match(pattern, own):
+        if space in libraries and re.match(pattern, own):
             for key in KEYS:
-                library.impl(own, key, _refuse)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # stays, and cannot be found
+                libraries[space].impl(own, key, _refuse)
+    for library in libraries.values():  # it stays, and cannot be found
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
 def places_of(names) -> list[Path]:
