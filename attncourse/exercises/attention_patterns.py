@@ -166,10 +166,8 @@ def _shown(*parts):
         with warnings.catch_warnings():  # of NumPy, where imshow is given a tensor
             warnings.simplefilter("ignore")
             axes = list(np.ravel(np.array(answer(*inputs.values()), dtype=object)))
-        count, heads = (
-            sum(hasattr(a, "get_images") for a in axes),
-            len(inputs["weights"]),
-        )
+        heads = len(inputs["weights"])
+        count = sum(hasattr(a, "get_images") for a in axes)
         if not count == len(axes) == heads:
             raise ValueError(f"{heads} axes should be returned; what came has {count}")
         return {
@@ -238,9 +236,7 @@ def _unequal(g, *lengths):
 
 def _named(*which):
     """Return a call of some of the three scores."""
-    return lambda *answers, **inputs: {
-        NAMES[i]: answers[i](*inputs.values()) for i in which
-    }
+    return lambda *all_, **inputs: {NAMES[i]: nth(i)(*all_, **inputs) for i in which}
 
 
 SCORES = (

@@ -28,18 +28,14 @@ def _filled(model, seed):
 
 def small_translator(seed, layers, heads, dropout=0.0):
     """Return an encoder-decoder for ids below 7, in evaluation mode."""
-    model = TranslationTransformer(
-        7, 7, 4 * heads, heads, layers, layers, 8, dropout=dropout
-    )
-    return _filled(model, seed)
+    sizes = 7, 7, 4 * heads, heads, layers, layers, 8
+    return _filled(TranslationTransformer(*sizes, dropout=dropout), seed)
 
 
 def small_transformer(seed, layers, heads):
     """Return a causal Transformer for ids below 7, in evaluation mode."""
-    model = Transformer(
-        7, 4 * heads, heads, layers, positions="rotary", feedforward_dim=8
-    )
-    return _filled(model, seed)
+    options = {"feedforward_dim": 8, "positions": "rotary"}
+    return _filled(Transformer(7, 4 * heads, heads, layers, **options), seed)
 
 
 def small_hugging_face(name, seed, layers, heads, dropout=0.0):
