@@ -317,7 +317,7 @@ COSTS = tuple(
         "",
         _sizes,
         lambda answer, way=way, **sizes: answer(*sizes.values())[way],
-        why=f"It is not the number of elements of {largest}.",
+        why=f"What came is not the number of elements of {largest}.",
     )
     for way, largest in {
         "naive": "all scores, those of each head",

@@ -158,6 +158,7 @@ ALIBI = (
         "given or left out.",
         _heads,
         _past_of_alibi,
+        why="The bias is not minus the slope times how far back the key lies.",
     ),
 )
 

@@ -107,7 +107,7 @@ def _values(thing, names=(), name="result", depth=0):
     several = isinstance(thing, (tuple, list))
     small = depth < DEEPEST and isinstance(thing, (tuple, list, dict))
     small = small and len(thing) <= MOST_VALUES
-    if several and len(thing) == len(names):
+    if names and several and len(thing) == len(names):
         parts = zip(names, thing, strict=True)
     elif small and isinstance(thing, dict):
         parts = ((f"{name}[{k!r}]" if depth else str(k), x) for k, x in thing.items())
