@@ -223,8 +223,8 @@ MASKED = (
         "huge hidden and very low visible scores, in half precision too",
         "The scores are about -10^10 and 10^10, or in float16 -30000 and 30000.",
         _extreme_scores,
-        why="A hidden key has weight, or a visible one too little. No finite number "
-        "lies below every score: only minus infinity does.",
+        why="A hidden key has weight, or a visible one too little. A finite score for "
+        "what is hidden is not low enough for every visible one.",
         exact_type=True,
         tolerance=2e-3,
     ),

@@ -173,8 +173,8 @@ ATTEND = (
             lambda query, key: scores.clone()
         )(memory, states, mask),
         ("context", "weights"),
-        why="No finite number lies below every score, and what the softmax gives to "
-        "padding is lost to the words.",
+        why="Padding has weight, or the words do not share all of it. A finite score "
+        "for padding is not low enough for every score of a word.",
     ),
 )
 
@@ -203,7 +203,7 @@ def _timed(compare_speed, seconds, *, tell_calls=False):
     found = compare_speed(steps, len(seconds["dot"]) - 1, lambda: now[0])
     if list(steps) != list(seconds):
         raise ValueError("the dict of functions is not as it was before the call")
-    return sorted(calls[:3]) + calls[3:] if tell_calls else found
+    return {"calls": sorted(calls[:3]) + calls[3:]} if tell_calls else found
 
 
 SPEED = (
