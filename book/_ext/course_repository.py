@@ -129,8 +129,10 @@ def from_remote(folder):
 
 def from_config(folder):
     """Read the repository from ``_config.yml``."""
-    config = yaml.safe_load((Path(folder) / "_config.yml").read_text(encoding="utf8"))
-    given = config["repository"]
+    path = Path(folder) / "_config.yml"
+    if not path.is_file():
+        return Repository()
+    given = yaml.safe_load(path.read_text(encoding="utf8"))["repository"]
     return Repository(address_of(given["url"]), given["branch"])
 
 

@@ -140,7 +140,7 @@ WRONG = {
                 "            self.kept = self.scale * self.rows(found)\n"
                 "        return self.kept.permute(2, 0, 1)",
             ),
-            "should have the shape",
+            "not yet each head adds its own number",
         ),
         "scale in the table's first values": (
             TABLE.replace(
