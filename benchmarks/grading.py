@@ -38,7 +38,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = ROOT / "solutions"
-TASKS = ("scores", "weights", "attention", "masks", "masked")
+TASKS = ("scores", "attention", "masks", "masked", "multi_head")
 NAME = "1_attention_from_scratch"
 NBGRADER = "nbgrader==0.9.6"
 AT_A_TIME = 2
