@@ -35,12 +35,12 @@ def _vectors(g, *leading, width=None):
 
 SCORES = (
     Probe(
-        "there is one score for each query and key: their dot product",
+        "vectors of width 1: one score for each query and key, their product",
         "There are no leading axes. The width is 1, so the scaling changes nothing.",
         lambda g: _vectors(g, width=1),
     ),
     Probe(
-        "the scores are divided by the root of the width",
+        "wider vectors: their dot product, divided by the root of the width",
         "The width is greater than 1.",
         _vectors,
         why="Right for the width 1, and not here.",

@@ -424,7 +424,7 @@ MEASURES = (
         "Some weights are 0.",
         _visible,
         nth(1),
-        why="Where all queries see all keys it is right.",
+        why="It is right where all queries see all keys, with weights above 0.",
     ),
 )
 
@@ -477,7 +477,7 @@ OWN_SCORE = (
         "`my_score`: the score of a head depends on its own weights alone",
         "Several heads are scored together; then each alone, with the sentences in "
         "another order and with more padding. Measured is the largest change.",
-        why="One of these three changes the score of a head.",
+        why="The score of a head is not the same in both.",
         measure=lambda values, _: abs(values["together"] - values["alone"]).max(),
         between=(0, 1e-3),
     ),

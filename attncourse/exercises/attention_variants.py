@@ -158,7 +158,7 @@ def _attend(Attention, memory, states, mask, factor):
 
 ATTEND = (
     Probe(
-        "the weights are the softmax of the scores of each state with the memory",
+        "weights by a softmax of each state's scores, and the context that they give",
         "The score does not treat queries, the states, and keys alike. There is one "
         "target word or several, and no padding.",
         lambda g: _sequences(g, padded=False),
@@ -250,7 +250,7 @@ def _translations(g, count, more=0):
         references.append([tokens[i] for i in ids])
         for _ in range(1 + number % 2):
             ids[whole(g, 0, length - 1)] ^= 1  # the other word of two neighbours
-        kept = 0 if number == 1 else length - number % 3
+        kept = 0 if number == 1 else length - 1 - number % 3
         rows.append([*ids[:kept], EOS])
     longest = max(map(len, rows))
     if count == 1:

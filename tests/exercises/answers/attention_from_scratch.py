@@ -40,7 +40,7 @@ WRONG = {
         "the root of the rounded width": (
             "def attention_scores(q, k):\n"
             "    return q @ k.mT / int(math.sqrt(q.shape[-1]))",
-            "not yet the scores are divided by the root of the width",
+            "not yet wider vectors: their dot product, divided by the root of",
         ),
         "a matrix for one batch only": (
             "def attention_scores(q, k):\n"
