@@ -234,7 +234,7 @@ def _wrong_form(probe, case) -> list[str]:
             if f"{name}[0]" in came.values:
                 kind = KINDS.get(value.kind, value.text)
                 what = "What is returned" if name == "result" else f"`{name}`"
-                return [f"{what} should be {kind}; several tensors or the like came."]
+                return [f"{what} should be {kind}; it is a tuple or list of several."]
         what = ", ".join(f"`{name}`" for name in wanted.values)
         return [f"What should be returned: {what}. What came is {came.form}.{missing}"]
     for name, value in wanted.values.items():

@@ -24,8 +24,8 @@ import torch
 from attncourse.exercises.probe import Probe
 
 MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 21, 600, 4
-KINDS = {"tensor": "a tensor", "number": "a number", "list": "a list"}  # in words
-KINDS |= {"array": "a NumPy array", "text": "a text", "nothing": "None"}
+KINDS = {"tensor": "a tensor", "number": "a number", "text": "a text"}  # in words
+KINDS |= {"array": "a NumPy array", "list": "a list of plain values", "nothing": "None"}
 PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
 INSTALLED = tuple(
     str(Path(p).resolve())

@@ -230,7 +230,7 @@ def test_the_hash_of_inputs_depends_on_every_number():
         (
             lambda x: (x, x),
             lambda x: x,
-            "should be a tensor; several tensors or the like came",
+            "should be a tensor; it is a tuple or list of several",
         ),
         (lambda x: x.nothing, lambda x: x, "raises `AttributeError"),
     ],

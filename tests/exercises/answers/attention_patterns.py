@@ -131,7 +131,7 @@ WRONG = {
         "a list of layers": (
             "def translator_weights(model, source, target, kind):\n"
             "    return model(source, target, need_weights=True)[1][kind]",
-            "several tensors or the like came",
+            "it is a tuple or list of several",
         ),
     },
     "hugging_face": {
