@@ -59,6 +59,17 @@ def test_what_takes_long_to_read_is_ended(hand_in):
     assert found == FIRST.notebook
 
 
+def test_what_the_notebook_runs_with_an_answer_is_no_part_of_it(hand_in):
+    helper = "def timed(x):\n    return x"
+    answer = f"{helper}\n\n\n{SCORES.replace('query @', 'timed(query) @')}"
+    run = "with attempt():\n    timed = attention_scores(1, 2)\n    print(timed)"
+    assert source_of(read_submission(hand_in(answer, run))) == answer.replace(
+        "\n\n\n", "\n"
+    )
+    inside = "with attempt():\n    " + SCORES.replace("\n", "\n    ")
+    assert source_of(read_submission(hand_in(inside))) == inside
+
+
 def test_too_many_cells_and_lines_are_refused(hand_in):
     with pytest.raises(Refused, match="1,001 cells"):
         read_submission(hand_in(SCORES, *["x = 1"] * 1000))

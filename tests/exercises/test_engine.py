@@ -120,6 +120,10 @@ def test_what_an_answer_prints_draws_or_sets_stays_there(capsys):
     assert torch.equal(torch.get_rng_state(), before)
 
 
+def test_nothing_in_a_list_is_a_value_too():
+    assert list(observe(probe(), [lambda x: []], 0).values) == ["result"]
+
+
 def test_parts_of_what_is_returned_have_names():
     it = probe(names=("output", "weights"))
     seen = observe(it, [lambda x: (x, {"a": x, "b": [1, 2]})], 0)
