@@ -137,7 +137,7 @@ drawings: setup ## write the drawings of the architectures into the package
 	$(PY) book/_drawings
 
 .PHONY: record
-record: setup ## make the recorded results again that chapters show; some three hours
+record: setup ## make the recorded results again that chapters show; some five hours
 	$(PY) experiments/translation.py --again
 	$(PY) experiments/applications.py --again
 	$(PY) experiments/copying.py --again
@@ -145,6 +145,7 @@ record: setup ## make the recorded results again that chapters show; some three 
 	$(PY) experiments/gpt.py live --again
 	$(PY) experiments/gpt.py scaling --again
 	$(PY) experiments/gpt.py sinks --again
+	$(PY) experiments/gpt.py long --seeds 1 2 --again
 	$(PY) experiments/transformer.py --again
 	$(PY) experiments/longer.py --again
 	$(PY) experiments/efficient.py --again

@@ -75,7 +75,7 @@ def _off_rate(values, inputs):
     once, twice = np.split(values["output"], 2, axis=-1)
     zero, rescaled = once == 0, values["weights"] / (1 - inputs["dropout"])
     right = (once == twice) & (zero | np.isclose(once, rescaled, rtol=1e-3))
-    single = (zero[0] != zero[1]).any() and zero.any(-1).mean() > 0.5
+    single = all(np.diff(zero, axis=axis).any() for axis in range(3))
     return abs(zero.mean() - inputs["dropout"]) if single and right.all() else 1
 
 
@@ -101,7 +101,7 @@ ATTENTION = (
         "weights that are returned are those before it",
         "The values are two identity matrices side by side, so the output shows the "
         "weights after dropout, twice. Measured is how far the share of zeros is from "
-        "`dropout`; it is 1 if they are not these weights.",
+        "`dropout`; it is 1 if they are not these weights, dropped one by one.",
         _dropped,
         why="Dropout has to act on the weights, after the softmax and before the "
         "product with the values, on each weight by itself. Those that remain are "

@@ -144,7 +144,8 @@ def _with_scores(g):
     inputs = _sequences(g)
     del inputs["factor"]
     shape = len(inputs["mask"]), inputs["states"].shape[1], inputs["mask"].shape[1]
-    low = numbers(g, *shape).round(decimals=2) - 100_000.0 * inputs["mask"][:, None]
+    ranks = torch.rand(shape, generator=g).argsort(-1)  # exact, however it is computed
+    low = 32.0 * ranks - 100_000.0 * inputs["mask"][:, None]
     return inputs | {"scores": one_of(g, torch.zeros(shape), low)}
 
 
