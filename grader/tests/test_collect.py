@@ -272,6 +272,15 @@ def test_whoever_hands_in_thousands_of_files_costs_nobody_else_anything(
     assert len(found.problems) < 30
 
 
+def test_of_thousands_of_sentences_a_run_says_the_first(tmp_path, grade, capsys):
+    path = packed(tmp_path / "all.zip", {f"{k}.txt": "" for k in range(2000)})
+    assert grade(places=[path]) == 1
+    said = capsys.readouterr().err
+    assert said.count("is no notebook") == 300
+    assert "\n1,700 more are left out or in doubt.\n" in said
+    assert "2000 left out or in doubt, see above" in said
+
+
 def test_an_archive_in_an_archive_is_named_not_opened(tmp_path, notebook):
     inner = packed(tmp_path / "i.zip", {"x.ipynb": "{}"}).read_bytes()
     inner = packed(tmp_path / "j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()
