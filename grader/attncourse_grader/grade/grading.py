@@ -94,7 +94,8 @@ def grade_file(
     The same secret gives the same hidden inputs. Raises `Refused` if the file is no
     notebook of an exercise, `SolutionBroken` if the solution does not run.
     """
-    submission = read_within_limits(path)
+    with within_limits(path):
+        submission = read_submission(path)
     exercise = submission.exercise
     forking.call(try_solution, solutions, exercise.notebook, secret, seconds=BESIDE)
     template = Template(exercise, solutions)
@@ -148,18 +149,9 @@ def grade_file(
     return Grade(exercise, grades, notes, by_hand, submission)
 
 
-def read_within_limits(path: Path) -> Submission:
-    """Read a notebook; in a fork, within limits of time and memory.
-
-    Raises `Refused` if it is none, or takes more.
-    """
-    with within_limits(path):
-        return read_submission(path)
-
-
 @contextlib.contextmanager
 def within_limits(path: Path):
-    """Limit, in a fork, what looking at the code of a notebook may take.
+    """Limit, in a fork, the time and memory that looking at a notebook may take.
 
     Raises `Refused` if it takes more.
     """
