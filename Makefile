@@ -1,4 +1,4 @@
-# The verbs of the course. Each sets up what it needs in .venv and does no work twice.
+# The targets of the course. Each sets up what it needs in .venv and does no work twice.
 # Paths are relative and no console script is called, so that the folder may have spaces
 # in its name. Works with GNU make 3.81 and later.
 
@@ -20,8 +20,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export IPYTHONDIR := $(CURDIR)/.cache/ipython
 
 .PHONY: help
-help: ## list the verbs
-	echo "make VERB, where VERB is one of"
+help: ## list the targets
+	echo "make TARGET, where TARGET is one of"
 	grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
 
 $(READY): requirements.txt pyproject.toml grader/pyproject.toml tools/setup.sh

@@ -9,16 +9,18 @@ models have to be built before, since weights cannot move in place.
 """
 
 from contextlib import contextmanager
+from functools import partial
 from unittest.mock import patch
 
 import torch
-import torch.utils.checkpoint
-from torch.overrides import TorchFunctionMode
-from torch.utils._device import _device_constructors
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.overrides import TorchFunctionMode, get_ignored_functions
+from torch.utils._pytree import tree_leaves, tree_map_only  # not public under any name
+
+from attncourse.layers import sparse
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
-FACTORIES = {*_device_constructors(), torch.from_numpy}
+# All that make tensors of none are among them.
+FACTORIES = {f for f in get_ignored_functions() if not isinstance(f, type)}
 NO_SCALARS = {"cat", "stack", "embedding", "index_select", "gather", "scatter"}
 PACKING = {"_pack_padded_sequence", "_pad_packed_sequence"}
 MIXED = {"copy_", "__setitem__", *PACKING}
@@ -94,7 +96,7 @@ class _Watch(TorchFunctionMode):
         args, kwargs = tree_map_only(torch.device, lambda d: CPU, (args, kwargs))
         if wanted == GPU and kwargs.get("generator") is not None:
             raise RuntimeError("Expected a 'cuda' device type for generator")
-        with torch._C.DisableTorchFunctionSubclass():
+        with torch.DisableTorchFunctionSubclass():
             if name != "to" and function not in FACTORIES:
                 _check(name, tensors)
             result = function(*args, **kwargs)
@@ -108,16 +110,19 @@ class _Watch(TorchFunctionMode):
 @contextmanager
 def pretend_gpu():
     """Let what was made before lie on a GPU, ``cuda:0``."""
+    # Modes are off while a call is handled. Of backward, only its last part can be
+    # watched, which has no public name.
     watch, run_backward = _Watch(), torch.autograd._engine_run_backward
 
     def watched_backward(*args, **kwargs):
         with watch:
             return run_backward(*args, **kwargs)
 
-    recomputed = torch.utils.checkpoint._allowed_determinism_checks_to_fns
+    # What is computed again need not say that it lies on the same device.
+    unchecked = partial(sparse.checkpoint, determinism_check="none")
     with (
         patch.object(torch.autograd, "_engine_run_backward", watched_backward),
-        patch.dict(recomputed, default=lambda x: x.shape),  # and not the device
+        patch.object(sparse, "checkpoint", unchecked),
         torch.backends.cudnn.flags(enabled=False),
         watch,
     ):

@@ -36,7 +36,7 @@ def steps_of(workflow):
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
 
 
-def verbs():
+def targets():
     text = (ROOT / "Makefile").read_text(encoding="utf8")
     return set(re.findall(r"^([a-z-]+):.*## ", text, re.M))
 
@@ -48,7 +48,7 @@ def test_they_fit_the_schema_of_workflows():
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_every_step_is_a_verb_of_make_or_the_script_of_ci(name):
+def test_every_step_is_a_target_of_make_or_the_script_of_ci(name):
     for step in steps_of(WORKFLOWS[name]):
         if "uses" in step:  # by commit; PyPI's alone is not GitHub's
             assert ACTIONS.fullmatch(step["uses"])
@@ -57,7 +57,7 @@ def test_every_step_is_a_verb_of_make_or_the_script_of_ci(name):
             continue
         command = shlex.split(step["run"])
         assert command == [".ci/run"] or command[0] == "make"
-        assert set(command[1:]) <= verbs()
+        assert set(command[1:]) <= targets()
         assert "${{" not in step["run"]
 
 

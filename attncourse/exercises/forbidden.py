@@ -18,6 +18,7 @@ HIDING += ("pkgutil", "pydoc", "runpy", "operator.attrgetter", "operator.methodc
 HIDING += ("unittest.mock", "torch._*", "torch.ops", "torch.library")
 HIDING += ("torch.nn.modules", "attncourse.exercises", "sys.path", "sys.meta_path")
 HIDING += ("torch.onnx", "sys.modules", "sys._*", "sys.settrace", "sys.setprofile")
+ROOTS = frozenset(name.split(".")[0] for name in HIDING)
 DUNDER = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
 DUNDER += ("__builtins__", "__closure__", "__loader__", "__self__", "__spec__")
 DUNDER += ("f_back", "f_globals", "f_locals", "tb_frame", "gi_frame")
@@ -36,35 +37,32 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
     names = tuple(names)
     if not names:
         return []
-    tree = ast.parse(source)
-    known = _imported(tree)
+    nodes = ast.walk(ast.parse(source))  # no module has as long a name
+    nodes = [n for n in nodes if len(getattr(n, "module", None) or "") < LONGEST]
+    known = _imported(nodes)
     dotted = tuple(n for n in names if not n.startswith("."))
-    methods = tuple(n[1:] for n in names if n.startswith("."))
+    methods = {*DUNDER, *(n[1:] for n in names if n.startswith("."))}
     found: dict[str, int] = {}
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
-        for used in _used(node, known):
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        for used in filter(None, _used(node, known)):
             if hit := _hit(used, dotted) or _hidden(used):
                 found.setdefault(hit, getattr(node, "lineno", 0))
         handed_on = _is_name(node, "getattr", "vars") and id(node) not in called
         if handed_on and node.id not in known:  # to be called elsewhere
             found.setdefault(node.id, node.lineno)
-        if isinstance(node, ast.Attribute) and node.attr in (*methods, *DUNDER):
+        if isinstance(node, ast.Attribute) and node.attr in methods:
             found.setdefault(f".{node.attr}", node.lineno)
         if _is_getattr(node, known):
             found.setdefault("getattr of a library", node.lineno)
-    found = {n: at for n, at in found.items() if not any(_inside(n, o) for o in found)}
-    return [f"The answer uses `{name}`, which this task rules out." for name in found]
+    kept = (n for n in found if not any(n.startswith(f"{other}.") for other in found))
+    return [f"The answer uses `{name}`, which this task rules out." for name in kept]
 
 
-def _inside(name: str, other: str) -> bool:
-    return name != other and name.startswith(f"{other}.")
-
-
-def _imported(tree) -> dict[str, str]:
+def _imported(nodes) -> dict[str, str]:
     """Return the dotted names behind the names that are imported."""
     known, bound = {}, set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.split(".")[0]
@@ -78,7 +76,7 @@ def _imported(tree) -> dict[str, str]:
             bound.add(node.id)
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             bound.add(node.name)
-    for node in ast.walk(tree):  # sdpa = F.scaled_dot_product_attention
+    for node in nodes:  # sdpa = F.scaled_dot_product_attention
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             path = _path(node.value, known)
             if path and node.targets[0].id not in known:
@@ -141,7 +139,8 @@ def _hidden(used: str) -> str:
         return ""
     if used in BUILT_IN:
         return used
-    hits = (_hit(".".join(parts[start:]), HIDING) for start in range(len(parts)))
+    starts = (start for start, part in enumerate(parts) if part in ROOTS)
+    hits = (_hit(".".join(parts[start:]), HIDING) for start in starts)
     return next(filter(None, hits), "")
 
 

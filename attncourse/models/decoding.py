@@ -59,6 +59,7 @@ def beam_search(
     beam_size: int = 4,
     max_len: int = 100,
     length_penalty: float = 1.0,
+    kept: list[tuple[Tensor, Tensor, Tensor]] | None = None,
 ) -> tuple[Tensor, Tensor]:
     r"""Keep the best `beam_size` beginnings of each sentence, and return the best end.
 
@@ -76,6 +77,9 @@ def beam_search(
         Beginnings that are kept; 1 is greedy search.
     length_penalty : float, default 1.0
         The exponent α; 0 compares plain sums.
+    kept : list, optional
+        Each step adds what it keeps, best first: the beams that it continues, the new
+        ids and the log-probabilities, all ``(batch, beam_size)``.
 
     Returns
     -------
@@ -113,7 +117,7 @@ def beam_search(
         new_lengths = lengths + ~ended
         candidates = totals[..., None] + gains  # (batch, beam, vocab)
         ranks = candidates / new_lengths.clamp(min=1)[..., None] ** length_penalty
-        best = ranks.flatten(1).topk(beam_size, dim=1).indices  # (batch, beam)
+        scores, best = ranks.flatten(1).topk(beam_size, dim=1)  # (batch, beam)
         beam, token = best // vocab, best % vocab
         totals = candidates.flatten(1).gather(1, best)
         lengths = new_lengths.gather(1, beam)
@@ -122,12 +126,11 @@ def beam_search(
         ids = torch.cat([ids, token[..., None]], dim=-1)
         rows = torch.arange(batch, device=device)[:, None] * beam_size + beam
         state = choose(state, rows.flatten())
+        if kept is not None:
+            kept.append((beam, token, totals))
         if ended.all():
             break
-    scores = totals / lengths.clamp(min=1) ** length_penalty
-    winner = scores.argmax(dim=1)
-    rows = torch.arange(batch, device=device)
-    return ids[rows, winner, 1:], scores[rows, winner]
+    return ids[:, 0, 1:], scores[:, 0]
 
 
 def choose(state: Any, rows: Tensor) -> Any:

@@ -151,39 +151,14 @@ def beam_steps(
     its log-probability in thousandths of a nat. They are ranked by the mean for each
     word, as in `beam_search`. The arguments are as for `greedy_steps`.
     """
-    import torch
+    from attncourse.models.decoding import beam_search
 
-    from attncourse.models.decoding import choose
-
-    kept = [(0.0, 0, False)]  # log-probability, words, ended
-    tokens = torch.tensor([model.bos_idx])
-    steps = []
-    with torch.no_grad():
-        state = model.start(source)
-        while len(steps) < longest and not all(ended for *_, ended in kept):
-            logits, state = model.step(tokens, state)
-            gains = logits.log_softmax(-1)
-            gains[:, model.pad_idx] = -torch.inf
-            found = []
-            for row, (total, length, ended) in enumerate(kept):
-                if ended:
-                    found.append((total / length, total, row, model.pad_idx, length))
-                    continue
-                best = gains[row].topk(size)
-                for gain, token in zip(*map(torch.Tensor.tolist, best), strict=True):
-                    mean = (total + gain) / (length + 1)
-                    found.append((mean, total + gain, row, token, length + 1))
-            found = sorted(found, key=lambda one: -one[0])[:size]
-            state = choose(state, torch.tensor([row for _, _, row, *_ in found]))
-            tokens = torch.tensor([token for *_, token, _ in found])
-            kept = [
-                (total, length, token in (model.eos_idx, model.pad_idx))
-                for _, total, _, token, length in found
-            ]
-            steps.append(
-                [
-                    [row, words[token] if token else "", round(1000 * total)]
-                    for _, total, row, token, _ in found
-                ]
-            )
-    return steps
+    kept: list[Any] = []
+    beam_search(model, source, beam_size=size, max_len=longest, kept=kept)
+    return [
+        [
+            [beam, words[token] if token else "", round(1000 * total)]
+            for beam, token, total in zip(*(x[0].tolist() for x in step), strict=True)
+        ]
+        for step in kept
+    ]

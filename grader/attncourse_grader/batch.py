@@ -34,6 +34,7 @@ from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
+MOST_SAID = 300  # sentences on what a run leaves out
 WHO = ("student", "name", "id", "email")  # columns, the likeliest first
 OTHER_SECRET = (
     "The run before used another secret, so every notebook is graded again. The "
@@ -124,8 +125,8 @@ class _Run:
             jobs, problems = plan(found.files, students, **options)
             for student, one in self._students_of(times, students):
                 book.add_time(student, one.exercise, one.handed_in)
-            for says in [*found.problems, *problems]:
-                self._leave_out(says)
+            self._leave_out_all(found.problems)
+            self._leave_out_all(problems)
             known = [job for job in jobs if job.result is not None]
             for job in known:
                 self._keep(job, {})
@@ -245,11 +246,19 @@ class _Run:
         self.book.note_problem(one_line(says, 600))
         self._say(says)
 
+    def _leave_out_all(self, said: list[str]) -> None:
+        """Say what is left out: of very many sentences the first, and their number."""
+        for says in said[:MOST_SAID]:
+            self._leave_out(says)
+        if more := len(said[MOST_SAID:]):
+            self.left_out += more - 1
+            self._leave_out(f"{more:,} more are left out or in doubt.")
+
     def _sum_up(self, graded: int, known: int) -> None:
         said = f"{graded} graded"
         said += f", {known} as before" if known else ""
         if self.left_out:
-            said += f", {self.left_out} left out or in doubt, named above"
+            said += f", {self.left_out} left out or in doubt, see above"
         waiting = sum(grade.waiting for grade in effective_grades(self.book))
         said += f", {waiting} answers to mark: attncourse mark" if waiting else ""
         self._say(f"{said}. The grades are in {self.course.out}.")

@@ -110,7 +110,7 @@ def _adjust(add) -> None:
 
 def _extend(add) -> None:
     add("until", metavar="TIME", help="2026-12-05T23:59, or none to take it back")
-    add("--reason", default="", help="why; for your own records")
+    add("--reason", default="", help="why; the history shows it")
 
 
 def _mark(add) -> None:

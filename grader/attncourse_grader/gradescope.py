@@ -14,7 +14,7 @@ from pathlib import Path
 import attncourse
 from attncourse_grader.grade.report import section
 from attncourse_grader.hand_in.archives import NOTEBOOKS
-from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.submission import Refused, read_submission
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.isolate import forking
 from attncourse_grader.records.late import in_words, penalty_for
@@ -118,9 +118,10 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
 
 def exercise_in(path: str) -> str:
     """Return which exercise a file answers."""
-    from attncourse_grader.grade.grading import read_within_limits
+    from attncourse_grader.grade.grading import within_limits
 
-    return read_within_limits(Path(path)).exercise.notebook
+    with within_limits(Path(path)):
+        return read_submission(Path(path)).exercise.notebook
 
 
 def lateness(metadata: dict) -> float:

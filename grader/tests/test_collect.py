@@ -4,6 +4,7 @@ import os
 import stat
 import struct
 import zipfile
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -148,10 +149,15 @@ def test_nothing_inside_a_hand_in_names_somebody_else(
     assert {file.name.lower() for file in found.files} == {"mallory"}
 
 
-def test_in_a_folder_for_all_the_login_tells_who_wrote(tmp_path, notebook, monkeypatch):
-    for name in ("grace.ipynb", "ada/x.ipynb", EXCHANGED + "A/1_x.ipynb"):
+@pytest.mark.parametrize("minutes", [0, 10])
+def test_in_a_folder_for_all_the_login_tells_who_wrote(
+    minutes, tmp_path, notebook, monkeypatch
+):
+    claimed = datetime.now(UTC) - timedelta(minutes=minutes)
+    exchanged = f"grace+ps1+{claimed:%Y-%m-%d %H:%M:%S.%f} UTC+x"
+    for name in ("grace.ipynb", "ada/x.ipynb", exchanged + "A/1_x.ipynb"):
         notebook(tmp_path / "in" / name)
-    for name in ("mallory.ipynb", EXCHANGED.replace("grace", "mallory") + "/x.ipynb"):
+    for name in ("mallory.ipynb", exchanged.replace("grace", "mallory") + "/x.ipynb"):
         notebook(tmp_path / "in" / name)
     (tmp_path / "in").chmod(0o1733)
     found = collect([tmp_path / "in"], tmp_path / "own")  # put there by ourselves
@@ -161,10 +167,17 @@ def test_in_a_folder_for_all_the_login_tells_who_wrote(tmp_path, notebook, monke
     monkeypatch.setattr("pwd.getpwuid", lambda number: account)
     found = collect([tmp_path / "in"], tmp_path / "s")
     assert set(names_in(found)) == {"mallory"}
-    assert sum(file.time is not None for file in found.files) == 1
+    assert sum(file.time is not None for file in found.files) == (not minutes)
+    assert bool(minutes) == ("which is not believed" in "".join(found.problems))
 
 
-EXCHANGED = "grace+ps1+2026-12-01 10:00:00.123456 UTC+x"
+@pytest.mark.parametrize(
+    "name", ["ada+ps1+2026-99-99 1:1 UTC+x/y", "ada_1_2_a+b+2026-01-01 1:11 UTC+x"]
+)
+def test_times_that_students_make_up_stop_nothing(name, tmp_path, notebook):
+    notebook(tmp_path / "in" / f"{name}.ipynb")
+    (found,) = collect([tmp_path / "in"], tmp_path / "scratch").files
+    assert (found.name, found.time) == ("ada", None)
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
@@ -270,6 +283,15 @@ def test_whoever_hands_in_thousands_of_files_costs_nobody_else_anything(
     found = collect([folder.parent], tmp_path / "more")
     assert len(list((tmp_path / "more").rglob("*.ipynb"))) == len(found.files) <= 20
     assert len(found.problems) < 30
+
+
+def test_of_thousands_of_sentences_a_run_says_the_first(tmp_path, grade, capsys):
+    path = packed(tmp_path / "all.zip", {f"{k}.txt": "" for k in range(2000)})
+    assert grade(places=[path]) == 1
+    said = capsys.readouterr().err
+    assert said.count("is no notebook") == 300
+    assert "\n1,700 more are left out or in doubt.\n" in said
+    assert "2000 left out or in doubt, see above" in said
 
 
 def test_an_archive_in_an_archive_is_named_not_opened(tmp_path, notebook):

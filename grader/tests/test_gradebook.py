@@ -221,8 +221,13 @@ def test_one_student_has_more_time_and_only_that_one(
     assert "1 point less" in capsys.readouterr().out
     assert standing(tmp_path).total == 3
     assert standing(tmp_path, "grace").total == 2
+    assert main(["history", "ada", *grades]) == 0
+    said = "until 2026-12-02 23:59  1_attention_from_scratch, extended. ill\n"
+    assert said in capsys.readouterr().out
     assert main(["extend", "ada", "1", "none", *grades]) == 0
     assert standing(tmp_path).total == 2
+    assert main(["history", "ada", *grades]) == 0
+    assert "extended" not in capsys.readouterr().out
 
 
 def test_a_time_of_nobody_is_named_and_the_others_count(

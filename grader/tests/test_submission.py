@@ -2,11 +2,13 @@
 
 import json
 import re
+from itertools import repeat
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade import grading
 from attncourse_grader.gradescope import exercise_in
 from attncourse_grader.hand_in.submission import Refused, read_submission
 from attncourse_grader.isolate import forking
@@ -57,6 +59,17 @@ def test_what_takes_long_to_read_is_ended(hand_in):
         forking.call(exercise_in, hand_in(magics, SCORES), seconds=600)
     found = forking.call(exercise_in, hand_in(SCORES), seconds=600)
     assert found == FIRST.notebook
+
+
+def test_what_takes_long_to_judge_is_ended(hand_in, solutions, monkeypatch):
+    monkeypatch.setattr(forking, "here", True)  # a fork, as far as the limits know
+    monkeypatch.setattr(grading, "try_solution", lambda *words: None)
+    monkeypatch.setattr(
+        grading, "forbidden_uses", lambda *words: all(n for n in repeat(1))
+    )
+    monkeypatch.setattr(grading, "LOOKING", 0.5)
+    with pytest.raises(Refused, match="takes too much time or memory to be read"):
+        grading.grade_file(hand_in(SCORES), solutions=solutions)
 
 
 def test_what_the_notebook_runs_with_an_answer_is_no_part_of_it(hand_in):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import signal
 import time
@@ -31,7 +32,7 @@ from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line
 
-LOOKING = 5  # seconds of a processor that reading a file may take
+LOOKING = 5  # seconds of a processor that reading a file, or judging it, may take
 MEMORY = 2 << 30  # bytes that it may take beside what was there
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
 OTHERS_REPLACED = (
@@ -93,11 +94,13 @@ def grade_file(
     The same secret gives the same hidden inputs. Raises `Refused` if the file is no
     notebook of an exercise, `SolutionBroken` if the solution does not run.
     """
-    submission = read_within_limits(path)
+    with within_limits(path):
+        submission = read_submission(path)
     exercise = submission.exercise
     forking.call(try_solution, solutions, exercise.notebook, secret, seconds=BESIDE)
     template = Template(exercise, solutions)
-    unseen = {t.name: refusal(t, submission, template) for t in exercise.tasks}
+    with within_limits(path):
+        unseen = {t.name: refusal(t, submission, template) for t in exercise.tasks}
     to_run = [task for task in exercise.tasks if not unseen[task.name]]
     left = seconds
 
@@ -146,13 +149,15 @@ def grade_file(
     return Grade(exercise, grades, notes, by_hand, submission)
 
 
-def read_within_limits(path: Path) -> Submission:
-    """Read a notebook; in a fork, within limits of time and memory.
+@contextlib.contextmanager
+def within_limits(path: Path):
+    """Limit, in a fork, the time and memory that looking at a notebook may take.
 
-    Raises `Refused` if it is none, or takes more.
+    Raises `Refused` if it takes more.
     """
     if forking.here is None:
-        return read_submission(path)
+        yield
+        return
 
     def stop(*_):
         says = f"{one_line(path.name)} takes too much time or memory to be read."
@@ -164,7 +169,7 @@ def read_within_limits(path: Path) -> Submission:
     signal.setitimer(signal.ITIMER_PROF, LOOKING)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     try:
-        return read_submission(path)
+        yield
     except MemoryError:
         stop()
     finally:

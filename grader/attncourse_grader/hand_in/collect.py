@@ -29,7 +29,7 @@ from attncourse_grader.hand_in.archives import (
     of_no_interest,
     unpack,
 )
-from attncourse_grader.hand_in.times import read_time
+from attncourse_grader.hand_in.times import claimed_time
 from attncourse_grader.safe_text import one_line, reason
 
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
@@ -50,6 +50,7 @@ GENERIC = re.compile(
     r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
 )
 LONGEST_PART = 300  # characters of a name that are looked at
+LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ class _Place:
                 try:
                     found = path.lstat()
                     if shared:
-                        parts = self._dropped(root / parts[0], parts)
+                        parts = self._dropped(path, parts, found.st_ctime)
                 except OSError as error:
                     self.problems.append(_unreadable(path, error))
                     continue
@@ -250,13 +251,14 @@ class _Place:
         place = path.relative_to(self.root).parts[0]
         self.left_out.add(place, one_line(path), f"is {kind} and is left out.")
 
-    def _dropped(self, top: Path, parts):
+    def _dropped(self, path: Path, parts, changed: float):
         """Return the parts of a path in a folder that everybody may write to.
 
         There a name may be anything, and the login of who wrote it is what counts. In
-        an exchange of nbgrader's the two have to agree.
+        an exchange of nbgrader's the two have to agree, and the time in the name with
+        that of the file's last change, which its owner cannot set.
         """
-        owner = top.lstat().st_uid
+        owner = (self.root / parts[0]).lstat().st_uid
         if owner == os.geteuid():  # put there by the instructor
             return parts
         try:
@@ -264,7 +266,13 @@ class _Place:
         except KeyError:
             login = f"user {owner}"
         match = EXCHANGE.fullmatch(parts[0])
-        return parts if match and match["name"] == login else (login, *parts)
+        if not match or match["name"] != login:
+            return (login, *parts)
+        if changed - (claimed_time(match["time"]) or changed) < LONGEST_COPYING:
+            return parts
+        why = "has changed since the time in its folder's name, which is not believed."
+        self.left_out.add(login, one_line(path), f"{why} Give the time with --times.")
+        return (login, *parts)
 
 
 def _of(name: str, **facts) -> Found:
@@ -278,9 +286,9 @@ def _named(parts) -> Found | None:
         text = one_line(part, LONGEST_PART)
         if match := MOODLE.fullmatch(text):
             return _of(match["name"], moodle=match["id"] or "")
-        if match := EXCHANGE.fullmatch(text):
-            time = read_time(match["time"].replace(" ", "T") + "+00:00")
-            return _of(match["name"], time=time)
+        # Of a folder alone: students name their files, Canvas puts words before that.
+        if place < len(parts) and (match := EXCHANGE.fullmatch(text)):
+            return _of(match["name"], time=claimed_time(match["time"]))
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
                 more = MORE_NUMBERS.match(match["rest"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import re
@@ -70,6 +71,13 @@ def read_time(text: str) -> float:
     except (ValueError, OverflowError, OSError):
         says = f"the time {text!r} is not understood. Write it like 2026-12-01T23:59."
         raise Refused(says) from None
+
+
+def claimed_time(text: str) -> float | None:
+    """Return the time in the name of a folder of nbgrader's, None if it is none."""
+    with contextlib.suppress(Refused):
+        return read_time(text.replace(" ", "T") + "+00:00")
+    return None
 
 
 def read_deadlines(texts) -> dict[str, float | None]:

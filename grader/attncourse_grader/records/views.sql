@@ -95,6 +95,10 @@ WITH happened AS (
     SELECT student, 3, made, '', made, '',
         printf('marked: %s, %s: %g points. %s', exercise, task, points, comment)
     FROM marks
+    UNION ALL
+    SELECT student, 4, until, exercise, until, 'until ',
+        RTRIM(printf('%s, extended. %s', exercise, reason))
+    FROM extensions WHERE until IS NOT NULL
 )
 SELECT student, printf(
     '%s%s  %s', before, strftime('%Y-%m-%d %H:%M', made, 'unixepoch', 'localtime'), says
