@@ -47,9 +47,9 @@ def calls(monkeypatch):
     batch = "attncourse_grader.batch"
     monkeypatch.setattr(f"{batch}.layers_missing", lambda: [])
 
-    def one_at_a_time(*arguments):
-        with alone:  # before Python 3.12.9, ast.parse in two threads may fail
-            return grade_one(*arguments)
+    def one_at_a_time(*arguments, **options):
+        with alone:  # in Python 3.11.7, ast.parse in two threads may fail
+            return grade_one(*arguments, **options)
 
     alone = threading.Lock()
     # In this process, where the stand-in is.
