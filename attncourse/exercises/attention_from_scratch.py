@@ -154,6 +154,7 @@ MASKS = (
         "Padding may stand anywhere. Its id is 0, or 5 where `pad` is given.",
         _padding_anywhere,
         nth(2),
+        why="Whether a padded token is seen depends on the key, not on the query.",
         read="chapters/05_masking#combining-causal-and-padding-masks",
     ),
 )
@@ -223,8 +224,8 @@ MASKED = (
         "huge hidden and very low visible scores, in half precision too",
         "The scores are about -10^10 and 10^10, or in float16 -30000 and 30000.",
         _extreme_scores,
-        why="A hidden key has weight, or a visible one too little. A finite score for "
-        "what is hidden is not low enough for every visible one.",
+        why="A hidden key has weight, or a visible one too little. Hidden scores "
+        "have to be minus infinity before the softmax: a visible one may be very low.",
         exact_type=True,
         tolerance=2e-3,
     ),
@@ -400,7 +401,7 @@ COPYING = (
         "Measured is how far a row's weight on tokens, without padding, is from 1.",
         _ids,
         _randomised,
-        why="A padded key has weight, or a row of weights does not sum to 1.",
+        why="A padded key has weight, or a row, also of padding, does not sum to 1.",
         measure=_off_tokens,
         between=(0, 1e-4),
     ),

@@ -419,7 +419,7 @@ MEASURES = (
         nth(1),
     ),
     Probe(
-        "the number of keys is that which the query sees; it counts from two keys on",
+        "each query's entropy is divided by ln m of its own m keys, from m = 2 on",
         "Queries see different numbers of keys, some one or none, which do not count. "
         "Some weights are 0.",
         _visible,
@@ -477,7 +477,6 @@ OWN_SCORE = (
         "`my_score`: the score of a head depends on its own weights alone",
         "Several heads are scored together; then each alone, with the sentences in "
         "another order and with more padding. Measured is the largest change.",
-        why="The score of a head is not the same in both.",
         measure=lambda values, _: abs(values["together"] - values["alone"]).max(),
         between=(0, 1e-3),
     ),

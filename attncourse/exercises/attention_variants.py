@@ -174,8 +174,8 @@ ATTEND = (
             lambda query, key: scores.clone()
         )(memory, states, mask),
         ("context", "weights"),
-        why="Padding has weight, or the words do not share all of it. A finite score "
-        "for padding is not low enough for every score of a word.",
+        why="Padding has weight, or the words do not share all of it. Its scores "
+        "have to be minus infinity before the softmax: a word's may be very low.",
     ),
 )
 
@@ -312,12 +312,12 @@ ALIGNMENT = (
         "There is one sentence. A target word has no gold link, one or two; `<eos>` "
         "has no weight.",
         _maps,
-        why="A row belongs to a target word: its largest weight gives one link, "
-        "(source index, target index).",
+        why="A target word has one link, (source index, target index), by the largest "
+        "weight of its row. In `gold` it may have several, and all of them count.",
         read=f"{SEQ2SEQ}#alignment-the-cross-attention-of-a-trained-translator",
     ),
     Probe(
-        "the links of all sentences are counted together, none of `<eos>` or padding",
+        "each target word is linked to a source word; all sentences count together",
         "There are several sentences of different lengths; in some rows `<eos>` or "
         "padding has the largest weight.",
         lambda g: _maps(g, whole(g, 3, 5), rest=0.85),

@@ -223,7 +223,7 @@ def _error(probe, case) -> list[str]:
     if not case.came.error:
         return []
     where = f" It stopped in the line `{case.came.line}`." if case.came.line else ""
-    return [f"The call raises `{case.came.error}`.{where}"]
+    return [f"Trying it raises `{case.came.error}`.{where}"]
 
 
 def _wrong_form(probe, case) -> list[str]:

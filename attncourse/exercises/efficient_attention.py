@@ -177,7 +177,8 @@ def _over_lengths(*causal):
         found = {}
         for length, (a, b) in LENGTHS.items():
             inputs = [x[..., : a * window + b, :] for x in (query, key, value)]
-            found[f"the output (tokens: {length})"] = answer(*inputs, window, *causal)
+            name = f"the output of the first tokens ({length})"
+            found[name] = answer(*inputs, window, *causal)
         return found
 
     return call
@@ -227,19 +228,18 @@ LOCAL = (
 
 # 5.2
 def _pattern(g, **rule):
-    """Draw a number of blocks and a pattern, but for what is given."""
-    drawn = {"blocks": whole(g, 8, 11), "window": whole(g, 1, 2)}
-    drawn |= {"stride": whole(g, 3, 4), "num_global": one_of(g, 1, 2)}
-    return drawn | rule
+    """Draw a pattern, but for what is given."""
+    drawn = {"window": whole(g, 1, 2), "stride": whole(g, 3, 4)}
+    return drawn | {"num_global": one_of(g, 1, 2)} | rule
 
 
-def _seen(sparse_attention, seen_blocks, blocks, **rule):
-    """Return which blocks each block lists, also of few blocks."""
+def _seen(sparse_attention, seen_blocks, **rule):
+    """Return which blocks each block lists, of many and of few."""
     return {
         f"the blocks that block {block} of {many} sees": sorted(
             int(other) for other in seen_blocks(block, many, *rule.values())
         )
-        for many in (blocks, 2, 1)
+        for many in (9, 2, 1)
         for block in range(many)
     }
 
@@ -261,7 +261,7 @@ def _blocks(g, *leading, cut=False, scale=1):
     """Draw inputs; `cut`: the last block is not full."""
     size, d_k, d_v = sizes(g, 3, 2, 4)
     rule = _pattern(g)
-    tokens = size * rule.pop("blocks") - cut * whole(g, 1, size - 1)
+    tokens = size * whole(g, 8, 11) - cut * whole(g, 1, size - 1)
     drawn = _vectors(g, *leading, tokens=tokens, d_k=d_k, d_v=d_v, scale=scale)
     return drawn | {"block_size": size, **rule}
 

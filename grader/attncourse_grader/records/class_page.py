@@ -20,7 +20,7 @@ OUTCOMES = {
     "did not finish": "The answer did not come to an end.",
     "syntax error": "The cell is not valid Python.",
     "forbidden": "The answer uses what the task rules out.",
-    "error": "The call raises an error.",
+    "error": "Trying it raises an error.",
     "form": "The result has another form: type, shape or number of parts.",
     "in place": "An input is changed.",
 }

@@ -195,7 +195,7 @@ WRONG = {
                 longest="99",
                 ratio="torch.special.entr(rows).sum(-1).mean(0) / keys.log().mean()",
             ),
-            "not yet the number of keys is that",
+            "not yet each query's entropy is divided",
         ),
     },
     "own_score": {

@@ -190,7 +190,7 @@ WRONG = {
             ALIGNMENT.replace("{source}", "int(grad.argmax())").replace(
                 "enumerate(lengths)", "enumerate(lengths[:-1] or lengths)"
             ),
-            "not yet the links of all sentences",
+            "not yet each target word is linked",
         ),
     },
     "interval": {
