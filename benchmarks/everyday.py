@@ -81,14 +81,14 @@ def multi_head(rounds):
             gradients_of(maps, x, projections_and_kernel),
             1.0,
         ),
-        "the formula written out": (written, 1.0),
+        "a naive implementation": (written, 1.0),
     }
     what, call = "multi-head attention without weights", own(need_weights=False)
     rows = compare(what, call, peers, setting, rounds)
     theirs_with_weights = peer(need_weights=True, average_attn_weights=False)
     peers = {
         "nn.MultiheadAttention, all heads": (theirs_with_weights, 1.0),
-        "the formula written out": (written, 1.0),
+        "a naive implementation": (written, 1.0),
     }
     what, call = "multi-head attention with weights", own(need_weights=True)
     return rows + compare(what, call, peers, setting, rounds)

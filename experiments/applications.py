@@ -38,7 +38,7 @@ from attncourse.training.applications import (
 
 NAME = "applications"
 STEPS = {"rates": 300, "reader": 850, "shipped": 1800}
-STEPS |= {"page": 450, "mending": 450, "summary": 700}
+STEPS |= {"page": 450, "remedy": 450, "summary": 700}
 RATES = (0.001, 0.002, 0.004, 0.008, 0.016)  # of readers
 SHIPPED = (0, 1)  # the seeds of the readers that the course ships
 FACTS = (2, 3, 4, 5, 6, 7, 8, 9, 10)
@@ -47,12 +47,12 @@ READERS = {
     "none": {"attention": False, "num_layers": 0},
     "random start": {"random_start": True},
 }
-TOLD = 0.5  # what the links of names and pronouns count beside the answer
+SUPERVISION = 0.5  # what the links of names and pronouns count beside the answer
 COUNTERED = 7000  # passages from which counterexamples are taken
 SEEN_AGAIN = 9000  # of the examples that a reader had before it goes on
-RECIPES = {  # told which links there are, shown counterexamples
+RECIPES = {  # supervised attention on the links, counterexamples
     "neither": (False, False),
-    "told": (True, False),
+    "supervised": (True, False),
     "counterexamples": (False, True),
     "both": (True, True),
 }
@@ -73,11 +73,11 @@ def reading_loss(model, question, context, first, last):
     return span_loss(*model(question, context), first, last)
 
 
-def told_loss(model, question, context, first, last, names, pronouns):
-    """Return the loss of the answers, and of the links that two heads are told."""
+def supervised_loss(model, question, context, first, last, names, pronouns):
+    """Return the loss of the answers, and of the weights of two heads on links."""
     start, end, weights = model(question, context, need_weights=True)
     missed = link_loss(weights["layers"][0], names, pronouns)
-    return span_loss(start, end, first, last) + TOLD * missed
+    return span_loss(start, end, first, last) + SUPERVISION * missed
 
 
 def train_reader(seed, rate, *, steps, random_start=False, more=(), **options):
@@ -104,7 +104,7 @@ def first_half(seed):
     return train_reader(seed, 4e-3, steps=STEPS["page"])
 
 
-def mend_run(seed, told, counter):
+def remedy_run(seed, supervised, counter):
     """Go on training a reader by one of four recipes, and return its measures.
 
     The four have the same number of steps and of examples.
@@ -115,10 +115,10 @@ def mend_run(seed, told, counter):
     examples = [*plain[:SEEN_AGAIN], *extra] if counter else plain[:size]
     model = deepcopy(reader)
     seed_everything(seed)
-    batches = linked_batches if told else reading_batches
+    batches = linked_batches if supervised else reading_batches
     batch_of = batches(examples, vocabulary, seed=seed)
-    loss_of = told_loss if told else reading_loss
-    fit(model, batch_of, loss_of, steps=STEPS["mending"], learning_rate=4e-3)
+    loss_of = supervised_loss if supervised else reading_loss
+    fit(model, batch_of, loss_of, steps=STEPS["remedy"], learning_rate=4e-3)
     return reading_measures(model, vocabulary)
 
 
@@ -227,7 +227,7 @@ def plan(seeds):
         yield f"reader/{kind}", seed, reader_run, kind, seed
     for seed in seeds:
         for name, recipe in RECIPES.items():
-            yield f"mending/{name}", seed, mend_run, seed, *recipe
+            yield f"remedy/{name}", seed, remedy_run, seed, *recipe
     for seed in seeds:
         yield "summary/attention", seed, summary_run, seed, 1
         yield "summary/alone", seed, summary_run, seed, 0

@@ -40,7 +40,7 @@ def counterexamples(n, seed=0):
 
 
 def linked_batches(examples, vocabulary, *, size=32, seed=0):
-    """Return ``batch_of(step)`` as `reading_batches` does, with the links to be told.
+    """Return ``batch_of(step)`` as `reading_batches` does, with the links to supervise.
 
     Parameters
     ----------
