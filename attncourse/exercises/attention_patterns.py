@@ -131,8 +131,8 @@ BERTS = (
         "One text is padded on the right, one on the left. Tokens may have the id 0.",
         partial(_texts, padded=True),
         _library,
-        why="Without padding it is right. With padding a text should have the weights "
-        "that it has alone, and rows and columns of padding should be 0.",
+        why="Without padding it is right. Rows and columns of padding should be 0, the "
+        "others those that the model makes of `ids` and `mask`, no position ids.",
     ),
     _of_modes(
         draw=_texts,

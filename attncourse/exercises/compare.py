@@ -140,7 +140,7 @@ def _form(probe: Probe, came: Value, wanted: Value) -> str:
         return f"holds something other than numbers: `{came.text[:80]}`"
     if probe.exact_type and came.type != wanted.type:
         return f"should have the type {wanted.type}; it has {came.type}"
-    if wanted.kind == "tensor":
+    if wanted.kind in ("tensor", "number"):
         want, got = wanted.data.dtype.kind, came.data.dtype.kind
         if want != got and not (want == "f" and got == "i"):
             return f"should have the type {wanted.type}; it has {came.type}"

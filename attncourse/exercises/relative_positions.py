@@ -86,7 +86,7 @@ def _bias(cls, num_heads, num_buckets, max_distance, scale, table, **counts):
     given = () if scale is None else (scale,)
     module = cls(num_heads, num_buckets, max_distance, *given)
     [parameter] = module.parameters()
-    for sizes_of in (counts.values(), (1, 1)):
+    for sizes_of in ([*counts.values()][:2], counts.values(), (1, 1)):
         module(*sizes_of)  # nothing of it should be kept
     parameter.data.copy_(table)
     bias = module(*counts.values())
@@ -120,8 +120,8 @@ TABLE = (
     ),
     Probe(
         "the bias is multiplied by scale, 10 by default, wherever the queries stand",
-        "`scale` is not 1, or is not given. There are fewer queries than keys, an "
-        "offset, and many distances that are far and share a number.",
+        "`scale` is not 1, or is not given. There are fewer queries than keys, many "
+        "far distances, and an offset. The module was called without one before.",
         _table,
         _bias,
     ),

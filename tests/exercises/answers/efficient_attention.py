@@ -62,6 +62,14 @@ def accuracy_by_distance(model, symbols, distances):
     return {{d: right / asked for d, (right, asked) in counts.items()}}
 """
 
+COSTS = """
+def largest_tensor(h, n, d, w):
+    return dict([
+        ("naive", h * n * max(n, d)), ("fused, masked", n * max(n, h * d)),
+        ("fused, causal", h * n * d), ("in blocks", h * {blocks} * w * 2 * max(w, d)),
+    ])
+"""
+
 WRONG = {
     "local": {
         "the output grows in the loop": (
@@ -129,6 +137,10 @@ WRONG = {
             "            max(copied, 2 * heads * tokens * window)}",
             "not yet in blocks",
         ),
+        "a float": (
+            COSTS.format(blocks="(n / w)"),
+            "should have the type int; it has float",
+        ),
     },
     "crossover": {
         "equal times are faster": (
@@ -168,11 +180,7 @@ RIGHT = {
         ),
     },
     "costs": {
-        "powers and floats": "def largest_tensor(h, n, d, w):\n"
-        "    blocks = float(-(-n // w))\n"
-        "    return {'naive': h * n * max(n, d), 'fused, masked': n * max(n, h * d),\n"
-        "            'fused, causal': h * n * d,\n"
-        "            'in blocks': h * blocks * w * max(2 * w, 2 * d)}",
+        "blocks rounded up": COSTS.format(blocks="-(-n // w)"),
     },
     "crossover": {"from the longest, a local name `report`": CROSSOVER},
     "quality": {
