@@ -229,7 +229,7 @@ LOCAL = (
 # 5.2
 def _pattern(g, **rule):
     """Draw a pattern, but for what is given."""
-    drawn = {"window": whole(g, 1, 2), "stride": whole(g, 3, 4)}
+    drawn = {"window": whole(g, 1, 2), "stride": whole(g, 3, 5)}
     return drawn | {"num_global": one_of(g, 1, 2)} | rule
 
 
