@@ -94,11 +94,7 @@ def shown(chromium):
         page.on("pageerror", lambda fault: faults.append(fault))
         page.expose_function("askPython", ask)
         page.set_content(f"<style>{widget._css}</style>")
-        names = [name for name in widget.trait_names(sync=True) if name[0] != "_"]
-        state = {name: getattr(widget, name) for name in names}
-        plain = (str, list, dict, float, int, type(None))
-        state = {k: v for k, v in state.items() if isinstance(v, plain)}
-        page.evaluate(MODEL, {"text": widget._esm, "state": state})
+        page.evaluate(MODEL, {"text": widget._esm, "state": widget.get_state()})
         return page
 
     yield opened
