@@ -42,6 +42,11 @@ serve: book ## show the site on http://localhost:8000 (PORT=... for another port
 	echo "Showing _build/html on http://localhost:$(PORT). Ctrl-C ends it."
 	$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html || true
 
+.PHONY: pages
+pages: setup ## build the pages in _build/pages with the outputs that the notebooks store
+	$(PY) -c "from jupyter_book.cli.main import main; main()" build . -q \
+	  --path-output _build/pages
+
 .PHONY: site-zip
 site-zip: book ## pack the site into one file for reading offline
 	$(PY) tools/publish.py --zip

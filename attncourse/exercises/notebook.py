@@ -31,8 +31,8 @@ WIDTH, MARGIN = 78, 11
 # Where the book is read. A course that has its own copy sets the variable.
 BOOK = os.environ.get("ATTNCOURSE_BOOK", "https://attncourse.github.io/attncourse/")
 OTHER_INPUTS = (
-    "This version of PyTorch draws other inputs than the one with which the expected "
-    "values were recorded, so this check cannot say anything. The answer may be right."
+    "No values are recorded for these inputs, so the check cannot judge the answer. "
+    "This version of PyTorch draws others, or `make expected` is due after a change."
 )
 
 

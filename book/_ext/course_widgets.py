@@ -55,6 +55,8 @@ def set_paths(app, config):
     # package's content; where it changes, Sphinx, to which it is a setting, reads all.
     if cache := os.environ.get("ATTNCOURSE_NOTEBOOK_CACHE"):
         config.nb_execution_cache_path = cache
+    else:
+        config.nb_execution_mode = "off"  # the outputs that the notebooks store
 
 
 def load_where_needed(app, page, template, context, doctree):

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from attncourse.exercises import notebook
 from attncourse.exercises.compare import Case, holds, judge, points, refused, render
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.forbidden import forbidden_uses
-from attncourse.exercises.notebook import open_exercise, source_of
+from attncourse.exercises.notebook import open_exercise, source_of, verdicts_on
 from attncourse.exercises.probe import Probe, Task
 from attncourse.exercises.recorded import Recorded, fingerprint
 from attncourse.exercises.run import (
@@ -424,3 +425,10 @@ def test_a_package_that_is_missing_is_not_taken_for_a_missing_exercise(monkeypat
     monkeypatch.setattr("importlib.import_module", missing)
     with pytest.raises(ModuleNotFoundError, match="sacrebleu"):
         open_exercise("attention_variants")
+
+
+def test_probes_that_are_not_recorded_give_no_verdict_but_the_remedy(monkeypatch):
+    exercise = open_exercise("attention_from_scratch").exercise
+    monkeypatch.setattr(notebook, "known", lambda name: Recorded({}))
+    verdicts = verdicts_on(exercise, exercise.task("scores"), [torch.matmul], {})
+    assert "`make expected` is due" in verdicts[0].sentences[0]
