@@ -55,10 +55,7 @@ def grade_course(course, *, grade=grade_apart) -> int:
     if not there:
         raise Refused(f"{course.solutions} has no solutions. Give --solutions.")
     out, scratch = course.out, course.out / SCRATCH
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refused(f"{out} cannot be made ({error}).") from None
+    out.mkdir(parents=True, exist_ok=True)
     with only_run(out):
         back_up(out / BOOK)
         with contextlib.suppress(OSError):
@@ -112,14 +109,8 @@ class _Run:
         here = [] if course.scheduler else layers_missing()
         for says in [*[OTHER_SECRET] * other, *here]:
             self._say(says)
-        try:
-            scratch.mkdir(parents=True)
-            found = collect(course.submissions, scratch, students)
-        except OSError as error:
-            raise Refused(
-                f"{scratch} cannot be written ({error.strerror}). Make room, or "
-                "remove what is there; nothing is lost, and the same command goes on."
-            ) from None
+        scratch.mkdir(parents=True)
+        found = collect(course.submissions, scratch, students)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
             jobs, problems = plan(found.files, students, **options)
@@ -170,14 +161,13 @@ class _Run:
     def _grade(self, jobs: list[Job], known: int) -> int:
         """Grade jobs here or on a cluster; return how many files were graded."""
         course, graded = self.course, 0
+        options = course.solutions, self.grade
         if course.scheduler:
             from attncourse_grader.cluster import cluster_results
 
-            found = cluster_results(
-                jobs, course.scheduler, course.solutions, self.grade
-            )
+            found = cluster_results(jobs, course.scheduler, *options)
         else:
-            found = local_results(jobs, course.jobs, course.solutions, self.grade)
+            found = local_results(jobs, course.jobs, *options)
         total = known + sum(len(job.handins) for job in jobs)
         bar = tqdm(total=total, initial=known, unit="notebook")
         with contextlib.closing(found) as results, bar:
@@ -188,6 +178,11 @@ class _Run:
 
     def _note(self, found) -> None:
         """Say for what no time is known, and which file counts where there are more."""
+        query = "SELECT student FROM older_again WHERE run = ?"
+        older = [row["student"] for row in self.book.rows(query, self.book.run)]
+        if older:
+            back = f"`attncourse undo {self.book.run}` takes that back"
+            self._say(f"Older files count again ({back}): of {', '.join(older)}.")
         penalty = self.book.setting("penalty", "")
         late = [grade.late for grade in found if penalty]
         if unknown := late.count(None):
@@ -202,10 +197,7 @@ class _Run:
                 "is taken off. Give its submissions with --times."
             )
         counting = {(grade.student, grade.exercise): grade.handin for grade in found}
-        query = (
-            "SELECT student, exercise, COUNT(*) AS count FROM hand_ins "
-            "WHERE run = ? AND exercise IS NOT NULL GROUP BY 1, 2 HAVING count > 1"
-        )
+        query = "SELECT student, exercise, count FROM several WHERE run = ?"
         for *place, count in self.book.rows(query, self.book.run):
             source = counting[tuple(place)]["source"]
             says = f"{', '.join(place)}: {count} files. {source} counts."

@@ -103,7 +103,8 @@ class Gradebook(Database):
 
     def exercise_in(self, content: str) -> str:
         """Return which exercise a file's content answers: "" if not known yet."""
-        rows = self.rows("SELECT exercise FROM results WHERE content = ?", content)
+        query = "SELECT exercise FROM results WHERE content = ? ORDER BY result DESC"
+        rows = self.rows(query, content)
         return rows[0]["exercise"] if rows else ""
 
     def result_of(self, key: str) -> int | None:
