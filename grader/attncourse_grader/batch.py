@@ -14,6 +14,7 @@ from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import (
     ClassList,
     blind,
+    key_of,
     named_as_before,
     number_in,
     read_class_list,
@@ -78,6 +79,7 @@ class _Run:
         self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
         self.keys = Keys(course.solutions, self.secret)
         self.left_out, self.broken = 0, set()  # sentences on solutions
+        self.of_number = {}  # when what has a number and a name in Moodle came
 
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
@@ -142,10 +144,11 @@ class _Run:
                 own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
-                own = [names.add_moodle(who)]
-                shown = who.get("name") or who["identifier"]
-                if own == [None] and not who.get("name"):
-                    own = [blind(number_in(who["identifier"]))]
+                name, of_moodle = who.get("name", ""), number_in(who["identifier"])
+                self.of_number[of_moodle, key_of(name)] = said.handed_in
+                own, shown = [names.add_moodle(who)], name or who["identifier"]
+                if own == [None] and not name:
+                    own = [blind(of_moodle)]
                     self.book.add_student(own[0])
             else:
                 shown = next(who[k] for k in WHO if who.get(k))
@@ -210,10 +213,9 @@ class _Run:
         record = outcome.get("record")
         if record is not None:
             name = record["exercise"]
-            key = self.keys.key(job.content, name)
             version = self.keys.of_exercise(name)[:8]
-            found = job.content, record, outcome["answers"]
-            result = book.add_result(key, version, *found)
+            found = version, job.content, record, outcome["answers"]
+            result = book.add_result(self.keys.key(job.content, name), *found)
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
@@ -222,7 +224,9 @@ class _Run:
                 "the instructor's notebook; earlier grades stay as they are."
             )
         for student, file in job.handins:
-            book.add_handin(student, file, job.content, result, outcome)
+            number_there = file.moodle or None, key_of(file.name)
+            time = file.time or self.of_number.get(number_there)
+            book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:
                 tqdm.write(f"{student}, {record['title'].lower()}: {points}")
             elif "refused" in outcome or "failed" in outcome:
@@ -247,8 +251,7 @@ class _Run:
             self._leave_out(f"{more:,} more are left out or in doubt.")
 
     def _sum_up(self, graded: int, known: int) -> None:
-        said = f"{graded} graded"
-        said += f", {known} as before" if known else ""
+        said = f"{graded} graded" + (f", {known} as before" if known else "")
         if self.left_out:
             said += f", {self.left_out} left out or in doubt, see above"
         waiting = sum(grade.waiting for grade in effective_grades(self.book))

@@ -265,6 +265,22 @@ def test_one_student_has_more_time_and_only_that_one(
     assert "extended" not in capsys.readouterr().out
 
 
+def test_a_number_of_moodle_has_the_time_of_its_own_table(tmp_path, notebook, grade):
+    (tmp_path / "class.csv").write_text("name\nAda\n")
+    head = "Identifier,Full name,Last modified (submission)\n"
+    words = ["--students", str(tmp_path / "class.csv"), "--penalty", "5%/day"]
+    places = []
+    for place, day, attention, total in ((1, 1, "wrong", 2), (2, 3, "right", 2)):
+        places.append(tmp_path / str(place))
+        folder = places[-1] / f"Ada_7{place}_assignsubmission_file"
+        notebook(folder / "x.ipynb", attention=attention)
+        table, when = tmp_path / f"{place}.csv", f"Tuesday, {day} December 2026, 10:00"
+        table.write_text(f'{head}Participant 7{place},Ada,"{when}"\n')
+        words += ["--times", f"{place}={table}"]
+        grade(*words, "--deadline", "1=2026-12-01", places=places)
+        assert standing(tmp_path, "Ada").total == total
+
+
 def test_a_time_of_nobody_is_named_and_the_others_count(
     tmp_path, notebook, grade, came, capsys
 ):

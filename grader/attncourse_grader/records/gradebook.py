@@ -130,7 +130,7 @@ class Gradebook(Database):
             run=self.run,
         )
 
-    def add_handin(self, student, found, content, result=None, said=None) -> None:
+    def add_handin(self, student, found, time, content, result=None, said=None) -> None:
         """Keep that this run has seen a file, with its result or why it has none."""
         said = said or {}
         self._insert(
@@ -143,7 +143,7 @@ class Gradebook(Database):
             place=found.order,
             result=result,
             refused=one_line(said.get("refused", ""), 400),
-            time=found.time,
+            time=time,
             marked_late=found.marked_late,
         )
 
