@@ -172,6 +172,18 @@ def test_in_a_folder_for_all_the_login_tells_who_wrote(
     assert bool(minutes) == ("which is not believed" in "".join(found.problems))
 
 
+@pytest.mark.parametrize("login", ["ps1", "exercise-1", "submitted"])
+def test_a_login_like_the_name_of_an_exercise_is_a_login(
+    login, tmp_path, notebook, monkeypatch
+):
+    notebook(tmp_path / "in" / "ada" / "x.ipynb")
+    (tmp_path / "in").chmod(0o1733)
+    monkeypatch.setattr("os.geteuid", lambda: 4321)
+    account = SimpleNamespace(pw_name=login)
+    monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+    assert names_in(collect([tmp_path / "in"], tmp_path / "s")) == [login]
+
+
 @pytest.mark.parametrize(
     "name", ["ada+ps1+2026-99-99 1:1 UTC+x/y", "ada_1_2_a+b+2026-01-01 1:11 UTC+x"]
 )
