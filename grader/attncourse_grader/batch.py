@@ -14,6 +14,7 @@ from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import (
     ClassList,
     blind,
+    key_of,
     named_as_before,
     number_in,
     read_class_list,
@@ -55,10 +56,7 @@ def grade_course(course, *, grade=grade_apart) -> int:
     if not there:
         raise Refused(f"{course.solutions} has no solutions. Give --solutions.")
     out, scratch = course.out, course.out / SCRATCH
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refused(f"{out} cannot be made ({error}).") from None
+    out.mkdir(parents=True, exist_ok=True)
     with only_run(out):
         back_up(out / BOOK)
         with contextlib.suppress(OSError):
@@ -81,6 +79,7 @@ class _Run:
         self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
         self.keys = Keys(course.solutions, self.secret)
         self.left_out, self.broken = 0, set()  # sentences on solutions
+        self.of_number = {}  # when what has a number and a name in Moodle came
 
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
@@ -112,14 +111,8 @@ class _Run:
         here = [] if course.scheduler else layers_missing()
         for says in [*[OTHER_SECRET] * other, *here]:
             self._say(says)
-        try:
-            scratch.mkdir(parents=True)
-            found = collect(course.submissions, scratch, students)
-        except OSError as error:
-            raise Refused(
-                f"{scratch} cannot be written ({error.strerror}). Make room, or "
-                "remove what is there; nothing is lost, and the same command goes on."
-            ) from None
+        scratch.mkdir(parents=True)
+        found = collect(course.submissions, scratch, students)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
             jobs, problems = plan(found.files, students, **options)
@@ -151,10 +144,11 @@ class _Run:
                 own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
-                own = [names.add_moodle(who)]
-                shown = who.get("name") or who["identifier"]
-                if own == [None] and not who.get("name"):
-                    own = [blind(number_in(who["identifier"]))]
+                name, of_moodle = who.get("name", ""), number_in(who["identifier"])
+                self.of_number[of_moodle, key_of(name)] = said.handed_in
+                own, shown = [names.add_moodle(who)], name or who["identifier"]
+                if own == [None] and not name:
+                    own = [blind(of_moodle)]
                     self.book.add_student(own[0])
             else:
                 shown = next(who[k] for k in WHO if who.get(k))
@@ -170,14 +164,13 @@ class _Run:
     def _grade(self, jobs: list[Job], known: int) -> int:
         """Grade jobs here or on a cluster; return how many files were graded."""
         course, graded = self.course, 0
+        options = course.solutions, self.grade
         if course.scheduler:
             from attncourse_grader.cluster import cluster_results
 
-            found = cluster_results(
-                jobs, course.scheduler, course.solutions, self.grade
-            )
+            found = cluster_results(jobs, course.scheduler, *options)
         else:
-            found = local_results(jobs, course.jobs, course.solutions, self.grade)
+            found = local_results(jobs, course.jobs, *options)
         total = known + sum(len(job.handins) for job in jobs)
         bar = tqdm(total=total, initial=known, unit="notebook")
         with contextlib.closing(found) as results, bar:
@@ -188,6 +181,11 @@ class _Run:
 
     def _note(self, found) -> None:
         """Say for what no time is known, and which file counts where there are more."""
+        query = "SELECT student FROM older_again WHERE run = ?"
+        older = [row["student"] for row in self.book.rows(query, self.book.run)]
+        if older:
+            back = f"`attncourse undo {self.book.run}` takes that back"
+            self._say(f"Older files count again ({back}): of {', '.join(older)}.")
         penalty = self.book.setting("penalty", "")
         late = [grade.late for grade in found if penalty]
         if unknown := late.count(None):
@@ -202,10 +200,7 @@ class _Run:
                 "is taken off. Give its submissions with --times."
             )
         counting = {(grade.student, grade.exercise): grade.handin for grade in found}
-        query = (
-            "SELECT student, exercise, COUNT(*) AS count FROM hand_ins "
-            "WHERE run = ? AND exercise IS NOT NULL GROUP BY 1, 2 HAVING count > 1"
-        )
+        query = "SELECT student, exercise, count FROM several WHERE run = ?"
         for *place, count in self.book.rows(query, self.book.run):
             source = counting[tuple(place)]["source"]
             says = f"{', '.join(place)}: {count} files. {source} counts."
@@ -218,10 +213,9 @@ class _Run:
         record = outcome.get("record")
         if record is not None:
             name = record["exercise"]
-            key = self.keys.key(job.content, name)
             version = self.keys.of_exercise(name)[:8]
-            found = job.content, record, outcome["answers"]
-            result = book.add_result(key, version, *found)
+            found = version, job.content, record, outcome["answers"]
+            result = book.add_result(self.keys.key(job.content, name), *found)
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
@@ -230,7 +224,9 @@ class _Run:
                 "the instructor's notebook; earlier grades stay as they are."
             )
         for student, file in job.handins:
-            book.add_handin(student, file, job.content, result, outcome)
+            number_there = file.moodle or None, key_of(file.name)
+            time = file.time or self.of_number.get(number_there)
+            book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:
                 tqdm.write(f"{student}, {record['title'].lower()}: {points}")
             elif "refused" in outcome or "failed" in outcome:
@@ -255,8 +251,7 @@ class _Run:
             self._leave_out(f"{more:,} more are left out or in doubt.")
 
     def _sum_up(self, graded: int, known: int) -> None:
-        said = f"{graded} graded"
-        said += f", {known} as before" if known else ""
+        said = f"{graded} graded" + (f", {known} as before" if known else "")
         if self.left_out:
             said += f", {self.left_out} left out or in doubt, see above"
         waiting = sum(grade.waiting for grade in effective_grades(self.book))

@@ -10,7 +10,7 @@ from pathlib import Path
 from attncourse_grader import commands
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import one_line, reason
 from attncourse_grader.workers import cores
 
 FAULTS, INTERRUPTED = 1, 130
@@ -148,6 +148,10 @@ def main(arguments: list[str] | None = None) -> int:
         text = one_line(sentence, 1000)
         begins = text.split()[0].isalpha()  # with a word, not with the name of a file
         print(text[0].upper() + text[1:] if begins else text, file=sys.stderr)
+    except OSError as error:
+        place = one_line(error.filename2 or error.filename or "A file", 300)
+        said = f"{place} cannot be read or written ({reason(error)}). What was graded"
+        print(f"{said} is kept; the same command goes on.", file=sys.stderr)
     except Exception as error:
         if os.environ.get("ATTNCOURSE_TRACEBACK"):
             raise

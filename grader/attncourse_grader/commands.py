@@ -164,8 +164,7 @@ def run_history(arguments) -> int:
             if found.student == student:
                 points = f"{number(found.total or 0)} of {number(found.of)}."
                 print(" ", f"{found.exercise}:", points, *found.sentences())
-        query = "SELECT says FROM history WHERE student = ?"
-        for row in book.rows(query, student):
+        for row in book.rows("SELECT says FROM history WHERE student = ?", student):
             print(f"  {row['says']}")
     return 0
 

@@ -31,8 +31,5 @@ def exercise_of(notebook: str):
     Raises `ValueError` if the course has no such exercise.
     """
     if notebook not in modules():
-        raise ValueError(
-            f"there is no exercise {notebook!r}. The exercises are: "
-            f"{', '.join(modules())}."
-        )
+        raise ValueError(f"there is no exercise {notebook!r}.")
     return import_module(f"attncourse.exercises.{modules()[notebook]}").EXERCISE

@@ -35,6 +35,7 @@ def plain(text) -> str:
 
 def one_line(text, longest: int = LONGEST_NAME) -> str:
     """Return a text as one plain line of limited length: for names and sentences."""
+    text = str(text)[: 1000 + 4 * longest]  # to normalise a long row of accents is slow
     found = " ".join(plain(text).split())
     return found if len(found) <= longest else found[: longest - 3] + "..."
 
@@ -56,7 +57,7 @@ def plain_data(value):
 
 def file_name(text: str) -> str:
     """Return a text as a name of a file that every file system takes."""
-    name = re.sub(r"[^\w.-]+", "_", plain(text)).strip("._-")[:80] or "unnamed"
+    name = re.sub(r"[^\w.-]+", "_", plain(text[:1000])).strip("._-")[:80] or "unnamed"
     name = name.encode()[:200].decode(errors="ignore")  # a letter may be four bytes
     reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
     return f"_{name}" if reserved else name

@@ -69,8 +69,8 @@ def test_every_command_explains_itself(command, capsys):
         (["--penalty", "lots"], "10%/day"),
         (["--deadline", "soon"], "2026-12-01T23:59"),
         (["--deadline", "7=2026-12-01"], "no exercise '7'"),
-        (["--students", "none.csv"], "none.csv cannot be read"),
-        (["--times", "none.csv"], "none.csv cannot be read"),
+        (["--students", "none.csv"], "none.csv cannot be read or written (no such"),
+        (["--times", "none.csv"], "none.csv cannot be read or written (no such"),
         (["--times", "/dev/null"], "has no line that says when"),
         (["--solutions", "none"], "--solutions"),
     ],
@@ -92,7 +92,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(
     (tmp_path / "file").write_text("")
     words = ["grade", str(tmp_path / "in"), "--solutions", str(solutions)]
     assert main([*words, "--out", str(tmp_path / "file" / "grades")]) == 1
-    assert "cannot be made" in capsys.readouterr().err
+    assert "grades cannot be read or written (not a dir" in capsys.readouterr().err
 
 
 def test_an_unforeseen_fault_is_a_sentence(tmp_path, notebook, grade, monkeypatch):

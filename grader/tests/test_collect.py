@@ -3,6 +3,7 @@
 import os
 import stat
 import struct
+import time
 import zipfile
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -171,6 +172,18 @@ def test_in_a_folder_for_all_the_login_tells_who_wrote(
     assert bool(minutes) == ("which is not believed" in "".join(found.problems))
 
 
+@pytest.mark.parametrize("login", ["ps1", "exercise-1", "submitted"])
+def test_a_login_like_the_name_of_an_exercise_is_a_login(
+    login, tmp_path, notebook, monkeypatch
+):
+    notebook(tmp_path / "in" / "ada" / "x.ipynb")
+    (tmp_path / "in").chmod(0o1733)
+    monkeypatch.setattr("os.geteuid", lambda: 4321)
+    account = SimpleNamespace(pw_name=login)
+    monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+    assert names_in(collect([tmp_path / "in"], tmp_path / "s")) == [login]
+
+
 @pytest.mark.parametrize(
     "name", ["ada+ps1+2026-99-99 1:1 UTC+x/y", "ada_1_2_a+b+2026-01-01 1:11 UTC+x"]
 )
@@ -283,6 +296,25 @@ def test_whoever_hands_in_thousands_of_files_costs_nobody_else_anything(
     found = collect([folder.parent], tmp_path / "more")
     assert len(list((tmp_path / "more").rglob("*.ipynb"))) == len(found.files) <= 20
     assert len(found.problems) < 30
+
+
+def test_what_takes_long_to_read_costs_nobody_else_anything(
+    tmp_path, notebook, grade, calls
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    with (tmp_path / "in" / "huge.ipynb").open("wb") as file:
+        file.truncate(1 << 42)  # which takes no room
+    # To put a row of accents in order takes time as the square of its length.
+    accents = {str(k) + "\u0301\u0323" * 15_000: "" for k in range(40)}
+    (tmp_path / "in" / "eve").mkdir()
+    packed(tmp_path / "in" / "eve" / "x.zip", accents)
+    text = "x" * 200_000
+    head = "Identifier,Full name,Last modified (submission),Online text"
+    (tmp_path / "times.csv").write_text(f"{head}\nParticipant 7,ada,-,{text}\n")
+    start = time.monotonic()
+    grade("--times", f"1={tmp_path / 'times.csv'}")
+    assert time.monotonic() - start < 15
+    assert len(calls) == 2
 
 
 def test_of_thousands_of_sentences_a_run_says_the_first(tmp_path, grade, capsys):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from attncourse_grader.batch import BOOK
+from attncourse_grader.cli import main
 
 KILLED = """
 import os, random, signal, sys, threading, time
@@ -98,8 +99,12 @@ def test_what_stands_where_files_have_to_go_is_named(tmp_path, notebook, grade, 
     (tmp_path / "grades" / "gradebook.backup.sqlite").mkdir()
     assert grade() == 1
     said = capsys.readouterr().err
-    assert "gradebook.backup.sqlite cannot be written" in said
-    assert "Remove what is there" in said
+    assert "gradebook.backup.sqlite cannot be read or written (is a directory)" in said
+    (tmp_path / "grades" / "filled-a.csv").mkdir()
+    (tmp_path / "a.csv").write_text("Student,ID,Sheet 1 (7)\nAda,1,\n")
+    words = ["export", str(tmp_path / "a.csv"), "--grades", str(tmp_path / "grades")]
+    assert main(words) == 1
+    assert "filled-a.csv cannot be read or written" in capsys.readouterr().err
 
 
 def test_a_gradebook_with_a_damaged_page_does_not_replace_its_copy(

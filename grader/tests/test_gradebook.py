@@ -98,6 +98,37 @@ def test_of_several_files_without_a_time_the_one_with_most_points_counts(
     assert standing(tmp_path).points == 0  # what was handed in since
 
 
+def test_what_comes_twice_counts_from_when_it_came_first(tmp_path, notebook, grade):
+    for day in (1, 3):
+        folder = f"ada+1+2026-12-0{day} 10:00:00 UTC+x"
+        notebook(tmp_path / "in" / folder / "x.ipynb", attention="right")
+    grade("--deadline", "2026-12-02T00:00Z", "--penalty", "10%/day")
+    assert standing(tmp_path).total == 4
+
+
+def test_it_is_said_that_older_files_count_again(tmp_path, notebook, grade, capsys):
+    weeks = [tmp_path / name for name in ("first", "second")]
+    for week in weeks:
+        notebook(week / "ada.ipynb", attention=week.name)
+    for week in (*weeks, weeks[0], weeks[0]):
+        grade(places=[week])
+    said = capsys.readouterr().err
+    assert said.count("count again (`attncourse undo 3` takes that back): of ada.") == 1
+    assert main(["undo", "4", "--grades", str(tmp_path / "grades")]) == 0
+    assert main(["undo", "3", "--grades", str(tmp_path / "grades")]) == 0
+    assert standing(tmp_path).handin["source"] == "second/ada.ipynb"
+
+
+def test_an_exercise_that_is_renamed_is_graded_once(tmp_path, notebook, grade, calls):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    with Gradebook(tmp_path / "grades" / BOOK) as book:
+        book.db.execute("UPDATE results SET exercise = '1_old'")
+    for count in (1, 0):
+        grade()
+        assert len(calls) == count
+
+
 def test_of_several_files_of_canvas_the_last_one_counts(tmp_path, notebook, grade):
     notebook(tmp_path / "in" / "ada_7_1000_x.ipynb", scores="right")
     notebook(tmp_path / "in" / "ada_7_999_x.ipynb", scores="right", attention="right")
@@ -224,10 +255,30 @@ def test_one_student_has_more_time_and_only_that_one(
     assert main(["history", "ada", *grades]) == 0
     said = "until 2026-12-02 23:59  1_attention_from_scratch, extended. ill\n"
     assert said in capsys.readouterr().out
+    for deadline in ("2026-12-04", "none"):  # later for all, and for nobody
+        grade("--deadline", deadline)
+        assert standing(tmp_path).total == 4
+    grade("--deadline", "2026-12-01")
     assert main(["extend", "ada", "1", "none", *grades]) == 0
     assert standing(tmp_path).total == 2
     assert main(["history", "ada", *grades]) == 0
     assert "extended" not in capsys.readouterr().out
+
+
+def test_a_number_of_moodle_has_the_time_of_its_own_table(tmp_path, notebook, grade):
+    (tmp_path / "class.csv").write_text("name\nAda\n")
+    head = "Identifier,Full name,Last modified (submission)\n"
+    words = ["--students", str(tmp_path / "class.csv"), "--penalty", "5%/day"]
+    places = []
+    for place, day, attention, total in ((1, 1, "wrong", 2), (2, 3, "right", 2)):
+        places.append(tmp_path / str(place))
+        folder = places[-1] / f"Ada_7{place}_assignsubmission_file"
+        notebook(folder / "x.ipynb", attention=attention)
+        table, when = tmp_path / f"{place}.csv", f"Tuesday, {day} December 2026, 10:00"
+        table.write_text(f'{head}Participant 7{place},Ada,"{when}"\n')
+        words += ["--times", f"{place}={table}"]
+        grade(*words, "--deadline", "1=2026-12-01", places=places)
+        assert standing(tmp_path, "Ada").total == total
 
 
 def test_a_time_of_nobody_is_named_and_the_others_count(

@@ -156,6 +156,11 @@ def test_only_a_mark_of_what_is_shown_is_kept(tmp_path, hand_in, grade, serve):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(wrong)
         assert send(wrong, one, points=1)[0] == 404
+    book = tmp_path / "grades" / "gradebook.sqlite"
+    book.rename(tmp_path / "away")
+    status, says = send(address, one, points=1)
+    assert (status, "there is no gradebook" in str(says)) == (400, True)
+    (tmp_path / "away").rename(book)
     assert grade()["zoe"].marked == 0
 
 

@@ -183,12 +183,19 @@ def read_class_list(path: Path) -> ClassList:
 
     Raises `Refused` if it cannot be read, or no column tells who is in the course.
     """
-    students = [s for s in map(_student_of, read_table(path)) if s is not None]
-    keys = [student.student.casefold() for student in students]
-    students = [
-        _told_apart(student, path) if keys.count(key) > 1 else student
-        for student, key in zip(students, keys, strict=True)
-    ]
+    people: dict[tuple, Student] = {}
+    for student in filter(None, map(_student_of, read_table(path))):
+        # Who is in two groups has two rows.
+        key = student.student.casefold(), _own(student).casefold() or len(people)
+        groups = [people[key].section] if key in people else []
+        groups = dict.fromkeys(filter(None, [*groups, student.section]))
+        people[key] = replace(student, section=",".join(groups))
+    students = list(people.values())
+    # Somebody may have chosen a name that was meant to tell others apart.
+    while len(count := Counter(s.student.casefold() for s in students)) < len(students):
+        again = [count[s.student.casefold()] > 1 for s in students]
+        pairs = zip(students, again, strict=True)
+        students = [_told_apart(s, path) if more else s for s, more in pairs]
     if not students:
         raise Refused(
             f"{path.name} names no student. It needs a line of headings with one of: "
@@ -197,12 +204,15 @@ def read_class_list(path: Path) -> ClassList:
     return ClassList(students)
 
 
+def _own(student: Student) -> str:
+    return student.id or student.user or student.email or student.canvas
+
+
 def _told_apart(student: Student, path: Path) -> Student:
-    own = student.id or student.user or student.email or student.canvas
-    if not own or own == student.student:
+    if not _own(student):
         says = f"{path.name} lists {student.student!r} more than once"
         raise Refused(f"{says}. Give each student an id of their own.")
-    return replace(student, student=f"{student.student} ({own})")
+    return replace(student, student=f"{student.student} ({_own(student)})")
 
 
 def _student_of(row: dict[str, str]) -> Student | None:
@@ -214,9 +224,7 @@ def _student_of(row: dict[str, str]) -> Student | None:
 
     if value("name").lower() == "points possible":  # the second line of Canvas
         return None
-    name = value("name")
-    if not name and (value("first") or value("last")):
-        name = f"{value('first')} {value('last')}".strip()
+    name = value("name") or f"{value('first')} {value('last')}".strip()
     if "," in name:  # "Lovelace, Ada" of Canvas
         last, _, first = name.partition(",")
         name = f"{first.strip()} {last.strip()}"

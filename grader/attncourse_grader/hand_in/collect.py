@@ -109,6 +109,7 @@ class _Place:
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), LeftOut()  # files by who
+        self.logins = set()  # of those who wrote into a folder for all
 
     def read(self, *, alone: bool) -> None:
         root, whole = self.root, ""
@@ -124,7 +125,7 @@ class _Place:
             entries = [Entry((label,), self.root)]
             whole, label = without_exercise(one_line(root.parent.name)), ""
         known = self.students is not None and self.students.knows(whole)
-        names = [_named(entry.parts) for entry in entries]
+        names = [self._owner(entry.parts) for entry in entries]
         # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
         bare = Counter(
             _without_copy(entry)
@@ -148,6 +149,10 @@ class _Place:
             self._entry(entry, owner, source, known=known)
         self.problems += self.left_out.said
 
+    def _owner(self, parts) -> Found | None:
+        login = one_line(parts[0])  # which may be like the name of an exercise
+        return _of(login) if login in self.logins else _named(parts)
+
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
             f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
@@ -155,13 +160,14 @@ class _Place:
         )
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, known: bool) -> None:
-        name = entry.parts[-1].lower()
+        name, names = entry.parts[-1].lower(), self.students
+        sure = known or (names is not None and names.knows(owner.name))
         if name.endswith(NOTEBOOKS):
             self._keep(entry.path, owner, source)
         elif not name.endswith(".zip"):
             shown = one_line(entry.path)
             self.left_out.add(owner.name, shown, "is no notebook and is left out.")
-        elif self.root.is_dir() and not (known or owner.of_platform or entry.parts[1:]):
+        elif self.root.is_dir() and not (sure or owner.of_platform or entry.parts[1:]):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
             self._keep_all(self._unpacked(entry.path, None), owner, source)
@@ -173,9 +179,6 @@ class _Place:
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
         names = self.students
-        if names is not None and names.knows(owner.name):
-            self._keep_all(self._unpacked(entry.path, None), owner, source)
-            return
         members = self._unpacked(entry.path, _whose)
         inside = [_named(member.parts) for member in members]
         if names is None and not any(inside):
@@ -261,10 +264,10 @@ class _Place:
         owner = (self.root / parts[0]).lstat().st_uid
         if owner == os.geteuid():  # put there by the instructor
             return parts
-        try:
+        login = f"user {owner}"
+        with contextlib.suppress(KeyError):
             login = pwd.getpwuid(owner).pw_name
-        except KeyError:
-            login = f"user {owner}"
+        self.logins.add(login)
         match = EXCHANGE.fullmatch(parts[0])
         if not match or match["name"] != login:
             return (login, *parts)
@@ -300,8 +303,7 @@ def _named(parts) -> Found | None:
                     order=int(match["file"]),
                     marked_late=bool(match["late"] or match["early"]),
                 )
-            text = stem_of(text)
-            text = text[:-4] if text.lower().endswith(".zip") else text
+            text = re.sub(r"(?i)\.zip\Z", "", stem_of(text))
         if text := without_exercise(text):
             return _of(text)
     return None
@@ -318,10 +320,7 @@ def _key(owner: Found | None):
 
 def stem_of(name: str) -> str:
     """Return the name of a notebook without its ending."""
-    for ending in sorted(NOTEBOOKS, key=len, reverse=True):
-        if name.lower().endswith(ending):
-            return name[: -len(ending)]
-    return name
+    return re.sub(r"(?i)\.ipynb(\.txt|\.json)?\Z", "", name)
 
 
 def _without_copy(entry: Entry) -> tuple[str, Path]:

@@ -72,11 +72,8 @@ def release(solution: Path, folder: Path, make=exercise_from) -> Path:
     except ValueError as error:
         raise Refused(f"{solution.name}: {error}") from None
     path = folder / solution.name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(text_of(notebook), encoding="utf8")
-    except OSError as error:
-        raise Refused(f"{path} cannot be written ({error.strerror}).") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(text_of(notebook), encoding="utf8")
     return path
 
 

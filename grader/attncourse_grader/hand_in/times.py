@@ -12,7 +12,6 @@ from pathlib import Path
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import heading, read_table
-from attncourse_grader.safe_text import reason
 
 WHEN = ("handed_in", "submitted", "submitted_at", "created_at", "timestamp", "time")
 OF_WHICH = "say of which exercise {0} is: --times 1={0}"
@@ -136,8 +135,6 @@ def _from_canvas(path: Path, name: str) -> list[Said]:
             for one in listed
             if one.get("submitted_at")
         ]
-    except OSError as error:
-        raise Refused(f"{path} cannot be read ({reason(error)}).") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         says = f"{path.name} is no list of submissions as Canvas's API gives it."
         raise Refused(says) from None

@@ -106,11 +106,7 @@ def back_up(path: Path) -> None:
             part = copy.with_name(copy.name + ".part")
             with book._care(), contextlib.closing(sqlite3.connect(part)) as opened:
                 book.db.backup(opened)
-        try:
-            part.replace(copy)
-        except OSError as error:
-            says = f"{copy} cannot be written ({error.strerror}). Remove what is there."
-            raise Refused(says) from None
+        part.replace(copy)
     elif copy.is_file():
         raise Refused(
             f"{path} is gone or empty, but its copy is there. Put {copy.name} in its "

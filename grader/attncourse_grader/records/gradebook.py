@@ -103,7 +103,8 @@ class Gradebook(Database):
 
     def exercise_in(self, content: str) -> str:
         """Return which exercise a file's content answers: "" if not known yet."""
-        rows = self.rows("SELECT exercise FROM results WHERE content = ?", content)
+        query = "SELECT exercise FROM results WHERE content = ? ORDER BY result DESC"
+        rows = self.rows(query, content)
         return rows[0]["exercise"] if rows else ""
 
     def result_of(self, key: str) -> int | None:
@@ -129,7 +130,7 @@ class Gradebook(Database):
             run=self.run,
         )
 
-    def add_handin(self, student, found, content, result=None, said=None) -> None:
+    def add_handin(self, student, found, time, content, result=None, said=None) -> None:
         """Keep that this run has seen a file, with its result or why it has none."""
         said = said or {}
         self._insert(
@@ -142,7 +143,7 @@ class Gradebook(Database):
             place=found.order,
             result=result,
             refused=one_line(said.get("refused", ""), 400),
-            time=found.time,
+            time=time,
             marked_late=found.marked_late,
         )
 

@@ -37,10 +37,10 @@ def penalty_for(text: str, late: float = 0.0, of: float = 0.0) -> float:
 def lateness(handin, due: float | None) -> float | None:
     """Return how many seconds late a hand-in is, None if that is not known.
 
-    `due` is the deadline of the exercise; one of the student's own comes before it.
+    `due` is the deadline of the exercise; the student's own may only be later.
     """
     extended, time = handin["until"], handin["handed_in"]
-    due = due if extended is None else extended
+    due = due if None in (due, extended) else max(due, extended)
     if time is not None:
         return max(0.0, time - due) if due is not None else 0.0
     if handin["marked_late"] and extended is None:

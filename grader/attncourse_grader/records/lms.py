@@ -25,6 +25,9 @@ PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID
 PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
+# What was filled in earlier begins so, and may no longer be true.
+FILLED = r"(?m)^(Handed in( .+)? after the deadline|Changed by hand:|Answers that are "
+FILLED += r"not marked yet:|\w+: Marked by hand:).*\n?"
 AMOUNT = re.compile(r"[-+]?\d+([.,]\d*)?")
 
 
@@ -107,9 +110,7 @@ class Worksheet(Table):
         number, name = number_in(self.of(row, "identifier")), self.of(row, "name")
         if not name:
             hidden = blind(number).student
-            return (
-                hidden if any(s.student == hidden for s in self.people.students) else ""
-            )
+            return hidden if hidden in {s.student for s in self.people.students} else ""
         own = self.by_number.get(number, ())
         known = self.people.marked("email", self.of(row, "email")) or [
             s
@@ -139,9 +140,9 @@ class Worksheet(Table):
                 again += before is not None or self.of(row, "graded") not in ("", "-")
                 nought += [effective.student] * (effective.total == 0)
             comment = " ".join(effective.remarks())
-            if "comments" in self.at and comment not in self.of(row, "comments"):
-                parts = [self.of(row, "comments"), comment]
-                row[self.at["comments"]] = "\n".join(filter(None, parts))
+            if "comments" in self.at:
+                others = re.sub(FILLED, "", self.of(row, "comments")).rstrip("\n")
+                row[self.at["comments"]] = "\n".join(filter(None, [others, comment]))
         # Names are the students' own to write; Moodle does not read them back.
         kept = {self.at[kind] for kind in KEPT if kind in self.at}
         self.make_safe(range(len(self.head)), kept)

@@ -9,6 +9,7 @@ import secrets
 from pathlib import Path
 
 from attncourse_grader.grade.report import page
+from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.effective import grades_of_class, record_of_effective
 from attncourse_grader.records.gradebook import Gradebook
 
@@ -89,6 +90,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             says = self.server.keep(json.loads(self.rfile.read(size)))
         except (ValueError, KeyError, TypeError):
             says = "This is no mark."
+        except Refused as refused:
+            says = str(refused)
         self._send(400 if says else 200, "text/plain", says)
 
     def _send(self, status: int, kind: str, text: str) -> None:

@@ -30,7 +30,10 @@ WITH counting AS (
     ) AS told
     FROM sightings LEFT JOIN results USING (result) WHERE age = 1
 )
-SELECT *, COALESCE(MIN(time, told), time, told) AS handed_in FROM files;
+SELECT *, CASE
+    WHEN moodle <> '' THEN COALESCE(time, told) -- its number is of one assignment
+    ELSE COALESCE(MIN(time, told), time, told)
+END AS handed_in FROM files;
 
 -- Where each student stands in each exercise. Of several files the one counts that the
 -- latest run saw, of those of one run the one that was handed in last; where no time is
@@ -48,6 +51,7 @@ WITH ranked AS (
 )
 SELECT
     student, exercise, source, content, result, points, by_hand, handed_in, until,
+    run, first_run,
     IFNULL(marked_late, 0) AS marked_late,
     IFNULL(ranked.of, (
         SELECT of FROM results WHERE exercise = places.exercise
@@ -57,6 +61,20 @@ FROM places
 LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exercise)
 LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
+
+-- How many files of one student and exercise a run has seen, where there are more.
+CREATE TEMP VIEW several AS
+SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
+WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1;
+
+-- Of whom a run has seen an older file and not the one that the run before has seen.
+CREATE TEMP VIEW older_again AS
+SELECT DISTINCT standing.run, student
+FROM standing JOIN hand_ins AS newer USING (student, exercise)
+WHERE newer.first_run > standing.first_run AND newer.run = (
+    SELECT MAX(run) FROM seen JOIN runs USING (run)
+    WHERE NOT undone AND run < standing.run
+);
 
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
