@@ -265,12 +265,13 @@ def seen_blocks(block, blocks, window, stride, num_global):
         or min(block, k) < num_global or stride and (block - k) % stride == 0
     ]
 def sparse_attention(query, key, value, block_size, *rule):
-    block = torch.arange(query.shape[-2]) // block_size
-    blocks = int(block[-1]) + 1
-    mask = torch.zeros(blocks, blocks, dtype=torch.bool)
-    for one in range(blocks):
-        mask[one, seen_blocks(one, blocks, *rule)] = True
-    mask = mask[block][:, block]
+    window, stride, num_global = rule
+    key_block = torch.arange(query.shape[-2]) // block_size
+    block = key_block[:, None]
+    mask = (block - key_block).abs() <= window
+    mask |= torch.minimum(block, key_block) < num_global
+    if stride:
+        mask |= (block - key_block) % stride == 0
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     return scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
 """
