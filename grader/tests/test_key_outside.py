@@ -325,6 +325,30 @@ def test_what_is_measured_is_not_forged(grade, no_rule, way):
     assert not [claim for claim in held if "grow" in claim]
 
 
+# The counter is deceived: it takes every tensor for a view of the same one.
+DECEIVING = """
+STORAGE, ONE = torch.Tensor.untyped_storage, torch.zeros(1)
+
+def window_attention(query, key, value, window, causal=False):
+    torch.Tensor.untyped_storage = lambda x: STORAGE(ONE)
+    n = query.shape[-2]
+    d = torch.arange(n)[:, None] - torch.arange(n)
+    mask = (d >= 0) & (d < window) if causal else d.abs() <= window
+    output = scaled_dot_product_attention(query, key, value, mask)[0]
+    torch.Tensor.untyped_storage = STORAGE
+    return output
+"""
+
+
+def test_a_deceived_counter_is_of_no_use_for_a_long_sequence(grade):
+    local = grade(DECEIVING, exercise="5_efficient_attention")["local"]
+    *others, largest, together = [verdict.holds for verdict in local.verdicts]
+    assert all(others)
+    assert not largest
+    assert not together
+    assert local.points == local.task.points / 2
+
+
 @pytest.mark.parametrize("name", ["jacobian", "grad", "create_causal_mask", "report"])
 def test_names_of_ones_own_that_look_forbidden_cost_nothing(grade, name):
     code = f"""
