@@ -68,10 +68,9 @@ publish-built: setup ## publish the site that _build/html holds, without buildin
 .PHONY: test
 test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
-	echo "Tests of the package and of the grader."
-	$(PYTEST) tests grader/tests --ignore tests/site -n $(JOBS) --dist loadfile
-	echo "The solutions print what is stored in them."
-	$(PYTEST) --nbval solutions -n $(JOBS) --dist loadfile
+	echo "Tests of the package and of the grader. The solutions print what is stored."
+	$(PYTEST) tests grader/tests --ignore tests/site --nbval solutions \
+	  -n $(JOBS) --dist loadfile
 	$(MAKE) book
 	echo "The chapters, as the build has run them, print what is stored in them."
 	$(PYTEST) -p tools.from_build --nbval chapters

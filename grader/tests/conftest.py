@@ -115,7 +115,7 @@ def grade(tmp_path, solutions, calls):
     return run
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def forker():
     """Take the forking process down with the tests, with all that it forked."""
     yield

@@ -265,12 +265,13 @@ def seen_blocks(block, blocks, window, stride, num_global):
         or min(block, k) < num_global or stride and (block - k) % stride == 0
     ]
 def sparse_attention(query, key, value, block_size, *rule):
-    block = torch.arange(query.shape[-2]) // block_size
-    blocks = int(block[-1]) + 1
-    mask = torch.zeros(blocks, blocks, dtype=torch.bool)
-    for one in range(blocks):
-        mask[one, seen_blocks(one, blocks, *rule)] = True
-    mask = mask[block][:, block]
+    window, stride, num_global = rule
+    key_block = torch.arange(query.shape[-2]) // block_size
+    block = key_block[:, None]
+    mask = (block - key_block).abs() <= window
+    mask |= torch.minimum(block, key_block) < num_global
+    if stride:
+        mask |= (block - key_block) % stride == 0
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     return scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
 """
@@ -322,6 +323,30 @@ def test_what_is_measured_is_not_forged(grade, no_rule, way):
     held = [v.probe.claim for v in task.verdicts if v.holds]
     assert len(held) > 3, task.verdicts[0].sentences
     assert not [claim for claim in held if "grow" in claim]
+
+
+# The counter is deceived: it takes every tensor for a view of the same one.
+DECEIVING = """
+STORAGE, ONE = torch.Tensor.untyped_storage, torch.zeros(1)
+
+def window_attention(query, key, value, window, causal=False):
+    torch.Tensor.untyped_storage = lambda x: STORAGE(ONE)
+    n = query.shape[-2]
+    d = torch.arange(n)[:, None] - torch.arange(n)
+    mask = (d >= 0) & (d < window) if causal else d.abs() <= window
+    output = scaled_dot_product_attention(query, key, value, mask)[0]
+    torch.Tensor.untyped_storage = STORAGE
+    return output
+"""
+
+
+def test_a_deceived_counter_is_of_no_use_for_a_long_sequence(grade):
+    local = grade(DECEIVING, exercise="5_efficient_attention")["local"]
+    *others, largest, together = [verdict.holds for verdict in local.verdicts]
+    assert all(others)
+    assert not largest
+    assert not together
+    assert local.points == local.task.points / 2
 
 
 @pytest.mark.parametrize("name", ["jacobian", "grad", "create_causal_mask", "report"])

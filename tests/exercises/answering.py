@@ -35,10 +35,6 @@ def verdicts(notebook, name, source):
     return verdicts_on(exercise, task, answers, space)
 
 
-def right(notebook, name, source):
-    return all(verdict.holds for verdict in verdicts(notebook, name, source))
-
-
 def passes(notebook, name, source):
     """Say whether an answer passes all probes; stop at the first that it does not."""
     task, recorded = EXERCISES[notebook].task(name), known(notebook)
@@ -53,8 +49,8 @@ def passes(notebook, name, source):
     return True
 
 
-def text(notebook, name, source):
-    """Return what the student reads, on one line."""
-    task = EXERCISES[notebook].task(name)
-    said = text_of_task("", task, verdicts(notebook, name, source))
-    return " ".join(said.split())
+def right_and_text(notebook, name, source):
+    """Say whether an answer is right, and what the student reads, on one line."""
+    task, found = EXERCISES[notebook].task(name), verdicts(notebook, name, source)
+    said = " ".join(text_of_task("", task, found).split())
+    return all(verdict.holds for verdict in found), said

@@ -20,13 +20,18 @@ EQUIVALENT = {
     "speed": 1,
     "bleu": 1,
     "local": 3,
-    "sparse": 1,
 }
+# One more, which is not run: it takes long for blocks that are empty.
+EMPTY_BLOCKS = "tokens * block_size"
 
 
 @pytest.mark.parametrize(("notebook", "task"), TASKS)
 def test_mutants_fail(notebook, task):
     source = dict(solution(notebook).cells)[task]
-    alive = [what for what, mutant in mutants(source) if passes(notebook, task, mutant)]
+    alive = [
+        what
+        for what, mutant in mutants(source)
+        if EMPTY_BLOCKS not in what and passes(notebook, task, mutant)
+    ]
     known = EQUIVALENT.get(f"{notebook[0]}-{task}", EQUIVALENT.get(task, 0))
     assert len(alive) <= known, alive
