@@ -487,10 +487,12 @@ OWN_SCORE = (
         between=(0.99, 1.0001),
     ),
     _of_score(
-        "`my_score`: heads without the pattern get at most 0.5",
+        "`my_score`: heads without the pattern get 0 to 0.5",
         "One head is uniform, one has all weight where the pattern has least. Measured "
-        "is the higher of their scores.",
-        measure=lambda values, _: max(values["together"][0], *values["elsewhere"]),
+        "is that of their scores which is farther from 0.25.",
+        measure=lambda values, _: max(
+            values["together"][0], *values["elsewhere"], key=lambda x: abs(x - 0.25)
+        ),
         between=(-1e-4, 0.5001),
     ),
     _of_score(

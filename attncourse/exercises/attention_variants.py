@@ -216,7 +216,7 @@ SPEED = (
         why="A round calls every function once before the next round begins.",
     ),
     Probe(
-        "times become ratios to that of the first function, without first calls",
+        "times become ratios to that of the first function",
         "Every call of a function takes the same time, but for the first one, which "
         "takes nine times as long.",
         _times,
