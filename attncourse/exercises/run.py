@@ -23,7 +23,7 @@ import torch
 
 from attncourse.exercises.probe import Probe
 
-MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 21, 600, 4
+MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 16, 600, 4
 KINDS = {"tensor": "a tensor", "number": "a number", "text": "a text"}  # in words
 KINDS |= {"array": "a NumPy array", "list": "a list of plain values", "nothing": "None"}
 PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -272,6 +272,8 @@ def from_plain(said: dict) -> Observation:
         if len(said["values"]) > MOST_VALUES:
             raise ValueError(len(said["values"]))
         for name, (kind, type_, shape, packed, text) in said["values"].items():
+            if len(str(shape)) > LONGEST_TEXT:  # sentences show it
+                raise ValueError(name)
             shape, data = tuple(int(n) for n in shape), None
             if packed is not None:
                 if packed[0] not in ("|b1", "<i8", "<f8"):

@@ -19,7 +19,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse_grader import cache
 from attncourse_grader.grade import comparing, grading
-from attncourse_grader.isolate import forking, sandbox
+from attncourse_grader.isolate import forking, sandbox, student
+from attncourse_grader.isolate.channel import send
 from attncourse_grader.isolate.student import ProcessEnded, Student
 from grader.tests.defining import ATTENTION
 
@@ -69,6 +70,16 @@ def test_a_process_that_does_not_read_is_given_up_in_time():
     ends.shutdown(socket.SHUT_WR)  # as when all has ended
     with talks, ends, pytest.raises(ProcessEnded):
         Student(lambda: (talk, end)).run("#" * 10**7, seconds=0.1)
+
+
+def test_a_reply_that_is_too_long_to_be_kept_is_none(monkeypatch):
+    monkeypatch.setattr(student, "LONGEST_REPLY", 99)
+    (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
+    ends.sendall(json.dumps(dict.fromkeys(sandbox.LAYERS, "")).encode())
+    ends.shutdown(socket.SHUT_WR)
+    send(talks, {"id": 1, "error": "", "came": ["x" * 99]})
+    with talks, ends, pytest.raises(ProcessEnded):
+        Student(lambda: (talk, end)).run("", seconds=20)
 
 
 def test_after_an_end_of_the_process_the_next_task_finds_all_that_it_needs():

@@ -158,6 +158,7 @@ def test_an_observation_survives_transport(thing):
         {"values": {"result": ["tensor", "float32", [2], ["O", "AAAA"], ""]}},
         {"values": {"result": ["tensor", "float32", [9], ["<f8", "AAAA"], ""]}},
         {"values": {"result": ["tensor"]}},
+        {"values": {"result": ["tensor", "float32", [1] * 999, None, ""]}},
         [],
         None,
     ],

@@ -19,6 +19,7 @@ from attncourse_grader.isolate import sandbox
 from attncourse_grader.isolate.channel import receive, send
 
 SECONDS_TO_START = 60
+LONGEST_REPLY = 1 << 23  # bytes; the grader keeps the replies of all that fails
 MOST_PARTS = 1 << 20  # lists and what they hold; numbers of a tensor are one text
 REPLAY_SECONDS = 240  # for the cells before, in a fresh process
 
@@ -39,8 +40,7 @@ class Student:
 
     def __init__(self, new: Callable, until: float = math.inf, cells=()):
         self.new, self.until, self.cells = new, until, list(cells)
-        self._sock = self._end = None
-        self._count = 0
+        self._sock, self._end, self._count = None, None, 0
 
     def run(self, code: str, seconds: float) -> None:
         """Run a cell, and run it again whenever a fresh process is needed.
@@ -55,8 +55,7 @@ class Student:
         """Return what the answer to a task gives for one probe and some seeds."""
         from attncourse.exercises.run import from_plain
 
-        asked = {"task": task, "place": place, "seeds": list(seeds)}
-        came = self._ask(asked, seconds)
+        came = self._ask({"task": task, "place": place, "seeds": list(seeds)}, seconds)
         try:
             found = [from_plain(one) for one in came]
         except (ValueError, OverflowError, RecursionError) as error:
@@ -90,7 +89,7 @@ class Student:
         try:
             self._sock.settimeout(max(0.001, deadline - time.monotonic()))
             send(self._sock, {**request, "id": self._count})
-            reply = receive(self._sock, deadline, most_parts=MOST_PARTS)
+            reply = receive(self._sock, deadline, LONGEST_REPLY, MOST_PARTS)
         except OSError:
             self._ended()
         if not isinstance(reply, dict) or reply.get("id") != self._count:
