@@ -15,7 +15,7 @@ from attncourse import MODULE_OF
 BUILT_IN = ("eval", "exec", "compile", "globals", "__import__", "__builtins__")
 HIDING = ("importlib", "ctypes", "builtins", "gc", "inspect", "pickle", "marshal")
 HIDING += ("pkgutil", "pydoc", "runpy", "operator.attrgetter", "operator.methodcaller")
-HIDING += ("unittest.mock", "torch._*", "torch.ops", "torch.library")
+HIDING += ("unittest.mock", "torch._*", "torch.ao", "torch.ops", "torch.library")
 HIDING += ("torch.nn.modules", "attncourse.exercises", "sys.path", "sys.meta_path")
 HIDING += ("torch.onnx", "sys.modules", "sys._*", "sys.settrace", "sys.setprofile")
 ROOTS = frozenset(name.split(".")[0] for name in HIDING)
@@ -48,7 +48,7 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
         for used in filter(None, _used(node, known)):
             if hit := _hit(used, dotted) or _hidden(used):
                 found.setdefault(hit, getattr(node, "lineno", 0))
-        handed_on = _is_name(node, "getattr", "vars") and id(node) not in called
+        handed_on = _looks_up(node) and id(node) not in called
         if handed_on and node.id not in known:  # to be called elsewhere
             found.setdefault(node.id, node.lineno)
         if isinstance(node, ast.Attribute) and node.attr in methods:
@@ -81,8 +81,7 @@ def _imported(nodes) -> dict[str, str]:
             path = _path(node.value, known)
             if path and node.targets[0].id not in known:
                 known[node.targets[0].id] = path
-    own = bound - {t for t in bound if t in known}
-    return {**dict.fromkeys(own, ""), **known}
+    return {**dict.fromkeys(bound, ""), **known}
 
 
 def _path(node, known) -> str:
@@ -109,24 +108,20 @@ def _used(node, known):
     elif isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.name
-    elif isinstance(node, ast.Call) and _calls_getattr(node) and len(node.args) > 1:
+    elif isinstance(node, ast.Call) and _looks_up(node.func) and len(node.args) > 1:
         name = node.args[1]
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             root = _path(node.args[0], known)
             yield f"{root}.{name.value}" if root else ""
 
 
-def _is_name(node, *names) -> bool:
-    return isinstance(node, ast.Name) and node.id in names
-
-
-def _calls_getattr(node) -> bool:
-    return _is_name(node.func, "getattr", "vars")
+def _looks_up(node) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("getattr", "vars")
 
 
 def _is_getattr(node, known) -> bool:
     """Say whether an attribute of a library is looked up by a computed name."""
-    if not isinstance(node, ast.Call) or not _calls_getattr(node) or not node.args:
+    if not isinstance(node, ast.Call) or not _looks_up(node.func) or not node.args:
         return False
     constant = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
     return bool(_path(node.args[0], known)) and not constant

@@ -169,6 +169,7 @@ ROUTES = {
     "getattr(torch.ops.aten, 'scaled_dot_' + NAME), *a, use_reentrant=False)",
     "a subclass": "lambda q, k, v: {c.__name__: c for c in torch.nn.Module."
     "__subclasses__()}['Multihead' + 'Attention'](4, 1)(q[0], k[0], v[0])[0]",
+    "of torch.ao": "lambda *a: attention_of_ao()._forward_impl(*(x[0] for x in a))",
     "of ONNX": "lambda *a: torch.onnx.ops._impl.attention_23("
     "*a, qk_matmul_output_mode=1)[0]",
     "functional": "lambda q, k, v: getattr(F, 'multi_head_' + 'attention_forward')("
@@ -176,11 +177,23 @@ ROUTES = {
     "torch.ones(4, 4), None)[0]",
 }
 USING = """
-import ctypes, importlib, pickle
+import ctypes, importlib, pickle, types
 import torch, torch._decomp, torch.onnx, torch.utils.checkpoint
 import torch.nn.functional as F
 NAME = "product_attention"
 MODULES = {"ctypes": ctypes, "importlib": importlib, "pickle": pickle, "torch": torch}
+def attention_of_ao():
+    from torch.ao.nn.quantizable import MultiheadAttention as kind
+    made = kind.__new__(kind)
+    torch.nn.Module.__init__(made)
+    vars(made).update(embed_dim=4, num_heads=1, head_dim=4, batch_first=True)
+    vars(made).update(dropout=0.0, bias_k=None, bias_v=None, add_zero_attn=False)
+    vars(made)["q_scaling_product"] = types.SimpleNamespace(mul_scalar=lambda q, s: q)
+    for name in ("linear_Q", "linear_K", "linear_V", "out_proj", "quant_attn_output",
+                 "quant_attn_output_weights", "dequant_q", "dequant_k", "dequant_v"):
+        setattr(made, name, torch.nn.Identity())
+    return made
+MODULES["attention_of_ao"] = attention_of_ao
 def worked(route):
     q = torch.ones(1, 2, 3, 4)
     try:

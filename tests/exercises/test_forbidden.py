@@ -57,6 +57,7 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ("import pickle\npickle.loads(data)", "pickle"),
         ("torch.serialization.pickle.loads(data)", "pickle"),
         ("torch.onnx.ops.attention(q, k, v)", "torch.onnx"),
+        ("torch.ao.nn.quantizable.MultiheadAttention(4, 2)", "torch.ao"),
         ("print.__self__.eval('1')", ".__self__"),
         ("__builtins__['eval']('1')", "__builtins__"),
         ("error.__traceback__.tb_frame.f_back", ".tb_frame"),

@@ -82,7 +82,8 @@ def _disable(place: str, name: str) -> None:
     if isinstance(thing, types.ModuleType) or place == "torch.autograd":
         return  # others of its parts are needed
     if isinstance(thing, type):
-        thing.__init__ = thing.forward = _refuse
+        for kind in (thing, *type.__subclasses__(thing)):  # those of torch.ao
+            kind.__init__ = kind.forward = kind._forward_impl = _refuse
     elif hasattr(thing, "__code__") and not thing.__code__.co_freevars:
         thing.__code__ = _refuse.__code__
     home.pop(name, None)
