@@ -1,6 +1,5 @@
 """A stand-in for the grader, so that tests of what is around it take no time."""
 
-import threading
 from pathlib import Path
 
 import nbformat
@@ -15,7 +14,7 @@ from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.isolate import forking
-from attncourse_grader.workers import grade_one
+from attncourse_grader.workers import grade_one, local_results
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
@@ -47,14 +46,13 @@ def calls(monkeypatch):
     batch = "attncourse_grader.batch"
     monkeypatch.setattr(f"{batch}.layers_missing", lambda: [])
 
-    def one_at_a_time(*arguments, **options):
-        with alone:  # in Python 3.11.7, ast.parse in two threads may fail
-            return grade_one(*arguments, **options)
+    def one_at_a_time(jobs, at, *more):
+        # In Python 3.11.7 ast.parse in two threads may fail; the grader itself forks.
+        return local_results(jobs, 1, *more)
 
-    alone = threading.Lock()
+    monkeypatch.setattr(f"{batch}.local_results", one_at_a_time)
     # In this process, where the stand-in is.
-    changed = {"grade": one_at_a_time}
-    monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", changed)
+    monkeypatch.setattr(f"{batch}.grade_course.__kwdefaults__", {"grade": grade_one})
     return made
 
 
