@@ -11,8 +11,10 @@ import hashlib
 import json
 import re
 import shutil
+import zlib
 from pathlib import Path
 
+HOST = "widget-host.js"  # in book/_widgets
 STATE = "application/vnd.jupyter.widget-state+json"
 # Tabs that are chosen together, and Sphinx's search: no page has them.
 UNUSED_SCRIPTS = {"design-tabs.js", "doctools.js", "sphinx_highlight.js"}
@@ -83,7 +85,8 @@ def write_states(app, page, states):
     path.parent.mkdir(parents=True, exist_ok=True)
     text = f"window.courseWidgetStates = {json.dumps(states)};\n"
     path.write_text(text, encoding="utf8")
-    app.add_js_file(f"states/{page}.js", loading_method="defer", priority=400)
+    where = {"data-states": f"states/{page}.js?v={zlib.crc32(text.encode()):x}"}
+    app.add_js_file(HOST, loading_method="defer", **where)
 
 
 def is_used(selector, words):

@@ -15,7 +15,6 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 VIEW = "application/vnd.jupyter.widget-view+json"
-HOST = "widget-host.js"
 STYLE = "widgets.css"
 FRAME = (
     '<div class="course-widget"><div class="course-widget-still attn-widget">{still}'
@@ -40,7 +39,6 @@ class WidgetWithPicture(SphinxTransform):
             view = next(parts[VIEW].findall(nodes.raw)).astext()
             html = FRAME.format(still=still, view=view)
             bundle.replace_self(nodes.raw("", html, format="html"))
-            self.env.metadata[self.env.docname]["course_widgets"] = True
 
     def file_of(self, uri):
         """Return the file of an image that myst-nb has written."""
@@ -57,11 +55,6 @@ def set_paths(app, config):
         config.nb_execution_cache_path = cache
     else:
         config.nb_execution_mode = "off"  # the outputs that the notebooks store
-
-
-def load_where_needed(app, page, template, context, doctree):
-    if app.env.metadata.get(page, {}).get("course_widgets"):
-        app.add_js_file(HOST, loading_method="defer")
 
 
 def copy_style(app):
@@ -95,6 +88,5 @@ def setup(app):
     app.add_css_file(STYLE, priority=900)  # after the sheets of the book
     app.connect("config-inited", set_paths, priority=100)
     app.connect("builder-inited", copy_style)
-    app.connect("html-page-context", load_where_needed)
     app.connect("build-finished", write_weights)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,8 @@
 // Runs the widgets of a page without Jupyter and without a library. The build writes the
-// states of the page's widgets into a script, which comes before this one; each state
-// holds an ES module, which is imported from memory, so that it works from a sub-path and
-// from a folder too. Where a widget cannot run, its still picture stays.
+// states of the page's widgets into a script, which this one loads after all else: until
+// then the still pictures are there. Each state holds an ES module, which is imported from
+// memory, so that it works from a sub-path and from a folder too. Where a widget cannot
+// run, its still picture stays.
 (() => {
   "use strict";
 
@@ -51,5 +52,11 @@
 
   if (!CSS.supports("color", "color-mix(in srgb, red 50%, blue)")) return;
   const views = "script[type='application/vnd.jupyter.widget-view+json']";
-  document.querySelectorAll(views).forEach(show);
+  const host = document.currentScript;
+  window.addEventListener("load", () => {
+    const states = document.createElement("script");
+    states.src = new URL(host.dataset.states, host.src);
+    states.onload = () => document.querySelectorAll(views).forEach(show);
+    document.head.append(states);
+  });
 })();
