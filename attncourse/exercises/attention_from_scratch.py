@@ -154,7 +154,7 @@ MASKS = (
         "Padding may stand anywhere. Its id is 0, or 5 where `pad` is given.",
         _padding_anywhere,
         nth(2),
-        why="Whether a padded token is seen depends on the key, not on the query.",
+        why="Padding is hidden as a key; rows of padded queries follow the same rule.",
         read="chapters/05_masking#combining-causal-and-padding-masks",
     ),
 )
@@ -224,8 +224,8 @@ MASKED = (
         "huge hidden and very low visible scores, in half precision too",
         "The scores are about -10^10 and 10^10, or in float16 -30000 and 30000.",
         _extreme_scores,
-        why="A hidden key has weight, or a visible one too little. Hidden scores "
-        "have to be minus infinity before the softmax: a visible one may be very low.",
+        why="A hidden key has weight, or a visible one too little. Set hidden "
+        "scores to minus infinity before the softmax: a visible one may be very low.",
         exact_type=True,
         tolerance=2e-3,
     ),

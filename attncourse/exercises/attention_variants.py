@@ -174,8 +174,8 @@ ATTEND = (
             lambda query, key: scores.clone()
         )(memory, states, mask),
         ("context", "weights"),
-        why="Padding has weight, or the words do not share all of it. Its scores "
-        "have to be minus infinity before the softmax: a word's may be very low.",
+        why="Padding has weight, or the words do not share all of it. Set its "
+        "scores to minus infinity before the softmax: a word's may be very low.",
     ),
 )
 
