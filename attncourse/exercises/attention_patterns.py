@@ -169,7 +169,7 @@ def _shown(*parts):
         heads = len(inputs["weights"])
         count = sum(hasattr(a, "get_images") for a in axes)
         if not count == len(axes) == heads:
-            raise ValueError(f"{heads} axes should be returned; {count} came")
+            raise ValueError(f"heads: {heads}; axes returned: {count}")
         return {
             f"the {part} of head {number}": provided.shown(each)[part]
             for number, each in enumerate(axes)

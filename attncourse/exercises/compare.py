@@ -134,7 +134,7 @@ def _form(probe: Probe, came: Value, wanted: Value) -> str:
         )
     if came.shape != wanted.shape:
         if wanted.kind == "list" and len(wanted.shape) == len(came.shape) == 1:
-            return f"should have {wanted.shape[0]} entries; it has {came.shape[0]}"
+            return f"should have the length {wanted.shape[0]}; it has {came.shape[0]}"
         return f"should have the shape {wanted.shape}; it has {came.shape}"
     if came.data is None:
         return f"holds something other than numbers: `{came.text[:80]}`"
