@@ -274,7 +274,8 @@ HEADS = (
     ),
     _of_both(
         "a mask with fewer axes serves all heads, one with heads its own head",
-        "The mask is (tokens, tokens), (batch, 1, 1, tokens) or (heads, 1, tokens).",
+        "The mask is (tokens, tokens), (batch, 1, 1, tokens) or (heads, 1, tokens), "
+        "whose first axis is not the batch.",
         _heads_masked,
     ),
 )
