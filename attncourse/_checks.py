@@ -53,7 +53,7 @@ def divisible_heads(
         nearest = min(options, key=lambda h: abs(h - num_heads))
         raise ValueError(
             f"{model} must be divisible by {heads}, but {d_model} is not divisible "
-            f"by {num_heads}. The nearest number of heads that works is {nearest}."
+            f"by {num_heads}; by {nearest} it is."
         )
     return d_model // num_heads
 

@@ -106,7 +106,7 @@ test_bad_input_is_named = refuses(
     (lambda X, *W: self_attention(X, *W, ONES[:, :3] > 0), "broadcastable to"),
     (
         lambda X, *W: multi_head_attention(X, *[np.eye(7)] * 4, 2),
-        "7 is not divisible by 2. The nearest number of heads that works is 1",
+        "7 is not divisible by 2; by 1 it is.",
     ),
     (lambda X, *W: multi_head_attention(X, *[X] * 4, 1.0), TypeError, "a whole number"),
     (lambda X, *W: multi_head_attention(X, *[X[:, :3]] * 4, 7), "W_Q must have 7"),
