@@ -44,7 +44,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
   const arcs = svg("svg", { width: 64, "aria-hidden": "true" });
   const body = el("tbody", {});
   const table = el("table", { class: "attn-flow" },
-    el("thead", {}, headRow(["", "Token", "It reads", "Its vector", "Length",
+    el("thead", {}, headRow(["", "Token", "Weight", "Vector", "Length",
       "Next, if the model ended here"])), body);
   const numbers = dataTable({
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
