@@ -34,7 +34,7 @@ export default widget("alignment", QUESTION, (root, model) => {
   const say = report();
   const drawing = el("div", { class: "attn-align" });
   const legend = remark("Lines: the largest weight of each word, or all weights of the "
-    + "chosen one. ✗ its largest weight is on no word of its gold links; · it has no gold link.");
+    + "chosen one. ✗ marks a word whose largest weight is on no gold link; · one without a gold link.");
   const table = dataTable({ caption: "Where each word looks most" });
   root.append(translators, sentences, el("div", { class: "attn-row" }, heads, next), say.root,
     drawing, legend, table.root);

@@ -87,7 +87,7 @@ export default widget("heads", QUESTION, (root, model) => {
         + "a part of the sequence.");
       return;
     }
-    const before = off.length ? ` With all heads: ${lossOf(whole).right}, ${number(lossOf(whole).loss, 2)} nats.` : "";
+    const before = off.length ? ` With all heads: ${lossOf(whole).right} correct, ${number(lossOf(whole).loss, 2)} nats.` : "";
     say.say(`${setting}: the model predicts ${right} of ${count} predictable symbols correctly; `
       + `their mean loss is ${number(loss, 2)} nats (chance level: ${number(Math.log(signs.length), 2)}).${before}`);
   };

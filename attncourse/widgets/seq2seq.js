@@ -111,7 +111,7 @@ export default widget("seq2seq", QUESTION, (root, model) => {
       ? `In the end both write the same, and it is ${judge(best)}: ${best}`
       : `In the end beam search writes: ${best} (${judge(best)}). Greedy search: ${alone} (${judge(alone)}).`;
     if (judge(best) === "wrong" || judge(alone) === "wrong") {
-      ends.textContent += ` Right would be: ${reference}`;
+      ends.textContent += ` The right translation is: ${reference}`;
     }
   };
 

@@ -102,9 +102,9 @@ export default widget("sparse", QUESTION, (root, model) => {
       ...follow((j) => ({ x: LEFT + j * CELL, width: CELL, height: LAYERS * RISE + 16 })));
     const all = within(BLOCKS).length;
     const steps = rows.slice(1).map(({ length: count }, k) =>
-      `${count} through ${k + 1}${k ? "" : " layer"}`);
+      (k ? `on ${count} through ${k + 1}` : `${count} of ${BLOCKS} blocks through 1 layer`));
     const last = Math.max(...needed);
-    const words = `Of ${BLOCKS} blocks, output ${i} can depend on ${steps.slice(0, last).join(", ")}`
+    const words = `Output ${i} can depend on ${steps.slice(0, last).join(", ")}`
       + `${last > LAYERS ? `; all ${all} need ${last} layers` : ""}.`
       + `${all < (now.causal ? i + 1 : BLOCKS) ? " The others never reach it." : ""}`;
     reach.setAttribute("aria-label", words);

@@ -140,7 +140,7 @@ export default widget("translator", QUESTION, (root, model) => {
     const after = now.steps.map((step) => step.token);
     const same = after.length === before.length && after.every((x, i) => x === before[i]);
     const setting = [
-      off ? `${off} ${off === 1 ? "head" : "heads"} off` : "all heads on",
+      off ? `${off} ${off === 1 ? "head" : "heads"} ablated` : "all heads on",
       `temperature ${number(model.get("temperature"), 2)}`,
     ].join(", ");
     const text = written(words()) + (cut() ? " … (no end reached)" : "");

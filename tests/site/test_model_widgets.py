@@ -108,7 +108,7 @@ def test_a_head_is_switched_off_by_mouse_and_by_keyboard(tab, translator):
     box.click()
     words, _ = by_torch("french", LIBRARY, off=["encoder.1.0"])
     assert words_of(translator) == words
-    assert "1 head off" in report(translator)
+    assert "1 head ablated" in report(translator)
     assert translator.locator(".attn-changed").count() > 0
     box.focus()
     tab.keyboard.press("Space")
