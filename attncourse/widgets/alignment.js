@@ -2,7 +2,7 @@
 
 const ROW = 34; // pixels from one word to the next
 
-const QUESTION = "Which words does the translator look at, and where does it look elsewhere?";
+const QUESTION = "Which words does the translator look at, and where do the gold links differ?";
 
 export default widget("alignment", QUESTION, (root, model) => {
   const models = model.get("models");
@@ -21,8 +21,8 @@ export default widget("alignment", QUESTION, (root, model) => {
   });
   const MARKS = { right: "", wrong: "✗ ", none: "· " };
   const SAID = {
-    right: "as in the gold links", wrong: "not as in the gold links",
-    none: "it has no gold link",
+    right: "on a gold link", wrong: "not on a gold link",
+    none: "without a gold link",
   };
 
   const translators = traitChoice(model, "translator", "Translator",
@@ -34,7 +34,7 @@ export default widget("alignment", QUESTION, (root, model) => {
   const say = report();
   const drawing = el("div", { class: "attn-align" });
   const legend = remark("Lines: the largest weight of each word, or all weights of the "
-    + "chosen one. ✗ its largest weight is on no word of its gold links; · it has no gold link.");
+    + "chosen one. ✗ marks a word whose largest weight is on no gold link; · one without a gold link.");
   const table = dataTable({ caption: "Where each word looks most" });
   root.append(translators, sentences, el("div", { class: "attn-row" }, heads, next), say.root,
     drawing, legend, table.root);
@@ -53,7 +53,7 @@ export default widget("alignment", QUESTION, (root, model) => {
       save(model, { sentence: index, side: "target", word: found });
       return;
     }
-    say.say("In these sentences, every word with a gold link looks at it.");
+    say.say("In these sentences every word with gold links has its largest weight on one of them.");
   };
 
   const line = (s, t, attributes) => svg("path", {
@@ -130,14 +130,14 @@ export default widget("alignment", QUESTION, (root, model) => {
     const best = order.filter((i) => row[i] >= 0.01 || i === order[0])
       .map((i) => `“${others[i]}” ${number(row[i], 2)}`).join(", ");
     if (side === "source") {
-      say.say(`“${own[word]}” is looked at by ${best}.`);
+      say.say(`“${own[word]}” gets the most weight from ${best}.`);
       return;
     }
     const rest = 1 - row.reduce((sum, x) => sum + x, 0);
     const { links, state } = states[word];
-    const real = links.length ? `Gold: ${links.map((s) => `“${source[s]}”`).join(", ")}` : "";
+    const real = links.length ? ` (${links.map((s) => `“${source[s]}”`).join(", ")})` : "";
     const end = rest >= 0.02 ? `; the end of the sentence ${number(rest, 2)}` : "";
-    say.say(`“${own[word]}” looks at ${best}${end}. ${real ? `${real}: ` : ""}${SAID[state]}.`);
+    say.say(`“${own[word]}” looks at ${best}${end}: ${SAID[state]}${real}.`);
   };
 
   const build = () => {

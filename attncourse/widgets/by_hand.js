@@ -40,7 +40,7 @@ export default widget("by-hand", QUESTION, (root, model) => {
   // Controls: one token's vector, the scale, the temperature.
   const vectorTitle = heading();
   const features = [0, 1, 2].map((feature) => slider({
-    label: `number ${feature + 1}`, min: -2, max: 2, step: 0.001, value: 0,
+    label: `element ${feature + 1}`, min: -2, max: 2, step: 0.001, value: 0,
     write: (x) => number(x, 3),
     oninput: (x) => {
       const rows = model.get("vectors").map((row) => [...row]);
@@ -78,8 +78,8 @@ export default widget("by-hand", QUESTION, (root, model) => {
     line.root,
     el("div", { class: "attn-panels" },
       el("div", {}, heading("The arithmetic of this cell"), steps),
-      el("div", {}, heading("The new vector of the token that asks"), bars, remark(
-        "Each piece is what one token adds, the first token the palest; the line is the sum."))),
+      el("div", {}, heading("The output of this query"), bars, remark(
+        "Each piece is the contribution of one token, palest for the first; the line is the sum."))),
     table.root,
   );
 
@@ -95,7 +95,7 @@ export default widget("by-hand", QUESTION, (root, model) => {
 
     grid.select(i, j);
     grid.update(seen.weights, (w) => number(w, 2), (w, row, column) =>
-      `${tokens[row]} asks ${tokens[column]}: ${number(w, 2)}`);
+      `${tokens[row]} attends to ${tokens[column]}: ${number(w, 2)}`);
 
     const factors = seen.queries[i].map((q, n) =>
       `${bracket(q)} · ${bracket(seen.keys[j][n])}`);
@@ -112,9 +112,9 @@ export default widget("by-hand", QUESTION, (root, model) => {
       el("li", {}, "Minus the largest of the row, then the exponential: ",
         `exp(${number(seen.scores[i][j] - Math.max(...seen.scores[i]), 3)}) = `,
         strong(exponentials[j], 3)),
-      el("li", {}, "Share of the row: ", `${number(exponentials[j], 3)} ÷ ${number(total, 3)} = `,
+      el("li", {}, "Divided by the sum of the row: ", `${number(exponentials[j], 3)} ÷ ${number(total, 3)} = `,
         strong(seen.weights[i][j], 3)),
-      el("li", {}, "It adds ", `${number(seen.weights[i][j], 3)} · (`,
+      el("li", {}, "It contributes ", `${number(seen.weights[i][j], 3)} · (`,
         el("span", { class: "attn-value" },
           seen.values[j].map((x) => number(x, 2)).join(", ")), ")"),
     );
@@ -182,10 +182,10 @@ function drawOutput(tokens, seen, i) {
     picture.append(
       svg("path", { class: "attn-axis", d: `M${middle} ${y - 6}v26` }),
       svg("path", { class: "attn-sum", d: `M${end} ${y - 5}v24` }),
-      svg("text", { x: 2, y: y - 11 }, `number ${n + 1}: `,
+      svg("text", { x: 2, y: y - 11 }, `element ${n + 1}: `,
         svg("tspan", { class: "attn-total" }, number(seen.output[i][n], 3))),
     );
-    words.push(`number ${n + 1}: ${number(seen.output[i][n], 3)}`);
+    words.push(`element ${n + 1}: ${number(seen.output[i][n], 3)}`);
   });
   picture.setAttribute("aria-label", `What the six tokens add up to. ${words.join("; ")}`);
   return picture;

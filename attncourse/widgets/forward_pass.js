@@ -44,7 +44,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
   const arcs = svg("svg", { width: 64, "aria-hidden": "true" });
   const body = el("tbody", {});
   const table = el("table", { class: "attn-flow" },
-    el("thead", {}, headRow(["", "Token", "It reads", "Its vector", "Length",
+    el("thead", {}, headRow(["", "Token", "Weight", "Vector", "Length",
       "Next, if the model ended here"])), body);
   const numbers = dataTable({
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
@@ -166,9 +166,9 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     numbers.update(
       ["", ...Array.from({ length: FIRST }, (_, j) => `component ${j}`)],
       [...(before ? [
-        [`before: after the ${nameOf(k - 1)}`, ...components(before)],
+        [`before this stage (${nameOf(k - 1)})`, ...components(before)],
         ["what is added", ...components(vectors[query].map((x, j) => x - before[j]))],
-      ] : []), [`after the ${nameOf(k)}`, ...components(vectors[query])]],
+      ] : []), [`after this stage (${nameOf(k)})`, ...components(vectors[query])]],
       `The first ${FIRST} of ${gpt.width} components for “${visible(tokenizer, ids[query])}”`);
     root.dataset.state = "done";
     const token = visible(tokenizer, ids[query]);

@@ -18,12 +18,12 @@ export default widget("gpt", QUESTION, (root, model) => {
   const say = report();
   const field = traitField(model, "text", "Text", { rows: 3 });
   field.input.addEventListener("input", () => stop());
-  const write = button("Write on", () => {
+  const write = button("Continue", () => {
     if (timer) stop();
     else { write.textContent = "Stop"; go(); }
   }, { class: "attn-main" });
   const one = button("One token", () => { stop(); next(); });
-  const again = anotherExample(model, "text", "Another beginning", () => stop());
+  const again = anotherExample(model, "text", "Another text", () => stop());
   const reset = allHeadsOn(model);
   const temperature = traitSlider(model, "temperature", {
     label: "Temperature: the logits are divided by it", min: 0, max: 2, step: 0.05,
@@ -72,7 +72,7 @@ export default widget("gpt", QUESTION, (root, model) => {
     const rowOf = (l, k, i) => read[i].weights[l].subarray(k * (i + 1), (k + 1) * (i + 1));
     const last = rowOf(layer, h, ids.length - 1);
     title.textContent = `Where layer ${layer}, head ${h} looks from the last token`
-      + (model.get("off").includes(head) ? " (ablated: it looks, but writes nothing)" : "");
+      + (model.get("off").includes(head) ? " (ablated: its output is zero)" : "");
     words.replaceChildren(...ids.map((id, i) =>
       guess(last[i], false, shown(id), `${Math.round(100 * last[i])} %`)));
     drawTiles(model, tiles, (name) => {
@@ -85,14 +85,14 @@ export default widget("gpt", QUESTION, (root, model) => {
     root.dataset.state = "done";
     say.say(`${ids.length} of ${context} tokens. Next, most likely: “${shown(order[0])}” with `
       + `${number(100 * share[order[0]], 1)} %.`
-      + (ids.length > 1 ? ` The text costs ${number(bits(), 2)} bits per byte` : "")
+      + (ids.length > 1 ? ` The loss on the text is ${number(bits(), 2)} bits per byte` : "")
       + (ids.length > 1 ? (off ? `, with ${off} of ${tiles.size} heads ablated.` : ".") : ""));
   };
 
   const stop = () => {
     clearTimeout(timer);
     timer = null;
-    write.textContent = "Write on";
+    write.textContent = "Continue";
   };
 
   const next = () => {

@@ -33,17 +33,17 @@ export default widget("heads", QUESTION, (root, model) => {
   const large = el("div", {});
   const table = dataTable({
     summary: "The scores of all heads",
-    caption: "Share of the attention, measured on test sequences with all heads on",
+    caption: "Scores on test sequences, with all heads on",
   });
   const predictions = dataTable({
-    summary: "The predictions as a table", caption: "The next sign, and what the model expects",
+    summary: "The predictions as a table", caption: "The next symbol, and what the model predicts",
   });
   const results = el("div", {},
-    heading("The probability of the sign that comes next; framed: "
-      + "it followed the same sign before, so it can be known"),
+    heading("The probability of the next symbol; framed where it "
+      + "followed the same symbol before, so that it is predictable"),
     guesses, pictures,
-    remark("Under a picture: its highest score of "
-      + "previous, duplicate and induction. A head that looks everywhere alike has "
+    remark("Below each picture: the highest of its scores "
+      + "previous, duplicate and induction. Uniform attention has "
       + NAMES.slice(0, 3).map((kind) => `${kind} ${number(baseline[kind], 2)}`).join(", ") + "."),
     title, large, predictions.root, table.root);
   root.append(field.root,
@@ -52,7 +52,7 @@ export default widget("heads", QUESTION, (root, model) => {
     ...scores.flatMap((layer, i) => layer.own.map((_, h) => [
       `layer ${i}, head ${h}`, ...[...NAMES, "entropy"].map((kind) => number(layer[kind][h], 2)),
     ])),
-    ["looks everywhere alike", ...[...NAMES, "entropy"].map((kind) => number(baseline[kind], 2))],
+    ["uniform attention", ...[...NAMES, "entropy"].map((kind) => number(baseline[kind], 2))],
   ]);
 
   /** Run the model; for each sign but the last, find what it expects next. */
@@ -83,13 +83,13 @@ export default widget("heads", QUESTION, (root, model) => {
     const setting = off.length ? `Without ${names}` : "With all heads";
     root.dataset.loss = count ? loss.toFixed(4) : "";
     if (!count) {
-      say.say("No sign follows the same sign twice here, so nothing can be known: write "
-        + "a part of the sequence again.");
+      say.say("No symbol follows the same symbol twice here, so none is predictable: repeat "
+        + "a part of the sequence.");
       return;
     }
-    const before = off.length ? ` With all heads: ${lossOf(whole).right}, ${number(lossOf(whole).loss, 2)} nats.` : "";
-    say.say(`${setting}: the model gets ${right} of ${count} signs that can be known right; `
-      + `its mean loss is ${number(loss, 2)} nats (guessing: ${number(Math.log(signs.length), 2)}).${before}`);
+    const before = off.length ? ` With all heads: ${lossOf(whole).right} correct, ${number(lossOf(whole).loss, 2)} nats.` : "";
+    say.say(`${setting}: the model predicts ${right} of ${count} predictable symbols correctly; `
+      + `their mean loss is ${number(loss, 2)} nats (chance level: ${number(Math.log(signs.length), 2)}).${before}`);
   };
 
   const drawGuesses = (text) => {
@@ -98,7 +98,7 @@ export default widget("heads", QUESTION, (root, model) => {
       return guess(step?.share ?? 0, step?.known, el("b", {}, letter),
         step ? number(step.share, 2) : "–");
     }));
-    predictions.update(["place", "sign", "probability", "expected", "can be known"],
+    predictions.update(["position", "symbol", "probability", "prediction", "predictable"],
       now.steps.map(({ share, top, right, known }, i) =>
         [String(i + 2), sign(right), number(share, 2), sign(top), known ? "yes" : "no"]));
   };
@@ -115,12 +115,12 @@ export default widget("heads", QUESTION, (root, model) => {
     row = Math.min(row, text.length - 1);
     const off = model.get("off").includes(name);
     title.textContent = `Layer ${layer}, head ${head}`
-      + (off ? " (switched off: it looks, but writes nothing)" : "")
-      + ". Weights in per cent; rows look, columns are looked at.";
+      + (off ? " (ablated: its output is zero)" : "")
+      + ". Weights in per cent; rows are queries, columns are keys.";
     const grid = percentGrid({
       label: `Weights of layer ${layer}, head ${head}`, rows, row,
       rowLabels: [...text], columnLabels: [...text], onselect: (r) => { row = r; },
-      name: (q, k) => `${text[q]}, place ${q + 1}, on ${text[k]}, place ${k + 1}`,
+      name: (q, k) => `${text[q]}, position ${q + 1}, on ${text[k]}, position ${k + 1}`,
     });
     grid.table.classList.add("attn-letters");
     large.replaceChildren(grid.root);

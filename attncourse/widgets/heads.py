@@ -21,7 +21,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Heads(CourseWidget):
     """Show where each head of a `Transformer` looks, and what it is needed for.
 
-    The model runs in the page. Each token is written as one sign.
+    The model runs in the page. Each token is written as one symbol.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ class Heads(CourseWidget):
     tokens : torch.Tensor
         Integers, ``(batch, tokens)``: the sequences that the heads are scored on.
     signs : str, optional
-        Sign i − 1 stands for token i; the letters A to Z unless given.
+        Symbol i − 1 stands for token i; the letters A to Z unless given.
     examples : sequence of str, optional
         Sequences to choose from.
     **traits
-        `text`, the sequence that is shown; `off`, the heads that are switched off, such
+        `text`, the sequence that is shown; `off`, the heads that are ablated, such
         as "layers.0.2" (layer, head); `head`, the one that is shown large.
 
     Raises

@@ -10,7 +10,7 @@ const EXAMPLES = [
   ["local + global", { ...NO_PADDING, window: 1, global_tokens: 1 }],
 ];
 
-const QUESTION = "Which pattern lets every token hear from every token within two layers, "
+const QUESTION = "With which pattern does information pass between any two tokens within two layers, "
   + "at the lowest cost?";
 
 export default widget("masks", QUESTION, (root, model) => {
@@ -22,7 +22,7 @@ export default widget("masks", QUESTION, (root, model) => {
   const side = traitChoice(model, "side", "Padding on the",
     [["right", "right"], ["left", "left"]]);
   const padding = traitSlider(model, "padding",
-    { label: "places of padding", min: 0, max: TOKENS - 1 });
+    { label: "positions of padding", min: 0, max: TOKENS - 1 });
 
   const grid = heatGrid({
     label: "Mask: rows are queries, columns are keys",
@@ -33,7 +33,7 @@ export default widget("masks", QUESTION, (root, model) => {
   grid.table.classList.add("attn-mask");
   const line = report();
   const cell = el("p", {});
-  const table = dataTable({ caption: "Who sees whom", summary: "The mask as a table" });
+  const table = dataTable({ caption: "Which keys each query sees", summary: "The mask as a table" });
   root.append(
     ...controls.examples,
     el("div", { class: "attn-panels attn-mask-panels" },
@@ -41,8 +41,8 @@ export default widget("masks", QUESTION, (root, model) => {
       el("div", {},
         el("div", { class: "attn-controls" }, controls.roots, padding.root, side))),
     line.root,
-    remark("A mask alone saves nothing: all scores are made and most thrown away. The pairs "
-      + "seen are what a kernel has to compute that skips the others."),
+    remark("A mask alone saves nothing: all scores are computed and most are thrown away. The "
+      + "pairs seen are those that a kernel which skips the others has to compute."),
     table.root,
   );
 
@@ -71,18 +71,18 @@ export default widget("masks", QUESTION, (root, model) => {
       el("span", { class: "attn-key" }, `Key ${j}`), ` is seen by ${list(by)}, and `,
       `${path.replace("it", `token ${i}`)}.`);
     const each = now.padding ? "real token" : "token";
-    const reach = now.padding === TOKENS - 1 ? "One token is real, with no other to hear from"
-      : farthest === Infinity ? `Some ${each}s never hear from others`
-        : `Every ${each} hears from every ${now.causal ? "earlier one" : "other"} within `
+    const reach = now.padding === TOKENS - 1 ? "Only one token is not padding"
+      : farthest === Infinity ? `Between some ${each}s no information passes`
+        : `Every ${each} is reached from every ${now.causal ? "earlier one" : "other"} within `
           + `${farthest} ${farthest === 1 ? "layer" : "layers"}`;
-    const nothing = empty.length ? ` Rows with nothing to see: ${list(empty)}.` : "";
+    const nothing = empty.length ? ` Rows in which every key is hidden: ${list(empty)}.` : "";
     const share = `${number((100 * pairs) / TOKENS ** 2, 0)} %`;
     line.say(
       `${reach}. `,
       el("span", { class: "attn-number", "data-read": "pairs" }, String(pairs)),
       ` of ${TOKENS ** 2} pairs are seen, ${share}.${nothing}`,
     );
-    table.update(["query", "sees", "hears from, layers"], mask.map((row, q) => [
+    table.update(["query", "sees", "is reached from (in layers)"], mask.map((row, q) => [
       String(q),
       list(row.flatMap((yes, k) => (yes ? [k] : []))),
       needed[q].map((x, k) => (x > 1 ? `${k} in ${x}` : null)).filter(Boolean).join(", ") || "–",

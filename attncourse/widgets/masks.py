@@ -22,7 +22,7 @@ def pattern(
 ) -> np.ndarray:
     """Return a mask put together from parts, ``(queries, keys)``, True = may attend.
 
-    `window`, the farthest distance that is seen, `global_tokens`, which see all and are
+    `window`, the largest distance that is seen, `global_tokens`, which see all and are
     seen by all, and `stride`, whose multiples are seen, widen what is seen; where all
     three are off, everything is. With a `dilation` of d, the window has every d-th
     distance and is d times as wide. `causal` and `padding` on one `side` take away.
@@ -50,11 +50,11 @@ class Masks(CourseWidget):
     causal : bool, default True
         If True, no token sees a later one.
     padding : int, default 0
-        How many of the 12 places hold no token.
+        How many of the 12 positions are padding.
     side : str, default "right"
-        "right" or "left": where these places are.
+        "right" or "left": where these positions are.
     window : int or None
-        The farthest distance that is seen; None leaves this part out.
+        The largest distance that is seen; None leaves this part out.
     global_tokens : int, default 0
         So many first tokens see all and are seen by all.
     stride : int or None

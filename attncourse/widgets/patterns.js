@@ -57,9 +57,9 @@ function patternControls(model, { examples, count, unit }) {
   return {
     examples: [heading("Examples to start from"), el("div", { class: "attn-options" }, buttons)],
     roots: [
-      optional("window", "local: farthest distance", 0),
+      optional("window", "local: largest distance", 0),
       optional("global_tokens", `global: first ${unit}s`, 1, 4),
-      optional("stride", `strided: every so many ${unit}s`, 2),
+      optional("stride", `strided: step in ${unit}s`, 2),
       traitChoice(model, "causal", "Direction", [[true, "past only"], [false, "both ways"]]),
     ],
   };

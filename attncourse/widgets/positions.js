@@ -59,23 +59,23 @@ function describe(name, model) {
   const rows = model.get("_table").length;
   const trained = model.get("trained_rows");
   return {
-    sinusoidal: "The cosine of two position vectors. It depends on the distance alone, and "
-      + "left looks like right.",
+    sinusoidal: "The cosine of two position vectors. It depends on the distance alone, "
+      + "and is the same to the left and to the right.",
     learned: trained
       ? `The cosine of two rows of a trained table. Training reached the first ${trained} of `
         + `the ${rows} rows shown; the others are random.`
-      : `The cosine of two rows of a table of ${rows}, at its random start: nothing is learned.`,
+      : `The cosine of two rows of a table of ${rows}, at its random start: nothing has been learned.`,
     "T5 bias": model.get("_t5").trained
       ? "The number that a trained table adds to the score, one for each bucket of distances."
       : "The number added to the score, one for each bucket. Before training all are zero.",
-    ALiBi: "The number added to the score: a slope for each head, times the distance.",
-    rotary: "The cosine of a query and a key, each turned by its position. It depends on "
-      + "the distance, and on what the two vectors hold.",
+    ALiBi: "The number added to the score: minus the distance, times a slope for each head.",
+    rotary: "The cosine of a query and a key, each rotated by its position (RoPE). It depends on "
+      + "the distance, and on the two vectors.",
   }[name];
 }
 
-const QUESTION = "Which schemes tell left from right, and which of them know a distance that "
-  + "they were never shown?";
+const QUESTION = "Which schemes tell left from right, and which of them have a value for a distance "
+  + "that did not occur in training?";
 
 export default widget("positions", QUESTION, (root, model) => {
   const chosen = traitChoice(model, "scheme", "Scheme", SCHEMES.map((name) => [name, name]));
@@ -158,7 +158,7 @@ export default widget("positions", QUESTION, (root, model) => {
     if (drawn !== key) {
       drawn = key;
       matrixLabel.textContent = added(name)
-        ? "All pairs: what is left of a weight, exp(bias)" : "All pairs: orange is negative";
+        ? "All pairs: exp(bias), relative to the largest" : "All pairs: orange is negative";
       squares.forEach((line_, i) => line_.forEach((square, j) => {
         const v = value(i, j - i);
         const w = Number.isNaN(v) ? 0 : added(name) ? Math.exp(v - highest) : Math.abs(v);
@@ -176,7 +176,7 @@ export default widget("positions", QUESTION, (root, model) => {
     const compared = !both ? "" : Math.abs(here - other) < 1e-6
       ? ` ${signed(-away)} gives the same.` : ` ${signed(-away)} gives ${read(other)}.`;
     const start = `Query at ${at}, key at ${number(at + away, 0)}: `;
-    const nothing = at + away < 0 ? "there is no such place" : "the table has no such row";
+    const nothing = at + away < 0 ? "there is no such position" : "the table has no such row";
     if (Number.isNaN(here)) line.say(start, el("span", { "data-read": "value" }, nothing), ".");
     else line.say(`${start}${what} `,
       el("span", { class: "attn-number", "data-read": "value" }, read(here)), `.${compared}`);
@@ -185,7 +185,7 @@ export default widget("positions", QUESTION, (root, model) => {
     const all = SCHEMES.map((each) => scheme(each, settings));
     table.update(["key − query", ...SCHEMES],
       every.map((r) => [signed(r), ...all.map((f) => cell(f, r))]),
-      `What each scheme says, for the query at ${at}`);
+      `The value of each scheme, for the query at ${at}`);
   };
   live(model,
     ["scheme", "position", "distance", "width", "base_power", "content", "head"], draw);

@@ -75,7 +75,7 @@ function wordsOf(text, known) {
     (known.includes(piece) ? piece : piece.split(/(?=[.,?]$)/)));
 }
 
-const QUESTION = "Where does the reader see the answer, and where does it look?";
+const QUESTION = "Where does the model find the answer, and where does it attend?";
 
 export default widget("reading", QUESTION, (root, model) => {
   const known = () => model.get("words")[model.get("reader")];
@@ -89,8 +89,8 @@ export default widget("reading", QUESTION, (root, model) => {
     save(model, { passage: examples[i][0], question: examples[i][1] }));
   const readers = traitChoice(model, "reader", "Trained with",
     [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
-  const sides = traitChoice(model, "side", "Whose attention",
-    [["question", "that word reads the passage"], ["passage", "the passage reads that word"]]);
+  const sides = traitChoice(model, "side", "Attention",
+    [["question", "from that word to the passage"], ["passage", "from the passage to that word"]]);
   const heads = traitChoice(model, "head", "Head",
     ["0", "1", "2", "3"].map((head) => [head, head]));
   const say = report();
@@ -122,8 +122,8 @@ export default widget("reading", QUESTION, (root, model) => {
     }));
     const [first, last] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
-    say.say((span ? `The answer is “${passage.slice(span[0], span[1] + 1).join(" ")}”`
-      : "The passage does not say") + ` (beginning ${first} %, end ${last} %).`
+    say.say((span ? `The model's answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`
+      : "The model's answer: the passage does not say") + ` (beginning ${first} %, end ${last} %).`
       + (strange.length ? ` These words are not in its vocabulary: ${strange.join(", ")}.` : ""));
     table.update(["word", "begins", "ends", "weight"], ["no answer", ...passage].map((word, i) =>
       [word, ...shares.map((share) => percent(share[i])), i ? percent(looks[i - 1]) : ""]));

@@ -62,8 +62,8 @@ const CURVES = [
   ["attn-third", "yours"],
 ];
 
-const QUESTION = "By which power of the width must scores be divided, so that a wide softmax "
-  + "can still learn?";
+const QUESTION = "By which power of the width must scores be divided, so that the softmax does not "
+  + "saturate?";
 
 export default widget("saturation", QUESTION, async (root, model) => {
   root.hidden = true; // until there is something to be seen

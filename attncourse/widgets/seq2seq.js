@@ -3,7 +3,7 @@
 
 const END = "<eos>";
 
-const QUESTION = "How does the translator find its next word, and would more beginnings help?";
+const QUESTION = "How does the translator find its next word, and would more hypotheses help?";
 
 export default widget("seq2seq", QUESTION, (root, model) => {
   const cases = model.get("cases");
@@ -15,7 +15,7 @@ export default widget("seq2seq", QUESTION, (root, model) => {
     { step: 0 });
   const heads = traitChoice(model, "head", "Head of the cross-attention",
     cases[0].steps[0].scores.map((_, h) => [h, h]));
-  const beams = traitChoice(model, "beam", "Beginnings that beam search keeps",
+  const beams = traitChoice(model, "beam", "Hypotheses that beam search keeps",
     Object.keys(cases[0].beams).map((size) => [Number(size), size]));
   const go = (to) => save(model, { step: Math.max(0, Math.min(to, longest() - 1)) });
   const back = button("Back", () => go(step() - 1));
@@ -33,14 +33,14 @@ export default widget("seq2seq", QUESTION, (root, model) => {
   const table = dataTable({ caption: "All steps of greedy search" });
   root.append(
     sentences, place.root, el("div", { class: "attn-buttons" }, back, on),
-    say.root, heading("Written so far, always the likeliest word"), output,
+    say.root, heading("Written so far by greedy search"), output,
     heads,
-    heading("1. The decoder's state asks every encoder state: scores, then a softmax"),
+    heading("1. The query, made from the decoder's state, is compared with the key of every encoder state"),
     scrollable("Scores and weights", sources),
-    heading("2. The weighted values make the context, which meets the state"), vectors,
-    heading("3. Together they give the likeliest next words"), likely,
-    heading("Beam search at the same step: several beginnings, ranked by the mean log-probability of a word"),
-    beams, scrollable("Beginnings", kept), ends, table.root,
+    heading("2. The weighted sum of the values is the context, which is joined to the decoder's state"), vectors,
+    heading("3. Both together give the probability of each next word"), likely,
+    heading("Beam search at the same step: several hypotheses, ranked by the mean log-probability per word"),
+    beams, scrollable("Hypotheses", kept), ends, table.root,
   );
 
   const strip = (values, name) => {
@@ -91,7 +91,7 @@ export default widget("seq2seq", QUESTION, (root, model) => {
     const steps = current().beams[String(model.get("beam"))];
     const t = Math.min(at, steps.length - 1);
     const greedy = current().steps.slice(0, t + 1).map(({ word }) => word).join(" ");
-    kept.replaceChildren(head("beginning", "sum", "mean"), el("tbody", {},
+    kept.replaceChildren(head("hypothesis", "sum", "mean"), el("tbody", {},
       steps[t].map(([, , total], i) => {
         const words = wordsOf(steps, t, i);
         const text = words.join(" ");
@@ -111,7 +111,7 @@ export default widget("seq2seq", QUESTION, (root, model) => {
       ? `In the end both write the same, and it is ${judge(best)}: ${best}`
       : `In the end beam search writes: ${best} (${judge(best)}). Greedy search: ${alone} (${judge(alone)}).`;
     if (judge(best) === "wrong" || judge(alone) === "wrong") {
-      ends.textContent += ` Right would be: ${reference}`;
+      ends.textContent += ` The right translation is: ${reference}`;
     }
   };
 
@@ -130,7 +130,7 @@ export default widget("seq2seq", QUESTION, (root, model) => {
     const top = largest(shares);
     const piece = (name, values) => el("div", {}, el("p", { class: "attn-small" }, name), strip(values, name));
     vectors.replaceChildren(piece("context (all heads)", one.context), piece("state of the decoder", one.state),
-      remark(`Of the ${model.get("width")} numbers of each vector the first ${one.state.length} are drawn: blue is above zero, orange below.`));
+      remark(`The first ${one.state.length} of the ${model.get("width")} elements of each vector are drawn: blue is above zero, orange below.`));
     likely.replaceChildren(head("next word", "probability", ""), el("tbody", {},
       one.likely.map(([word, share]) => row(el("th", { scope: "row" }, word),
         el("td", { class: "attn-number" }, number(share, 3)),

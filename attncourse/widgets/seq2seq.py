@@ -27,7 +27,7 @@ class StepByStep(CourseWidget):
     step : int, default 0
         The word that is being written, counted from 0.
     **traits
-        `head`, of the cross-attention; `beam`, the number of beginnings that beam
+        `head`, of the cross-attention; `beam`, the number of hypotheses that beam
         search keeps: 2, 3 or 4.
     """
 

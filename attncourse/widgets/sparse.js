@@ -37,7 +37,7 @@ function thumbnail(mask, size, ...more) {
     svg("path", { d, class: "attn-seen" }), ...more);
 }
 
-const QUESTION = "Which pattern brings every output all inputs in few layers, at a low cost?";
+const QUESTION = "With which pattern does every output depend on all inputs after few layers, at a low cost?";
 
 export default widget("sparse", QUESTION, (root, model) => {
   const traits = ["causal", "window", "stride", "global_tokens", "dilation"];
@@ -65,7 +65,7 @@ export default widget("sparse", QUESTION, (root, model) => {
       el("caption", {}, `One layer of width ${WIDTH} with ${HEADS} heads; a cell of the `
         + `pattern is a block of ${SIZE} × ${SIZE} tokens, computed as a whole`),
       el("thead", {}, headRow(["", "multiplications", "memory"])), cost)),
-    remark("Counted are the blocks computed by a kernel that skips all others; a mask alone "
+    remark("The counts are those of a kernel that skips all other blocks; a mask alone "
       + "saves nothing. The memory is that of their scores in 32 bits, if these are kept. "
       + "A fused kernel keeps none of them."));
 
@@ -102,10 +102,10 @@ export default widget("sparse", QUESTION, (root, model) => {
       ...follow((j) => ({ x: LEFT + j * CELL, width: CELL, height: LAYERS * RISE + 16 })));
     const all = within(BLOCKS).length;
     const steps = rows.slice(1).map(({ length: count }, k) =>
-      `${count} through ${k + 1}${k ? "" : " layer"}`);
+      (k ? `on ${count} through ${k + 1}` : `${count} of ${BLOCKS} blocks through 1 layer`));
     const last = Math.max(...needed);
-    const words = `Of ${BLOCKS} blocks, output ${i} can depend on ${steps.slice(0, last).join(", ")}`
-      + `${last > LAYERS ? `; ${all} take ${last} layers` : ""}.`
+    const words = `Output ${i} can depend on ${steps.slice(0, last).join(", ")}`
+      + `${last > LAYERS ? `; all ${all} need ${last} layers` : ""}.`
       + `${all < (now.causal ? i + 1 : BLOCKS) ? " The others never reach it." : ""}`;
     reach.setAttribute("aria-label", words);
     const { full, sparse, projections, output } = costs(n, now);

@@ -92,7 +92,7 @@ function headTiles(model, groups) {
   walkTiles(root, tiles);
   onTheme(model, () => tiles.forEach((tile) => tile.redraw()));
   const hint = remark("Choose a picture to see it large; "
-    + "the box below it switches the head off. By keyboard: the arrow keys.");
+    + "clear the box below it to ablate the head. By keyboard, use the arrow keys.");
   return { root: el("div", {}, hint, root), tiles };
 }
 
@@ -165,7 +165,7 @@ function signField(model, label) {
       return { refused: `The model does not know “${unknown}”. It knows ${signs[0]} to ${signs.at(-1)}.` };
     }
     if (text.length < least || text.length > most) {
-      return { refused: `Write ${least} to ${most} signs; these are ${text.length}.` };
+      return { refused: `Write ${least} to ${most} symbols; there are ${text.length} now.` };
     }
     return { text, ids: [...text].map((one) => 1 + signs.indexOf(one)) };
   };

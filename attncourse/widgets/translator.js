@@ -4,10 +4,10 @@
 const LONGEST = 40; // source tokens
 const CODES = { french: "fr", german: "de", japanese: "ja-Latn" };
 const PLACES = [
-  ["encoder.0", "Encoder, layer 0: the source reads itself", "encoder layer 0"],
-  ["encoder.1", "Encoder, layer 1: it reads itself again", "encoder layer 1"],
-  ["decoder.0", "Decoder: what it has written so far", "decoder self-attention"],
-  ["cross.0", "Decoder: the source (cross-attention)", "cross-attention"],
+  ["encoder.0", "Encoder, layer 0: self-attention", "encoder layer 0"],
+  ["encoder.1", "Encoder, layer 1: self-attention", "encoder layer 1"],
+  ["decoder.0", "Decoder: self-attention (the words so far)", "decoder self-attention"],
+  ["cross.0", "Decoder: cross-attention (the source)", "cross-attention"],
 ];
 
 /** Cut a word that is too long to be said whole. */
@@ -62,7 +62,7 @@ export default widget("translator", QUESTION, (root, model) => {
   const large = el("div", {});
   const title = heading();
   const next = dataTable({
-    summary: "How sure is it of each word?", caption: "The three likeliest words at each step",
+    summary: "How probable was each word?", caption: "The three likeliest words at each step",
   });
   const results = el("div", { hidden: true },
     heading("Translation (choose a word to see its row)"), output,
@@ -120,7 +120,7 @@ export default widget("translator", QUESTION, (root, model) => {
       }), " "]);
       const others = strange.slice(1).map((word) => `, nor is “${shortened(word)}”`).join("");
       const text = `The word “${shortened(unknown)}” is not in the grammar${others}. `
-        + (near.length ? `Near “${shortened(unknown)}”: ` : `In its place: `);
+        + (near.length ? `Similar words: ` : `Words that often come here: `);
       complain(text, el("span", { class: "attn-buttons" }, buttons));
     } else if (end && end < tokens.length) {
       complain("Type one sentence at a time; the first one ends with "
@@ -140,10 +140,10 @@ export default widget("translator", QUESTION, (root, model) => {
     const after = now.steps.map((step) => step.token);
     const same = after.length === before.length && after.every((x, i) => x === before[i]);
     const setting = [
-      off ? `${off} ${off === 1 ? "head" : "heads"} off` : "all heads on",
+      off ? `${off} ${off === 1 ? "head" : "heads"} ablated` : "all heads on",
       `temperature ${number(model.get("temperature"), 2)}`,
     ].join(", ");
-    const text = written(words()) + (cut() ? " … (it finds no end)" : "");
+    const text = written(words()) + (cut() ? " … (no end reached)" : "");
     const plain = !off && model.get("temperature") === 1;
     const effect = plain ? "" : same
       ? " The translation does not change."
@@ -178,8 +178,8 @@ export default widget("translator", QUESTION, (root, model) => {
     const { rows, queries, keys } = weightsOf(name, now);
     const off = model.get("off").includes(name);
     title.textContent = `${tile.label[0].toUpperCase()}${tile.label.slice(1)}`
-      + (off ? " (switched off: it looks, but writes nothing)" : "")
-      + ". Weights in per cent; rows look, columns are looked at.";
+      + (off ? " (ablated: its output is zero)" : "")
+      + ". Weights in per cent; rows are queries, columns are keys.";
     row = Math.min(row, queries.length - 1);
     const grid = percentGrid({
       label: `Weights of ${tile.label}`, rowLabels: queries, columnLabels: keys, row, rows,
@@ -249,7 +249,7 @@ export default widget("translator", QUESTION, (root, model) => {
     start();
   });
   update();
-  say.say(`A trained Transformer waits. It knows ${sources.length - 4} English words and `
-    + "signs; under the field stand those that can come next.");
+  say.say(`A trained Transformer is ready. It knows ${sources.length - 4} English words and `
+    + "punctuation marks; those that can come next are listed under the field.");
   root.dataset.state = "waiting";
 });

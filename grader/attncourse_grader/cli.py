@@ -57,7 +57,7 @@ def _exercise(add) -> None:
 
 
 def _secret(add) -> None:
-    says = "what hidden inputs are drawn from; the same word, the same inputs "
+    says = "what hidden inputs are generated from; the same word, the same inputs "
     says += "(default: the environment variable ATTNCOURSE_SECRET)"
     word = os.environ.get("ATTNCOURSE_SECRET", "")
     add("--secret", default=word, metavar="WORD", help=says)

@@ -108,7 +108,7 @@ def test_a_head_is_switched_off_by_mouse_and_by_keyboard(tab, translator):
     box.click()
     words, _ = by_torch("french", LIBRARY, off=["encoder.1.0"])
     assert words_of(translator) == words
-    assert "1 head off" in report(translator)
+    assert "1 head ablated" in report(translator)
     assert translator.locator(".attn-changed").count() > 0
     box.focus()
     tab.keyboard.press("Space")
@@ -267,7 +267,7 @@ def test_a_word_shows_its_weights_by_mouse_and_by_keyboard(tab, alignment):
         assert shown.inner_text() == f"{weights[index, top]:.2f}"
     tab.keyboard.press("ArrowLeft")
     top = int(weights[1].argmax())
-    assert f"“{pair['source'][top]}” is looked at by" in report(alignment)
+    assert f"“{pair['source'][top]}” gets the most weight from" in report(alignment)
 
 
 def test_words_that_look_elsewhere_are_marked_and_found(tab, alignment):
@@ -287,7 +287,7 @@ def test_words_that_look_elsewhere_are_marked_and_found(tab, alignment):
     for t in wrong:
         tab.keyboard.press("Enter")
         assert report(alignment).startswith(f"“{pair['target'][t]}” looks at")
-        assert "not as in the gold links" in report(alignment)
+        assert "not on a gold link" in report(alignment)
     tab.keyboard.press("Enter")
     assert alignment.locator("select").input_value() != "0"
 
@@ -334,7 +334,7 @@ def test_a_step_is_computed_from_its_scores(tab, address):
     check(2, 2)
 
 
-def test_more_beginnings_are_kept_when_the_reader_asks(tab, address):
+def test_more_hypotheses_are_kept_when_the_reader_asks(tab, address):
     found = widget(tab, address, "06_seq2seq", "seq2seq")
     case = tab.evaluate(STATE, "seq2seq")["cases"][-1]
     found.locator("select").select_option("3")
@@ -342,8 +342,8 @@ def test_more_beginnings_are_kept_when_the_reader_asks(tab, address):
     slider.focus()
     tab.keyboard.press("End")
     for size in ("2", "4"):
-        found.get_by_role("group", name="Beginnings").get_by_label(size).check()
-        kept = found.get_by_role("region", name="Beginnings").locator("tbody tr")
+        found.get_by_role("group", name="Hypotheses").get_by_label(size).check()
+        kept = found.get_by_role("region", name="Hypotheses").locator("tbody tr")
         assert kept.count() == int(size)
         total = case["beams"][size][-1][0][2] / 1000
         shown = kept.first.locator("td").first.inner_text().replace("−", "-")
@@ -355,7 +355,7 @@ def test_more_beginnings_are_kept_when_the_reader_asks(tab, address):
 
 
 def loss_by_torch(state, text, off):
-    """Return the loss of the signs that can be known, from the weights of the page."""
+    """Return the loss of the predictable symbols, from the weights of the page."""
     from safetensors.torch import load
 
     weights = load(base64.b64decode(state["weights"]))
@@ -414,7 +414,7 @@ def test_a_sequence_is_typed_and_a_wrong_sign_is_named(tab, heads):
     field.fill("A")
     assert "2 to 40" in report(heads)
     field.fill("ABC")
-    assert "nothing can be known" in report(heads)
+    assert "none is predictable" in report(heads)
 
 
 def test_the_scores_stand_in_a_table(tab, heads):
@@ -425,4 +425,4 @@ def test_the_scores_stand_in_a_table(tab, heads):
     names = ["previous", "duplicate", "induction", "first", "own", "entropy"]
     wanted = [state["scores"][1][name][0] for name in names]
     assert shown == pytest.approx(wanted, abs=0.0051)
-    assert json.dumps(state["baseline"])  # what a head that looks everywhere alike has
+    assert json.dumps(state["baseline"])  # what uniform attention has

@@ -151,7 +151,7 @@ def test_positions_follow_mouse_and_keyboard(watched, address, site):
     python.content = 1
     same(20, -3)
     page.press(page.slider("position of the query"), "Home")
-    assert page.read("value") == "there is no such place"
+    assert page.read("value") == "there is no such position"
     page.drag("key − query", 0.75)
     distance = int(page.slider("key − query").input_value())
     assert distance > 20
@@ -169,14 +169,14 @@ def test_masks_follow_mouse_and_keyboard(watched, address, site):
     page.root.get_by_role("button", name="local + global").click()
     python.global_tokens = 1
     same()
-    page.press(page.slider("local: farthest distance"), "ArrowRight", "ArrowRight")
+    page.press(page.slider("local: largest distance"), "ArrowRight", "ArrowRight")
     python.window = 3
     same()
     page.root.get_by_text("past only").click()
     python.causal = True
     same()
-    page.drag("places of padding", 0.5)
-    python.padding = int(page.slider("places of padding").input_value())
+    page.drag("positions of padding", 0.5)
+    python.padding = int(page.slider("positions of padding").input_value())
     assert 3 < python.padding < 8
     same()
     page.root.get_by_text("left", exact=True).click()

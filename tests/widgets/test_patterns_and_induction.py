@@ -83,7 +83,7 @@ def test_an_output_is_followed_through_the_layers(show):
             assert int(count) == len(reached)
             assert which == ", ".join(map(str, reached.tolist()))
         said = page.locator(".attn-report").inner_text()
-        assert f"output {query} can depend on" in said
+        assert f"Output {query} can depend on" in said
 
     check(23, window=2, stride=7)
     page.get_by_label("output that is followed").press("ArrowLeft")
