@@ -279,7 +279,7 @@ CORPUS_BLEU = (
     ),
     Probe(
         "a test set has one score, from the counts of all its sentences",
-        "There are several sentences. The longest has no `EOS`, one starts with it.",
+        "A sentence without `EOS` counts in full; one that starts with it is empty.",
         lambda g: _translations(g, whole(g, 3, 5)),
     ),
 )
@@ -318,8 +318,8 @@ ALIGNMENT = (
     ),
     Probe(
         "each target word is linked to a source word; all sentences count together",
-        "There are several sentences of different lengths; in some rows `<eos>` or "
-        "padding has the largest weight.",
+        "Sentences differ in length; in some rows `<eos>` or padding has the largest "
+        "weight. Equal links in two sentences are two links.",
         lambda g: _maps(g, whole(g, 3, 5), rest=0.85),
     ),
 )
