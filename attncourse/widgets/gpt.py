@@ -66,8 +66,8 @@ class LanguageModel(_OfGPT):
 
     Notes
     -----
-    The weights are loaded when the widget comes into sight; in Jupyter the kernel sends
-    them.
+    The weights are loaded when the reader comes to the widget; in Jupyter the kernel
+    sends them.
     """
 
     _esm = engine_text("tiles", "loading", "gpt_model", "gpt")
@@ -106,8 +106,8 @@ class ForwardPass(_OfGPT):
 
     Notes
     -----
-    The weights are loaded when the widget comes into sight; in Jupyter the kernel sends
-    them. Where the reader asks for less motion, nothing moves by itself.
+    The weights are loaded when the reader comes to the widget; in Jupyter the kernel
+    sends them. Where the reader asks for less motion, nothing moves by itself.
     """
 
     _esm = engine_text("tiles", "loading", "gpt_model", "forward_pass")

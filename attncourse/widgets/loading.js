@@ -57,14 +57,24 @@ function translatorOf(model, language) {
   }, `translation_${language}`);
 }
 
-/** When a widget comes into sight, go on with what `load` promises; `say` what happens. */
+/** When a widget has come half-way up the screen, or is touched, go on with what `load`
+    promises; `say` what happens. What stands below the middle of a page's first screen
+    would keep the page itself waiting. */
 function whenSeen(root, model, say, load, goOn = () => {}) {
-  const sight = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
+  let begun = false;
+  const begin = () => {
+    if (begun) return;
+    begun = true;
     sight.disconnect();
     say.say("Loading the weights …");
     load().then(goOn).catch((error) => say.say(error.message));
-  });
+  };
+  const sight = new IntersectionObserver(
+    (entries) => entries.some((entry) => entry.isIntersecting) && begin(),
+    { rootMargin: siteRoot() === undefined ? "0px" : "-50% 0px" });
+  say.say("The model is loaded when you scroll to it or touch it.");
   sight.observe(root);
+  root.addEventListener("pointerenter", begin);
+  root.addEventListener("focusin", begin);
   model.ends.push(() => sight.disconnect());
 }

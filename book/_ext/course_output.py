@@ -51,6 +51,8 @@ FIGURE = re.compile(
 )
 WIDE = 750  # pixels; on a telephone such a figure scrolls rather than be too small
 SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
+# Parts of code in the colour of all text: a third of the elements of a chapter.
+PLAIN = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')
 ROLES = {
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, in a list
     '<summary aria-label="Toggle hidden content">': "<summary>",  # it has a text
@@ -161,7 +163,8 @@ def finish(app, exception):
         text = with_sizes(page.read_text(encoding="utf8"), page)
         for old, new in ROLES.items():
             text = text.replace(old, new)
-        page.write_text(SHEET.sub(rf"\1?v={digest}", text), encoding="utf8")
+        text = SHEET.sub(rf"\1?v={digest}", PLAIN.sub(r"\1", text))
+        page.write_text(text, encoding="utf8")
 
 
 def setup(app):

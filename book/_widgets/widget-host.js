@@ -1,8 +1,8 @@
-// Runs the widgets of a page without Jupyter and without a library. The build writes the
-// states of the page's widgets into a script, which this one loads after all else: until
-// then the still pictures are there. Each state holds an ES module, which is imported from
-// memory, so that it works from a sub-path and from a folder too. Where a widget cannot
-// run, its still picture stays.
+// Runs the widgets of a page without Jupyter and without a library, each when the reader
+// is less than a screen away from it: until then its still picture is there, as where it
+// cannot run. The build writes the states of the page's widgets into a script, which is
+// loaded with the first of them. Each state holds an ES module, which is imported from
+// memory, so that it works from a sub-path and from a folder too.
 (() => {
   "use strict";
 
@@ -51,12 +51,21 @@
   }
 
   if (!CSS.supports("color", "color-mix(in srgb, red 50%, blue)")) return;
-  const views = "script[type='application/vnd.jupyter.widget-view+json']";
   const host = document.currentScript;
-  window.addEventListener("load", () => {
-    const states = document.createElement("script");
-    states.src = new URL(host.dataset.states, host.src);
-    states.onload = () => document.querySelectorAll(views).forEach(show);
-    document.head.append(states);
-  });
+  let states;
+  const load = () => (states ??= new Promise((resolve) => {
+    const script = document.createElement("script");
+    script.src = new URL(host.dataset.states, host.src);
+    script.onload = resolve;
+    document.head.append(script);
+  }));
+  const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      load().then(() => show(target.querySelector("script")));
+    }
+  }, { rootMargin: "100%" });
+  window.addEventListener("load", () =>
+    document.querySelectorAll(".course-widget").forEach((widget) => near.observe(widget)));
 })();

@@ -5,9 +5,9 @@ import shutil
 import pytest
 
 from tests.site import firefox
+from tests.site.watching import READY
 
-SETTLED = """[...document.querySelectorAll(".course-widget")]
-  .every(widget => widget.classList.contains("course-widget-runs"))"""
+SETTLED = f"({READY})()"
 SHOWN = """({
   width: document.documentElement.scrollWidth,
   window: innerWidth,

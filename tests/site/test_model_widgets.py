@@ -12,7 +12,7 @@ import torch
 from attncourse import Transformer, recorded
 from attncourse.data.text import tokenise
 from attncourse.training.translation import translate
-from tests.site.watching import PHONE
+from tests.site.watching import PHONE, go
 
 STATE = """name => {
   const states = Object.values(window.courseWidgetStates);
@@ -28,10 +28,8 @@ def tab(open_tab):
 
 
 def widget(tab, base, chapter, name):
-    tab.goto(f"{base}chapters/{chapter}.html")
-    found = tab.locator(f"section[data-widget={name}]")
-    found.wait_for(timeout=20_000)
-    return found
+    go(tab, f"{base}chapters/{chapter}.html")
+    return tab.locator(f"section[data-widget={name}]")
 
 
 def report(found):
@@ -42,6 +40,16 @@ def cell(found, row, column):
     """Return a number of the large picture, in per cent."""
     line = found.locator(".attn-grid tbody tr").nth(row)
     return int(line.locator("td").nth(column).inner_text() or 0)
+
+
+def test_the_weights_wait_for_the_reader(tab, address):
+    tab.goto(address + "chapters/10_gpt.html", wait_until="networkidle")
+    loaded = "performance.getEntries().some(e => e.name.includes('/models/'))"
+    field = tab.locator("section[data-widget=gpt] textarea")
+    field.wait_for()
+    assert not tab.evaluate(loaded)
+    field.focus()
+    tab.wait_for_function(loaded)
 
 
 # The translator -----------------------------------------------------------------------

@@ -213,6 +213,12 @@ def test_an_old_browser_keeps_the_still_picture(open_tab, address):
     assert tab.locator(".course-widget-live").count() == 0
 
 
+def test_nothing_is_loaded_for_a_widget_far_away(open_tab, address):
+    tab = open_tab()
+    tab.goto(address + MASKS, wait_until="networkidle")
+    assert tab.evaluate("window.courseWidgetStates === undefined")
+
+
 def test_pages_without_widgets_load_nothing_for_them(pages, with_widgets):
     for name, text in pages.items():
         assert ("widget-host.js" in text) == (name in with_widgets), name
