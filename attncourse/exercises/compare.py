@@ -223,7 +223,7 @@ def _error(probe, case) -> list[str]:
     if not case.came.error:
         return []
     where = f" It stopped in the line `{case.came.line}`." if case.came.line else ""
-    return [f"Trying it raises `{case.came.error}`.{where}"]
+    return [*_changed(probe, case), f"Trying it raises `{case.came.error}`.{where}"]
 
 
 def _wrong_form(probe, case) -> list[str]:
@@ -235,8 +235,10 @@ def _wrong_form(probe, case) -> list[str]:
                 kind = KINDS.get(value.kind, value.text)
                 what = "What is returned" if name == "result" else f"`{name}`"
                 return [f"{what} should be {kind}; it is a tuple or list of several."]
-        what = ", ".join(f"`{name}`" for name in wanted.values)
-        return [f"What should be returned: {what}. What came is {came.form}.{missing}"]
+        named = came.form.startswith("a dict") and 0 < len(came.values) <= MOST_PARTS
+        got = f": {_listed(came.values)}" if named else f" is {came.form}"
+        what = _listed(wanted.values)
+        return [f"What should be returned: {what}. What came{got}.{missing}"]
     for name, value in wanted.values.items():
         if said := _form(probe, came.values[name], value):
             if name.startswith("the gradient of") and said.endswith("it is None"):
@@ -261,8 +263,7 @@ def _changed(probe, case) -> list[str]:
     changed = [n for n in case.came.changed if n not in case.expected.changed]
     if not changed:
         return []
-    verb = "are" if len(changed) > 1 else "is"
-    said = f"After the call {_listed(changed)} {verb} changed."
+    said = f"The call changes {_listed(changed)}."
     return [f"{said} An input has to stay as it was."]
 
 

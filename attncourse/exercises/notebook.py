@@ -253,7 +253,7 @@ def text_of_task(label: str, task: Task, verdicts, unsound=()) -> str:
         return "\n".join([*lines, f"  {NOT_DONE}"])
     explained = set()
     for verdict in verdicts:
-        state = "holds  " if verdict.holds else "not yet"
+        state = "passed " if verdict.holds else "not yet"
         lines += _wrapped(f"  {state}  ", verdict.probe.claim)
         if not verdict.holds and not explained:
             explained.add(verdict.sentences)

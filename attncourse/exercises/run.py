@@ -15,13 +15,13 @@ import linecache
 import sys
 import traceback
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from attncourse.exercises.probe import Probe
+from attncourse.exercises.probe import Probe, nth
 
 MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 16, 600, 4
 KINDS = {"tensor": "a tensor", "number": "a number", "text": "a text"}  # in words
@@ -67,18 +67,15 @@ def draw(probe: Probe, seed: int) -> dict:
 def observe(probe: Probe, answers, seed: int) -> Observation:
     """Call an answer with the inputs of one seed."""
     inputs = draw(probe, seed)
-    mine = copy.deepcopy(inputs)
+    mine, call = copy.deepcopy(inputs), probe.call or nth(0)
     try:
         with _settled(seed):
-            if probe.call is None:
-                came = answers[0](*mine.values())
-            else:
-                came = probe.call(*answers, **mine)
-            values = dict(_values(came, probe.names))
+            came = call(*answers, **mine)
+            seen = Observation(dict(_values(came, probe.names)), form_of(came))
     except Exception as error:
-        return Observation({}, error=_of_error(error), line=_line_of(error))
+        seen = Observation({}, error=_of_error(error), line=_line_of(error))
     changed = (n for n, x in inputs.items() if digest({n: x}) != digest({n: mine[n]}))
-    return Observation(values, form_of(came), changed=tuple(changed))
+    return replace(seen, changed=tuple(changed))
 
 
 @contextlib.contextmanager

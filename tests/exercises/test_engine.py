@@ -231,7 +231,9 @@ def test_the_hash_of_inputs_depends_on_every_number():
         (lambda x: None, lambda x: x, "it is None. Is a `return` missing?"),
         (lambda x: x > 0, lambda x: x, "should have the type float32; it has bool"),
         (lambda x: x[:, :1], lambda x: x, "should have the shape"),
-        (lambda x: x.mul_(2) / 2, lambda x: x, "After the call `x` is changed"),
+        (lambda x: x.mul_(2) / 2, lambda x: x, "The call changes `x`"),
+        (lambda x: x.mul_(2).nothing, lambda x: x, "The call changes `x`"),
+        (lambda x: {"b": x}, lambda x: {"a": x}, "returned: `a`. What came: `b`."),
         (lambda x: x.detach() * 1, lambda x: x.exp(), "Wrong."),
         (
             lambda x: (x, x),
@@ -362,7 +364,7 @@ def test_equal_values_render_alike():
 def test_a_missing_part_of_a_tuple_is_named():
     it = probe(names=("output", "weights"))
     words = said(lambda x: x, lambda x: (x, x + 1), it)
-    assert "What should be returned: `output`, `weights`." in words
+    assert "What should be returned: `output` and `weights`." in words
     assert "What came is a tensor of shape" in words
 
 
