@@ -13,8 +13,6 @@ from attncourse_grader.exercises import folder, modules
 from attncourse_grader.hand_in.class_list import ClassList, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
-from attncourse_grader.hand_in.submission import LARGEST_FILE
-from attncourse_grader.safe_text import reason
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,8 @@ def digest(*parts) -> str:
 
 
 def hash_of(path: Path) -> str:
-    """Return the hash of a file's content, of what is too large that of its start."""
-    with path.open("rb") as file:
-        return hashlib.sha256(file.read(LARGEST_FILE + 1)).hexdigest()
+    """Return the hash of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
@@ -128,11 +125,7 @@ def plan(files, students, *, book, keys, again=False):
     # What came twice counts from when it came first, which is kept last.
     kept.sort(key=lambda pair: pair[0].time or 0, reverse=True)
     for found, own in kept:
-        try:
-            content = hash_of(found.path)
-        except OSError as error:
-            problems.append(f"{found.source} cannot be read ({reason(error)}).")
-            continue
+        content = hash_of(found.path)
         if content not in jobs:
             exercise, result = book.exercise_in(content), None
             if exercise in modules() and not again:
