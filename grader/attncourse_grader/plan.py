@@ -100,11 +100,14 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             found.append((file, own))
         else:
             problems.append(f"{file.source}: {why}. It is not graded.")
+    # Downloads of Moodle in which somebody hands in alone.
+    single = [f for f, _ in found if students is not None and f.moodle]
+    single = {f.place for f in single if students.named(f.name, full=True)}
     kept = []
     for file, own in found:
         known = set().union(*(numbers[file.place, s.student] for s in own))
         several = len(known | {file.moodle or file.canvas} - {""}) > 1
-        if several and len(own) > 1:
+        if len(own) > 1 and (several or file.place in single):
             says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
             problems.append(f"{says}not graded. Name it in the command by itself.")
         elif several:

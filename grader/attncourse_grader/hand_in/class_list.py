@@ -39,7 +39,7 @@ class ClassList:
     def __init__(self, students: list[Student]):
         self.students = students
         self._by_key, self._by_name = defaultdict(set), defaultdict(set)
-        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(list)
+        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(set)
         self._groups = defaultdict(set)
         for student in students:
             names = _names_of(student)
@@ -65,20 +65,22 @@ class ClassList:
         number, name = number_in(row.get("identifier", "")), row.get("name", "")
         found = self.marked("email", row.get("email", ""))
         found = found if len(found) == 1 else self.named(name, full=True)
-        if len(found) != 1 or not number:
-            return None
-        student = found[0]
-        self._by_moodle[number].append((key_of(name), student))
+        student = found[0] if len(found) == 1 and number else None
+        self._by_moodle[number, key_of(name)].add(student)
         return student
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
-        if found.moodle:
-            rows = self._by_moodle.get(found.moodle, [])
-            fitting = {s for name, s in rows if name == key_of(found.name)}
-            if len(fitting) == 1:
-                return list(fitting), ""
+        rows = self._by_moodle.get((found.moodle, key_of(found.name)), set())
+        if len(rows - {None}) == 1:
+            return list(rows - {None}), ""
         students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
+        group = students and not self.named(found.name, full=True)
+        if found.moodle and group and (rows or not self._by_moodle):
+            why = (
+                f"{found.name!r} may be a group or somebody who has its name: Moodle's"
+            )
+            return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
         if found.canvas and numbers:
             if found.doubt in numbers or found.canvas not in numbers:
@@ -145,6 +147,8 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
         return students.find(found)
     if found.doubt:
         return [], f"{found.name!r} has two numbers"
+    if found.moodle and re.fullmatch(rf"({'|'.join(HIDDEN)})\d+", key_of(found.name)):
+        return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
     return [Student(found.name, found.name, canvas=found.canvas)], ""
 
 
