@@ -6,6 +6,7 @@ import contextlib
 import functools
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from tqdm import tqdm
@@ -14,6 +15,7 @@ from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import (
     ClassList,
     blind,
+    is_hidden,
     key_of,
     named_as_before,
     number_in,
@@ -37,6 +39,12 @@ SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
 WHO = ("student", "name", "id", "email")  # columns, the likeliest first
+LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
+OTHER_COURSE = (
+    "{} has grades of {} students, of whom {} are here. Is it of another course or "
+    "another year? Give another folder with --out; if it is of this course, give the "
+    "class list, with the names, logins or addresses that it had."
+)
 OTHER_SECRET = (
     "The run before used another secret, so every notebook is graded again. The "
     "earlier grades are kept, and count again with the earlier secret."
@@ -87,12 +95,18 @@ class _Run:
         students = None
         if course.students:
             listed = read_class_list(course.students).students
+            query = "SELECT DISTINCT student FROM seen WHERE moodle <> ''"
+            of_moodle = {row["student"] for row in book.rows(query)}
             known = book.students().values()
-            students = ClassList(named_as_before(listed, known))
+            students = ClassList(named_as_before(listed, known, of_moodle))
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
-        last = book.rows("SELECT secret FROM runs ORDER BY run DESC LIMIT 1")
+        last = book.rows("SELECT * FROM runs ORDER BY run DESC LIMIT 1")
+        scratch.mkdir(parents=True)
+        found = collect(course.submissions, scratch, students)
+        if last:
+            self._check_course(last[0]["started"], students, found.files)
         own = fingerprint(course.secret)
         other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
@@ -102,17 +116,12 @@ class _Run:
         if course.penalty:
             book.set("penalty", course.penalty.removeprefix("none"))
         if students is not None:
-            with book.together():
-                for student in students.students:
-                    book.add_student(student)
-            book.set("class list", [s.student for s in students.students])
+            book.list_class(students.students)
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
         for says in [*[OTHER_SECRET] * other, *here]:
             self._say(says)
-        scratch.mkdir(parents=True)
-        found = collect(course.submissions, scratch, students)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
             jobs, problems = plan(found.files, students, **options)
@@ -126,13 +135,29 @@ class _Run:
         before = sum(len(job.handins) for job in known)
         graded = self._grade([job for job in jobs if job.result is None], before)
         self._note(effective_grades(book))
-        if gone := ", ".join(sorted(withdrawn(book))):
+        gone = ", ".join(sorted(withdrawn(book)))
+        if gone and book.listed() is not None:
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         for says in write_outputs(book, out):
             self._leave_out(says)
         book.end_run()
         self._sum_up(graded, before)
         return 1 if self.left_out else 0
+
+    def _check_course(self, started: float, students, files) -> None:
+        """Raise `Refused` if the gradebook seems to be of another course or year."""
+        known = {grade.student for grade in effective_grades(self.book)}
+        known = {name for name in known if not is_hidden(name)}
+        here = {file.name for file in files}
+        if students is not None:
+            here = {student.student for student in students.students}
+        both, least = len(known & here), min(len(known), len(here))
+        if time.time() - started > LONG_AGO:
+            other = 2 * both < least
+        else:
+            other = students is not None and least and not both
+        if other:
+            raise Refused(OTHER_COURSE.format(self.book.path, len(known), both))
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""

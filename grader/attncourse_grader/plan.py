@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncourse_grader.exercises import folder, modules
-from attncourse_grader.hand_in.class_list import ClassList, whose
+from attncourse_grader.hand_in.class_list import ClassList, Student, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
 
@@ -135,6 +135,7 @@ def plan(files, students, *, book, keys, again=False):
                 result = book.result_of(keys.key(content, exercise))
             jobs[content] = Job(found.path, content, result)
         for student in own:
-            book.add_student(student)
+            name = Student(student.student)  # a list says the rest
+            book.add_student(student if students is None else name)
             jobs[content].handins.append((student.student, found))
     return list(jobs.values()), problems

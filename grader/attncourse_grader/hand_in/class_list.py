@@ -77,9 +77,7 @@ class ClassList:
         students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
         group = students and not self.named(found.name, full=True)
         if found.moodle and group and (rows or not self._by_moodle):
-            why = (
-                f"{found.name!r} may be a group or somebody who has its name: Moodle's"
-            )
+            why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
         if found.canvas and numbers:
@@ -120,18 +118,27 @@ class ClassList:
         return sorted(group, key=lambda s: s.student), why
 
 
-def named_as_before(students: list[Student], known) -> list[Student]:
+def named_as_before(students: list[Student], known, of_moodle) -> list[Student]:
     """Return students by the names that a gradebook has for them.
 
     A namesake who comes or leaves changes what a list calls somebody; a number, a login
-    or an address tells that it is the same person.
+    or an address tells that it is the same person, and where there is none the name
+    under which files came, in full where it is `of_moodle`.
     """
-    by_mark = {(k, row[k]): row["student"] for row in known for k in MARKS if row[k]}
-    found = []
-    for student in students:
-        names = {by_mark.get((k, getattr(student, k))) for k in MARKS} - {None}
-        same = replace(student, student=names.pop()) if len(names) == 1 else student
-        found.append(same)
+    people, names = ClassList(students), defaultdict(list)
+    for row in known:
+        same = {s for kind in MARKS for s in people.marked(kind, row[kind])}
+        if not same:
+            full = bool(row["student"] in of_moodle or row["canvas"])
+            same = people.named(row["student"], full=full)
+            same = set(same or people.named(row["name"], full=True))
+            both = [k for k in MARKS for s in same if row[k] and getattr(s, k)]
+            same = set() if both else same  # a namesake
+        if len(same) == 1:
+            names[same.pop()].append(row["student"])
+    found = [
+        replace(s, student=names[s][0]) if len(names[s]) == 1 else s for s in students
+    ]
     count = Counter(student.student.casefold() for student in found)
     return [
         same if count[same.student.casefold()] == 1 else own
@@ -147,7 +154,7 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
         return students.find(found)
     if found.doubt:
         return [], f"{found.name!r} has two numbers"
-    if found.moodle and re.fullmatch(rf"({'|'.join(HIDDEN)})\d+", key_of(found.name)):
+    if found.moodle and is_hidden(found.name):
         return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
     return [Student(found.name, found.name, canvas=found.canvas)], ""
 
@@ -155,6 +162,11 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
 def blind(number: str) -> Student:
     """Return the student whose name Moodle hides behind a number."""
     return Student(f"Participant {number}")
+
+
+def is_hidden(name: str) -> bool:
+    """Say whether a name is as that of somebody whose name Moodle hides."""
+    return bool(re.fullmatch(rf"({'|'.join(HIDDEN)})\d+", key_of(name)))
 
 
 def number_in(identifier: str) -> str:

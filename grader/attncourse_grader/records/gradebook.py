@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
-import sqlite3
 import time
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
 from attncourse_grader.hand_in.submission import Refused
@@ -77,10 +76,27 @@ class Gradebook(Database):
         taken = "SELECT 1 FROM students WHERE page = ?"
         return next(name for name in names if not self.rows(taken, name))
 
-    def students(self) -> dict[str, sqlite3.Row]:
-        """Return all students by their names in the gradebook."""
+    def list_class(self, students: list[Student]) -> None:
+        """Keep the class list of this run: what it says goes with the run."""
+        with self.together():
+            for student in students:
+                self.add_student(Student(student.student))
+        self.set("listed", [asdict(student) for student in students])
+
+    def listed(self) -> list[str] | None:
+        """Return who is on the class list, None if there is none."""
+        found = self.setting("listed")
+        return found and [row["student"] for row in found]
+
+    def students(self) -> dict[str, dict[str, str]]:
+        """Return all students by their names, with what files and lists say of them."""
         rows = self.rows("SELECT * FROM students ORDER BY student COLLATE NOCASE")
-        return {row["student"]: row for row in rows}
+        found = {row["student"]: dict(row) for row in rows}
+        for row in self.rows("SELECT value FROM class_lists"):
+            for listed in json.loads(row["value"]):
+                known = {kind: text for kind, text in listed.items() if text}
+                found[listed["student"]] |= known
+        return found
 
     def people(self) -> ClassList:
         """Return all students, to be found by what they are called."""

@@ -5,6 +5,15 @@ CREATE TEMP VIEW current_settings AS
 SELECT name, value, MAX(run) AS run FROM settings JOIN runs USING (run)
 WHERE NOT undone GROUP BY name;
 
+-- The class lists that runs have had, the last one last.
+CREATE TEMP VIEW class_lists AS
+SELECT value FROM settings JOIN runs USING (run)
+WHERE name = 'listed' AND NOT undone ORDER BY run;
+
+-- Who has handed in anything, or has points by hand.
+CREATE TEMP VIEW known AS
+SELECT student FROM hand_ins UNION SELECT student FROM adjustments;
+
 -- Each content of each student as it was seen last, with its last grade and with the
 -- earliest time at which it was handed in: what a name or a table has said since.
 CREATE TEMP VIEW hand_ins AS
