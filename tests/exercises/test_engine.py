@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attncourse.exercises import notebook
+from attncourse.exercises import efficient_attention, notebook
 from attncourse.exercises.compare import Case, holds, judge, points, refused, render
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.forbidden import forbidden_uses
@@ -389,6 +389,20 @@ def test_an_answer_is_judged_with_what_it_needs_and_nothing_else():
     assert not forbidden_uses(source, ("torch.nn.functional.gelu",))
     alone = source_of([space["answer"]], space, (), {"helper"})
     assert "def helper" not in alone
+
+
+@pytest.mark.parametrize(("module", "ruled"), [("numpy", True), ("math", False)])
+def test_a_rule_of_one_task_holds_for_the_answers_that_it_calls(module, ruled):
+    space, name = {"__name__": "__main__"}, f"<cell of {module}>"
+    source = f"import {module}\ndef largest_tensor(x):\n    return {module}.sin(x)\n"
+    source += "def window_attention(*words):\n    return largest_tensor(words[0])\n"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), space)
+    for task, answer in (("local", "window_attention"), ("costs", "largest_tensor")):
+        exercise = efficient_attention.EXERCISE
+        verdicts = verdicts_on(exercise, exercise.task(task), [space[answer]], space)
+        forbidden = verdicts[0].kind == "forbidden"
+        assert forbidden == (ruled and task == "local")
 
 
 @pytest.mark.parametrize(
