@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tomllib
 from pathlib import Path
 
 from attncourse_grader import commands
@@ -14,8 +15,7 @@ from attncourse_grader.safe_text import one_line, reason
 from attncourse_grader.workers import cores
 
 FAULTS, INTERRUPTED = 1, 130
-LATE = "what lateness costs: 10%%/day, 1/hour, 20%%, none"
-MANY = {"action": "append", "default": []}
+WORDS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text("utf8"))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -23,111 +23,16 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="attncourse", description="Tools of the course on attention."
     )
+    made = {"(path)": Path, "(int)": int, "(cores)": cores(), "(limit)": TOTAL_SECONDS}
+    made["(secret)"] = os.environ.get("ATTNCOURSE_SECRET", "")
+    made["(index)"] = os.environ.get("PIP_EXTRA_INDEX_URL", "")
     found = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, says, *options in (
-        ("grade", "grade notebooks that were handed in", _grade),
-        ("gradescope", "make an autograder for it", _exercise, _gradescope),
-        ("release", "make exercises from solutions", _release),
-        ("adjust", "change points by hand", _student, _exercise, _adjust),
-        ("extend", "give one student another deadline", _student, _exercise, _extend),
-        ("mark", "mark answers in a browser", _mark),
-        ("undo", "list runs of grade, undo one", _undo),
-        ("export", "write tables of grades", _export),
-        ("history", "what is known about a student", _student),
-        ("doctor", "what is missing on this machine"),
-    ):
-        add = found.add_parser(name, help=says).add_argument
-        for add_options in options:
-            add_options(add)
-        if name in ("grade", "gradescope", "release"):
-            says = "folder of the instructor's notebooks (default: %(default)s)"
-            add("--solutions", type=Path, default="solutions", help=says)
-        else:
-            says = "folder that was given to grade with --out (default: %(default)s)"
-            add("--grades", type=Path, default="grades", help=says)
+    for name, command in WORDS["command"].items():
+        add = found.add_parser(name, help=command["help"]).add_argument
+        for option in command["options"]:
+            words = WORDS["option"][option].items()
+            add(option.split()[-1], **{k: made.get(str(v), v) for k, v in words})
     return parser
-
-
-def _student(add) -> None:
-    add("student")
-
-
-def _exercise(add) -> None:
-    add("exercise", metavar="EXERCISE", help="number or name")
-
-
-def _secret(add) -> None:
-    says = "what hidden inputs are drawn from; the same word, the same inputs "
-    says += "(default: the environment variable ATTNCOURSE_SECRET)"
-    word = os.environ.get("ATTNCOURSE_SECRET", "")
-    add("--secret", default=word, metavar="WORD", help=says)
-
-
-def _grade(add) -> None:
-    says = "notebooks, folders, and zip files of Moodle or Canvas"
-    add("submissions", nargs="+", type=Path, metavar="SUBMISSIONS", help=says)
-    _secret(add)
-    add("--out", type=Path, default="grades", help="folder of the gradebook and pages")
-    add("--jobs", type=int, default=cores(), help="notebooks at a time (%(default)s)")
-    add("--students", type=Path, metavar="CSV", help="the class list")
-    says = "2026-12-01T23:59 or none; with 1= before it, of exercise 1; may be repeated"
-    add("--deadline", **MANY, metavar="[N=]TIME", help=says)
-    add("--penalty", default="", help=LATE)
-    says = "when things were handed in: Moodle's grading worksheet of exercise N, "
-    says += "Canvas's submissions (JSON), or a CSV; may be repeated"
-    add("--times", **MANY, metavar="[N=]FILE", help=says)
-    add("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster")
-    says = "what the cells of one submission may take together (%(default)s)"
-    add("--limit", type=int, default=TOTAL_SECONDS, metavar="SECONDS", help=says)
-    says = "grade even where a submission could touch the grades of others"
-    add("--unsafe", action="store_true", help=says)
-    add("--alike", action="store_true", help="look for answers that are alike, too")
-    add("--again", action="store_true", help="grade what was graded before, too")
-
-
-def _gradescope(add) -> None:
-    _secret(add)
-    add("--out", type=Path, default="", help="folder for the zip file")
-    add("--penalty", default="", help=LATE)
-    kinds = ("visible", "after_due_date", "after_published", "hidden")
-    says = "when students see the tasks (default: %(default)s)"
-    add("--visibility", default=kinds[0], choices=kinds, help=says)
-    says = "a package index with PyTorch's CPU builds, which are much smaller"
-    index = os.environ.get("PIP_EXTRA_INDEX_URL", "")
-    add("--index", default=index, metavar="ADDRESS", help=says)
-
-
-def _release(add) -> None:
-    add("names", nargs="*", metavar="EXERCISE", help="number or name (default: all)")
-    add("--out", type=Path, help="default: exercises; for nbgrader: nbgrader")
-    add("--format", choices=("attncourse", "nbgrader"), default="attncourse")
-
-
-def _adjust(add) -> None:
-    add("points", help="+2 or -1.5")
-    add("--reason", required=True, help="why; the student reads it")
-
-
-def _extend(add) -> None:
-    add("until", metavar="TIME", help="2026-12-05T23:59, or none to take it back")
-    add("--reason", default="", help="why; the history shows it")
-
-
-def _mark(add) -> None:
-    add("--anonymous", action="store_true", help="show no names, in another order")
-
-
-def _undo(add) -> None:
-    add("which", nargs="?", type=int, metavar="RUN", help="number (default: list runs)")
-    add("--back", action="store_true", help="let the run count again")
-
-
-def _export(add) -> None:
-    says = "tables downloaded just now, to fill: Canvas's gradebook, or with N= before "
-    says += "it Moodle's grading worksheet of exercise N"
-    add("tables", nargs="*", metavar="[N=]CSV", help=says)
-    says = "the column of exercise N in Canvas; may be repeated"
-    add("--column", **MANY, metavar="N=HEADING", help=says)
 
 
 def main(arguments: list[str] | None = None) -> int:
