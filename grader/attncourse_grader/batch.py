@@ -7,6 +7,7 @@ import functools
 import shutil
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
@@ -14,6 +15,7 @@ from tqdm import tqdm
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import (
     ClassList,
+    Student,
     blind,
     is_hidden,
     key_of,
@@ -95,10 +97,8 @@ class _Run:
         students = None
         if course.students:
             listed = read_class_list(course.students).students
-            query = "SELECT DISTINCT student FROM seen WHERE moodle <> ''"
-            of_moodle = {row["student"] for row in book.rows(query)}
             known = book.students().values()
-            students = ClassList(named_as_before(listed, known, of_moodle))
+            students = ClassList(named_as_before(listed, known))
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
@@ -116,7 +116,10 @@ class _Run:
         if course.penalty:
             book.set("penalty", course.penalty.removeprefix("none"))
         if students is not None:
-            book.list_class(students.students)
+            with book.together():
+                for student in students.students:
+                    book.add_student(Student(student.student))
+            book.set("listed", [asdict(student) for student in students.students])
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
@@ -136,7 +139,7 @@ class _Run:
         graded = self._grade([job for job in jobs if job.result is None], before)
         self._note(effective_grades(book))
         gone = ", ".join(sorted(withdrawn(book)))
-        if gone and book.listed() is not None:
+        if gone and book.setting("listed"):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         for says in write_outputs(book, out):
             self._leave_out(says)
@@ -152,11 +155,8 @@ class _Run:
         if students is not None:
             here = {student.student for student in students.students}
         both, least = len(known & here), min(len(known), len(here))
-        if time.time() - started > LONG_AGO:
-            other = 2 * both < least
-        else:
-            other = students is not None and least and not both
-        if other:
+        old = time.time() - started > LONG_AGO
+        if 2 * both < least and (old or (students and not both)):
             raise Refused(OTHER_COURSE.format(self.book.path, len(known), both))
 
     def _students_of(self, times, students) -> list:
@@ -224,11 +224,8 @@ class _Run:
                 "Canvas has marked some as late and not said by how much: the least "
                 "is taken off. Give its submissions with --times."
             )
-        counting = {(grade.student, grade.exercise): grade.handin for grade in found}
-        query = "SELECT student, exercise, count FROM several WHERE run = ?"
-        for *place, count in self.book.rows(query, self.book.run):
-            source = counting[tuple(place)]["source"]
-            says = f"{', '.join(place)}: {count} files. {source} counts."
+        query = "SELECT says FROM several WHERE run = ?"
+        for (says,) in self.book.rows(query, self.book.run):
             self.book.note_problem(one_line(says, 600))
             self._say(says)
 

@@ -135,7 +135,7 @@ def plan(files, students, *, book, keys, again=False):
                 result = book.result_of(keys.key(content, exercise))
             jobs[content] = Job(found.path, content, result)
         for student in own:
-            name = Student(student.student)  # a list says the rest
-            book.add_student(student if students is None else name)
+            # What a class list says is kept with its run.
+            book.add_student(Student(student.student) if students else student)
             jobs[content].handins.append((student.student, found))
     return list(jobs.values()), problems

@@ -118,19 +118,18 @@ class ClassList:
         return sorted(group, key=lambda s: s.student), why
 
 
-def named_as_before(students: list[Student], known, of_moodle) -> list[Student]:
+def named_as_before(students: list[Student], known) -> list[Student]:
     """Return students by the names that a gradebook has for them.
 
     A namesake who comes or leaves changes what a list calls somebody; a number, a login
     or an address tells that it is the same person, and where there is none the name
-    under which files came, in full where it is `of_moodle`.
+    under which files came: a full one where a platform gave it.
     """
     people, names = ClassList(students), defaultdict(list)
     for row in known:
         same = {s for kind in MARKS for s in people.marked(kind, row[kind])}
         if not same:
-            full = bool(row["student"] in of_moodle or row["canvas"])
-            same = people.named(row["student"], full=full)
+            same = people.named(row["student"], full=row["moodle"] or row["canvas"])
             same = set(same or people.named(row["name"], full=True))
             both = [k for k in MARKS for s in same if row[k] and getattr(s, k)]
             same = set() if both else same  # a namesake

@@ -231,13 +231,10 @@ class _Place:
 
         Others may write where it lies, and exchange it or a folder above it for a link.
         """
-        if not entry.seen:
-            with entry.path.open("rb") as file:
-                yield file
-            return
+        root = self.root if entry.seen else entry.path  # where nobody else writes
         with contextlib.ExitStack() as above:
-            here = os.open(self.root, os.O_RDONLY)
-            for part in entry.path.relative_to(self.root).parts:
+            here = os.open(root, os.O_RDONLY)
+            for part in entry.path.relative_to(root).parts:
                 above.callback(os.close, here)
                 here = os.open(part, PLAIN, dir_fd=here)
             with open(here, "rb") as file:
@@ -409,7 +406,7 @@ def _identity(found: os.stat_result) -> tuple:
 
 
 def _check_unchanged(file, entry: Entry) -> None:
-    if _identity(os.fstat(file.fileno())) != entry.seen:
+    if entry.seen and _identity(os.fstat(file.fileno())) != entry.seen:
         raise OSError(0, "it was changed while it was read")
 
 

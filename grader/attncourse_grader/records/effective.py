@@ -183,7 +183,4 @@ def grades_of_class(book) -> list[EffectiveGrade]:
 
 def withdrawn(book) -> set[str]:
     """Return who is not on the class list or, without one, has handed in nothing."""
-    there = book.listed()
-    if there is None:
-        there = [row["student"] for row in book.rows("SELECT student FROM known")]
-    return set(book.students()) - set(there)
+    return {row["student"] for row in book.rows("SELECT student FROM withdrawn")}

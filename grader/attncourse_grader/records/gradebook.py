@@ -6,7 +6,7 @@ import difflib
 import itertools
 import json
 import time
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
 from attncourse_grader.hand_in.submission import Refused
@@ -76,26 +76,13 @@ class Gradebook(Database):
         taken = "SELECT 1 FROM students WHERE page = ?"
         return next(name for name in names if not self.rows(taken, name))
 
-    def list_class(self, students: list[Student]) -> None:
-        """Keep the class list of this run: what it says goes with the run."""
-        with self.together():
-            for student in students:
-                self.add_student(Student(student.student))
-        self.set("listed", [asdict(student) for student in students])
-
-    def listed(self) -> list[str] | None:
-        """Return who is on the class list, None if there is none."""
-        found = self.setting("listed")
-        return found and [row["student"] for row in found]
-
     def students(self) -> dict[str, dict[str, str]]:
         """Return all students by their names, with what files and lists say of them."""
-        rows = self.rows("SELECT * FROM students ORDER BY student COLLATE NOCASE")
-        found = {row["student"]: dict(row) for row in rows}
+        everybody = self.rows("SELECT * FROM everybody")
+        found = {row["student"]: dict(row) for row in everybody}
         for row in self.rows("SELECT value FROM class_lists"):
             for listed in json.loads(row["value"]):
-                known = {kind: text for kind, text in listed.items() if text}
-                found[listed["student"]] |= known
+                found[listed["student"]] |= {k: v for k, v in listed.items() if v}
         return found
 
     def people(self) -> ClassList:
