@@ -94,9 +94,8 @@ class Checks:
             verdicts = verdicts_on(self.exercise, task, answers)
             parts.append(text_of_task(self.exercise.label(task), task, verdicts) + "\n")
             total += points(task, verdicts)
-        print(
-            *parts, f"Together {total:g} of {self.exercise.points:g} points.", sep="\n"
-        )
+        parts.append(f"Together {total:g} of {self.exercise.points:g} points.")
+        print(*parts, sep="\n")
 
     def _unsound(self, task: Task, answers) -> list[str]:
         """Return the labels of tasks that an answer builds on and that do not hold."""
