@@ -35,6 +35,7 @@ MODULES = {
     ),
 }
 CLASSES = tuple(MODULES)
+BY_ELEMENT = {torch.ops.aten.mul: lambda *_, out_shape, **__: 2 * out_shape.numel()}
 
 
 def _vectors(g, name):
@@ -68,7 +69,7 @@ def _score(name, *classes, **inputs):
 
 
 def _multiplications(name, *classes, **inputs):
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode(display=False, custom_mapping=BY_ELEMENT) as counter:
         _filled(name, classes, **inputs)(inputs["query"], inputs["key"])
     return counter.get_total_flops() // 2
 
@@ -97,8 +98,8 @@ SCORES = (
     ),
     Probe(
         "`Additive` projects each query once and each key once",
-        "Its multiplications in matrix products are counted, and divided by what the "
-        "task allows.",
+        "Its multiplications, of matrices and element by element, are counted and "
+        "divided by what the task allows.",
         partial(_vectors, name="Additive"),
         partial(_multiplications, "Additive"),
         measure=_of_additive,
@@ -106,8 +107,8 @@ SCORES = (
     ),
     Probe(
         "`Concat` applies W to the joined vector of every pair",
-        "Its multiplications in matrix products are counted, and divided by what W "
-        "needs for all pairs.",
+        "Its multiplications, of matrices and element by element, are counted and "
+        "divided by what W needs for all pairs.",
         partial(_vectors, name="Concat"),
         partial(_multiplications, "Concat"),
         measure=_of_concat,

@@ -94,9 +94,8 @@ class Checks:
             verdicts = verdicts_on(self.exercise, task, answers)
             parts.append(text_of_task(self.exercise.label(task), task, verdicts) + "\n")
             total += points(task, verdicts)
-        print(
-            *parts, f"Together {total:g} of {self.exercise.points:g} points.", sep="\n"
-        )
+        parts.append(f"Together {total:g} of {self.exercise.points:g} points.")
+        print(*parts, sep="\n")
 
     def _unsound(self, task: Task, answers) -> list[str]:
         """Return the labels of tasks that an answer builds on and that do not hold."""
@@ -124,14 +123,12 @@ def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Ver
     space = vars(sys.modules["__main__"]) if space is None else space
     for name, answer in zip(task.answers, answers, strict=False):
         if not callable(answer):
-            return refused(
-                task, "missing", f"`{name}` is not defined as the task asks."
-            )
+            says = f"`{name}` is not defined as the task asks."
+            return refused(task, "missing", says)
     if len(answers) != len(task.answers):
         names = ", ".join(f"`{name}`" for name in task.answers)
         return refused(task, "missing", f"The check takes {names}, in this order.")
-    names = exercise.forbidden_in(task)
-    others = exercise.answers_beside(task)
+    names, others = exercise.rule_of(task)
     if uses := forbidden_uses(source_of(answers, space, names, others), names):
         return refused(task, "forbidden", uses[0])
     recorded, verdicts, came = known(exercise.notebook), [], {}
@@ -261,9 +258,8 @@ def text_of_task(label: str, task: Task, verdicts, unsound=()) -> str:
     if unsound:
         one, many = f"Task {unsound[0]}", f"Tasks {', '.join(unsound)}"
         which = f"{one}, which does" if len(unsound) == 1 else f"{many}, which do"
-        lines += _wrapped(
-            "  note     ", f"The answer uses that of {which} not hold yet."
-        )
+        says = f"The answer uses that of {which} not hold yet."
+        lines += _wrapped("  note     ", says)
     return "\n".join(lines)
 
 

@@ -152,9 +152,13 @@ class Exercise:
         names = {name for other in self.tasks for name in other.answers}
         return names - set(task.answers)
 
-    def forbidden_in(self, task: Task) -> tuple[str, ...]:
-        """Return everything that the answer to a task may not use."""
-        return (*self.forbidden, *task.forbidden)
+    def rule_of(self, task: Task) -> tuple[tuple[str, ...], set[str]]:
+        """Return what an answer may not use, and answers that it may call all the same.
+
+        What is ruled out in one task alone is so in all that its answer calls.
+        """
+        others = set() if task.forbidden else self.answers_beside(task)
+        return (*self.forbidden, *task.forbidden), others
 
 
 def nth(place: int) -> Callable:

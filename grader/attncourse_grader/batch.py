@@ -6,6 +6,8 @@ import contextlib
 import functools
 import shutil
 import sys
+import time
+from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
@@ -13,7 +15,9 @@ from tqdm import tqdm
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import (
     ClassList,
+    Student,
     blind,
+    is_hidden,
     key_of,
     named_as_before,
     number_in,
@@ -37,6 +41,12 @@ SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
 WHO = ("student", "name", "id", "email")  # columns, the likeliest first
+LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
+OTHER_COURSE = (
+    "{} has grades of {} students, of whom {} are here. Is it of another course or "
+    "another year? Give another folder with --out; if it is of this course, give the "
+    "class list, with the names, logins or addresses that it had."
+)
 OTHER_SECRET = (
     "The run before used another secret, so every notebook is graded again. The "
     "earlier grades are kept, and count again with the earlier secret."
@@ -92,7 +102,11 @@ class _Run:
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
-        last = book.rows("SELECT secret FROM runs ORDER BY run DESC LIMIT 1")
+        last = book.rows("SELECT * FROM runs ORDER BY run DESC LIMIT 1")
+        scratch.mkdir(parents=True)
+        found = collect(course.submissions, scratch, students)
+        if last:
+            self._check_course(last[0]["started"], students, found.files)
         own = fingerprint(course.secret)
         other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
@@ -104,15 +118,13 @@ class _Run:
         if students is not None:
             with book.together():
                 for student in students.students:
-                    book.add_student(student)
-            book.set("class list", [s.student for s in students.students])
+                    book.add_student(Student(student.student))
+            book.set("listed", [asdict(student) for student in students.students])
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
         for says in [*[OTHER_SECRET] * other, *here]:
             self._say(says)
-        scratch.mkdir(parents=True)
-        found = collect(course.submissions, scratch, students)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
             jobs, problems = plan(found.files, students, **options)
@@ -126,13 +138,26 @@ class _Run:
         before = sum(len(job.handins) for job in known)
         graded = self._grade([job for job in jobs if job.result is None], before)
         self._note(effective_grades(book))
-        if gone := ", ".join(sorted(withdrawn(book))):
+        gone = ", ".join(sorted(withdrawn(book)))
+        if gone and book.setting("listed"):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         for says in write_outputs(book, out):
             self._leave_out(says)
         book.end_run()
         self._sum_up(graded, before)
         return 1 if self.left_out else 0
+
+    def _check_course(self, started: float, students, files) -> None:
+        """Raise `Refused` if the gradebook seems to be of another course or year."""
+        known = {grade.student for grade in effective_grades(self.book)}
+        known = {name for name in known if not is_hidden(name)}
+        here = {file.name for file in files}
+        if students is not None:
+            here = {student.student for student in students.students}
+        both, least = len(known & here), min(len(known), len(here))
+        old = time.time() - started > LONG_AGO
+        if 2 * both < least and (old or (students and not both)):
+            raise Refused(OTHER_COURSE.format(self.book.path, len(known), both))
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
@@ -199,11 +224,8 @@ class _Run:
                 "Canvas has marked some as late and not said by how much: the least "
                 "is taken off. Give its submissions with --times."
             )
-        counting = {(grade.student, grade.exercise): grade.handin for grade in found}
-        query = "SELECT student, exercise, count FROM several WHERE run = ?"
-        for *place, count in self.book.rows(query, self.book.run):
-            source = counting[tuple(place)]["source"]
-            says = f"{', '.join(place)}: {count} files. {source} counts."
+        query = "SELECT says FROM several WHERE run = ?"
+        for (says,) in self.book.rows(query, self.book.run):
             self.book.note_problem(one_line(says, 600))
             self._say(says)
 

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncourse_grader.exercises import folder, modules
-from attncourse_grader.hand_in.class_list import ClassList, whose
+from attncourse_grader.hand_in.class_list import ClassList, Student, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
-from attncourse_grader.hand_in.submission import LARGEST_FILE
-from attncourse_grader.safe_text import reason
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,8 @@ def digest(*parts) -> str:
 
 
 def hash_of(path: Path) -> str:
-    """Return the hash of a file's content, of what is too large that of its start."""
-    with path.open("rb") as file:
-        return hashlib.sha256(file.read(LARGEST_FILE + 1)).hexdigest()
+    """Return the hash of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
@@ -103,11 +100,14 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             found.append((file, own))
         else:
             problems.append(f"{file.source}: {why}. It is not graded.")
+    # Downloads of Moodle in which somebody hands in alone.
+    single = [f for f, _ in found if students is not None and f.moodle]
+    single = {f.place for f in single if students.named(f.name, full=True)}
     kept = []
     for file, own in found:
         known = set().union(*(numbers[file.place, s.student] for s in own))
         several = len(known | {file.moodle or file.canvas} - {""}) > 1
-        if several and len(own) > 1:
+        if len(own) > 1 and (several or file.place in single):
             says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
             problems.append(f"{says}not graded. Name it in the command by itself.")
         elif several:
@@ -128,17 +128,14 @@ def plan(files, students, *, book, keys, again=False):
     # What came twice counts from when it came first, which is kept last.
     kept.sort(key=lambda pair: pair[0].time or 0, reverse=True)
     for found, own in kept:
-        try:
-            content = hash_of(found.path)
-        except OSError as error:
-            problems.append(f"{found.source} cannot be read ({reason(error)}).")
-            continue
+        content = hash_of(found.path)
         if content not in jobs:
             exercise, result = book.exercise_in(content), None
             if exercise in modules() and not again:
                 result = book.result_of(keys.key(content, exercise))
             jobs[content] = Job(found.path, content, result)
         for student in own:
-            book.add_student(student)
+            # What a class list says is kept with its run.
+            book.add_student(Student(student.student) if students else student)
             jobs[content].handins.append((student.student, found))
     return list(jobs.values()), problems

@@ -153,15 +153,56 @@ def test_a_group_of_moodle_is_all_its_members(tmp_path, notebook, course):
     as_moodle(tmp_path, notebook, "Group A_7", "Default group")
     students = tmp_path / "class.csv"
     students.write_text("name,group\nAda,Group A\nGrace,Group A\nEve,\n")
-    status, said = course("grade", "--students", students)
+    options = ["--students", students, "--times", f"1={PLATFORMS / 'moodle-en.csv'}"]
+    status, said = course("grade", *options)
     assert (status, "'Default group' is not on the class list" in said) == (1, True)
     rows = (tmp_path / "grades" / "grades.csv").read_text().splitlines()
     assert [row.split(",")[4] for row in rows[1:]] == ['"4"', '""', '"4"']
-    # Somebody has taken the name of a group whose members hand in alone.
-    students.write_text("name,group\nAda,Group B\nGrace,Group B\nEve,\n")
-    as_moodle(tmp_path, notebook, "Ada_1", "Group B_8")
-    status, said = course("grade", "--students", students)
-    assert said.count("some handed in alone, too. It is not graded") == 1
+
+
+HEAD = "Identifier,Full name,Email address,Last modified (submission)\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "sheet", "says"),
+    [
+        ((), None, "may be a group"),
+        ((), "Participant 8,Group B,eve@x.org,-", ""),  # which is hers
+        ((), "Participant 8,Group B,mal@x.org,-", "may be a group"),
+        (("Ada_1",), "Participant 9,Eve,eve@x.org,-", "some handed in alone, too"),
+        (("Eve_1",), "Participant 9,Eve,eve@x.org,-", "some handed in alone, too"),
+    ],
+)
+def test_who_takes_the_name_of_a_group_hands_in_for_nobody_else(
+    others, sheet, says, tmp_path, notebook, course
+):
+    students, times = tmp_path / "class.csv", tmp_path / "times.csv"
+    rows = "Ada,Group B,ada@x.org\nGrace,Group B,\nEve,,eve@x.org\n"
+    students.write_text(f"name,group,email\n{rows}")
+    options = ["--students", students]
+    if sheet:
+        times.write_text(f"{HEAD}{sheet}\n")
+        options += ["--times", f"1={times}"]
+    as_moodle(tmp_path, notebook, "Group B_8", *others)
+    status, said = course("grade", *options)
+    assert (status, says in said) == (int(bool(says)), True)
+    table = (tmp_path / "grades" / "grades.csv").read_text()
+    assert '"Grace","","","Group B","2"' not in table
+    assert "1 graded" in said or others == ()
+
+
+def test_a_name_like_a_hidden_one_takes_no_grade(tmp_path, notebook, course):
+    as_moodle(tmp_path, notebook, "Participant_101")
+    course("grade")
+    (tmp_path / "in").rename(tmp_path / "old")
+    for name in ("Participant 101_456", "Eve_457"):
+        as_moodle(tmp_path, notebook, name)
+    status, said = course("grade")
+    assert (status, "'Participant 101' is no name but" in said) == (1, True)
+    table = (tmp_path / "grades" / "grades.csv").read_text()
+    assert '"Eve","","","","4"' in table
+    _, said = course("history", "Participant 101")
+    assert "456" not in said
 
 
 @pytest.mark.parametrize(

@@ -380,6 +380,78 @@ def test_who_left_the_class_list_is_left_out_of_tables_and_kept(
     assert standing(tmp_path, "grace").points == 2
 
 
+@pytest.mark.parametrize(
+    ("file", "student"),
+    [
+        ("al1", "al1"),
+        ("ada@x.org", "ada@x.org"),
+        ("lovelaceada_12_345_x", "lovelaceada"),
+        ("Lovelace Ada_7_assignsubmission_file_x", "Lovelace Ada"),
+    ],
+)
+def test_what_was_given_by_hand_follows_to_the_class_list(
+    file, student, tmp_path, notebook, grade
+):
+    notebook(tmp_path / "in" / f"{file}.ipynb")
+    grade()
+    words = ["--reason", "oral", "--grades", str(tmp_path / "grades")]
+    assert main(["adjust", student, "1", "+1", *words]) == 0
+    table = tmp_path / "class.csv"
+    table.write_text("name,username,email\nAda Lovelace,al1,ada@x.org\nEve,,\n")
+    assert grade("--students", str(table)) == 0
+    rows = (tmp_path / "grades" / "grades.csv").read_text().splitlines()
+    assert sorted(row.split(",")[4] for row in rows[1:]) == ['""', '"3"']
+
+
+def test_a_run_with_a_wrong_class_list_is_undone(tmp_path, notebook, grade):
+    for name in ("Ada", "Grace", "Joan"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", extra=name)
+    grade()
+    grades, table = tmp_path / "grades" / "grades.csv", tmp_path / "class.csv"
+    right = grades.read_text()
+    table.write_text("name,email\nAda,other@x.org\nEve,eve@x.org\n")
+    grade("--students", str(table))
+    assert "other@x.org" in grades.read_text()
+    undo = ["undo", "2", "--grades", str(tmp_path / "grades")]
+    assert main(undo) == 0
+    assert grades.read_text() == right
+    assert main([*undo, "--back"]) == 0
+    assert "eve@x.org" in grades.read_text()
+
+
+@pytest.mark.parametrize(
+    ("now", "listed", "days", "refused"),
+    [
+        (("Eve", "Mo", "Jo"), True, 0, True),
+        (("Eve", "Mo", "Jo"), False, 0, False),  # others hand in
+        (("Eve", "Mo", "Jo"), False, 100, True),
+        (("Ada", "Eve", "Mo", "Jo"), True, 100, True),  # who takes the course again
+        (("Ada", "Eve", "Mo", "Jo"), True, 10, False),  # and others have left
+        (("Ada", "Grace", "Jo"), True, 100, False),
+        (("Ada",), False, 100, False),
+    ],
+)
+def test_a_gradebook_of_another_year_is_not_mixed_with_this_one(
+    now, listed, days, refused, tmp_path, notebook, grade, capsys
+):
+    for name in ("Ada", "Grace", "Joan"):
+        notebook(tmp_path / "in" / f"{name}.ipynb", extra=name)
+    grade()
+    (tmp_path / "in").rename(tmp_path / "old")
+    with Gradebook(tmp_path / "grades" / BOOK) as book:
+        book.db.execute(f"UPDATE runs SET started = started - {days} * 86400")
+    for name in now:
+        notebook(tmp_path / "in" / f"{name}.ipynb", extra=f"{name} again")
+    (tmp_path / "class.csv").write_text("\n".join(["name", *now]))
+    options = ["--students", str(tmp_path / "class.csv")] if listed else []
+    grade("--deadline", "2026-12-01", *options)
+    said = capsys.readouterr().err
+    assert ("Is it of another course or another year?" in said) == refused
+    with Gradebook(tmp_path / "grades" / BOOK) as book:
+        assert (book.setting("deadlines") is None) == refused
+        assert ("Jo" in book.students()) == (not refused and "Jo" in now)
+
+
 def test_a_namesake_who_comes_or_leaves_changes_nobodys_grades(
     tmp_path, notebook, grade
 ):

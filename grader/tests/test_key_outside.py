@@ -407,3 +407,11 @@ def test_a_forbidden_answer_costs_its_own_task_and_no_other(grade):
     found = grade(scores, attention)
     assert found["scores"].points == 0
     assert found["attention"].points == found["attention"].task.points
+
+
+def test_what_one_task_rules_out_no_answer_that_it_calls_may_use(grade):
+    costs = "import numpy\ndef largest_tensor(x):\n    return numpy.abs(x)"
+    local = "def window_attention(*words):\n    return largest_tensor(words[0])"
+    found = grade(costs, local, exercise="5_efficient_attention")
+    kinds = [found[name].verdicts[0].kind for name in ("local", "costs")]
+    assert kinds[0] == "forbidden" != kinds[1]

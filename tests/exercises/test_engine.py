@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attncourse.exercises import notebook
+from attncourse.exercises import attention_variants, efficient_attention, notebook
 from attncourse.exercises.compare import Case, holds, judge, points, refused, render
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.forbidden import forbidden_uses
@@ -391,6 +391,48 @@ def test_an_answer_is_judged_with_what_it_needs_and_nothing_else():
     assert not forbidden_uses(source, ("torch.nn.functional.gelu",))
     alone = source_of([space["answer"]], space, (), {"helper"})
     assert "def helper" not in alone
+
+
+@pytest.mark.parametrize(("module", "ruled"), [("numpy", True), ("math", False)])
+def test_a_rule_of_one_task_holds_for_the_answers_that_it_calls(module, ruled):
+    space, name = {"__name__": "__main__"}, f"<cell of {module}>"
+    source = f"import {module}\ndef largest_tensor(x):\n    return {module}.sin(x)\n"
+    source += "def window_attention(*words):\n    return largest_tensor(words[0])\n"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), space)
+    for task, answer in (("local", "window_attention"), ("costs", "largest_tensor")):
+        exercise = efficient_attention.EXERCISE
+        verdicts = verdicts_on(exercise, exercise.task(task), [space[answer]], space)
+        forbidden = verdicts[0].kind == "forbidden"
+        assert forbidden == (ruled and task == "local")
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize("by_element", [False, True])
+def test_multiplications_are_counted_however_they_are_made(pairs, by_element):
+    def product(x, layer):
+        return (x[..., None, :] * layer.weight).sum(-1) if by_element else layer(x)
+
+    class Additive(torch.nn.Module):
+        def __init__(self, query_dim, key_dim, hidden_dim):
+            super().__init__()
+            self.query_proj = torch.nn.Linear(query_dim, hidden_dim, bias=False)
+            self.key_proj = torch.nn.Linear(key_dim, hidden_dim, bias=False)
+            self.v = torch.nn.Linear(hidden_dim, 1, bias=False)
+
+        def forward(self, query, key):
+            query, key = query[:, :, None], key[:, None]
+            if pairs:
+                query, key = torch.broadcast_tensors(query, key)
+            first, second = product(query, self.query_proj), product(key, self.key_proj)
+            return product(torch.tanh(first + second), self.v).squeeze(-1)
+
+    (it,) = [p for p in attention_variants.SCORES if "each query once" in p.claim]
+    inputs = {"query": torch.ones(2, 3, 5), "key": torch.ones(2, 4, 5)}
+    inputs |= {"query_proj": torch.ones(6, 5), "key_proj": torch.ones(6, 5)}
+    inputs |= {"v": torch.ones(1, 6)}
+    value = it.call(*[Additive] * 5, **inputs)
+    assert (it.measure({"result": value}, inputs) > 1) == pairs
 
 
 @pytest.mark.parametrize(

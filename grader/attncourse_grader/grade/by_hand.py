@@ -53,5 +53,6 @@ def _code_of(template, submission: Submission, name: str) -> str:
     task = template.exercise.task(name)
     if name in submission.broken:
         return submission.broken[name].text
-    text = template.own_code(task, submission.statements)
+    others = template.exercise.answers_beside(task)
+    text = template.own_code(task, submission.statements, others)
     return "" if "raise NotImplementedError" in text else text

@@ -85,12 +85,12 @@ class Template:
         given = {s.text.strip() for s in self.given}
         return [s for s in statements if s.text.strip() not in given]
 
-    def own_code(self, task: Task, statements: list[Statement], given=()) -> str:
-        """Return the code of a student's answer, but that of other tasks' answers.
+    def own_code(self, task: Task, statements, others, given=()) -> str:
+        """Return the code of a student's answer, but that of `others`.
 
         `given` are the instructor's statements that it may need.
         """
-        own, others = set(task.answers), self.exercise.answers_beside(task)
+        own = set(task.answers)
         found = self.not_given(statements)
         found = [s for s in found if s.binds & own or not s.binds & others]
         return "\n\n".join(s.text for s in needed(task.answers, [*given, *found]))

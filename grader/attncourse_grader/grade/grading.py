@@ -188,9 +188,9 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
         hint = f" The cell of the task defines `{other}`." if other else ""
         says = f"No cell defines `{absent[0]}`, which the task asks for.{hint} Give it "
         return refused(task, "missing", says + "that name.")
-    names = submission.exercise.forbidden_in(task)
+    names, others = submission.exercise.rule_of(task)
     try:
-        source = template.own_code(task, submission.statements, template.given)
+        source = template.own_code(task, submission.statements, others, template.given)
         uses = forbidden_uses(source, names)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         uses = ["The answer cannot be read as Python."]

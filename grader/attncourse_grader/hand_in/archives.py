@@ -24,6 +24,7 @@ MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 MOST_FILES = 20  # notebooks and zip files of one student in one place
 MOST_SAID = 10  # sentences about what is left out of one student's files
 CHUNK = 1 << 18
+COURSES = ("chapters", "solutions")  # folders of a copy of the course
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA may take all memory
@@ -36,6 +37,7 @@ class Entry(NamedTuple):
 
     parts: tuple[str, ...]  # its name there, by folders
     path: Path  # where it lies now
+    seen: tuple = ()  # what tells that a file to which others may write is still it
 
 
 class LeftOut:
@@ -53,14 +55,13 @@ class LeftOut:
             self.said.append(f"{shown} and others beside it are left out, too.")
 
 
-def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
-    """Take notebooks out of a zip file into a folder.
+def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
+    """Take notebooks out of an open zip file, which is called `label`, into a folder.
 
     `whose` says of the parts of a name whose the file is, so that nobody fills the
     archive for others; zip files in it are taken, too. Without it the archive is of one
     student, and archives in it are refused.
     """
-    label = one_line(archive.name)
     try:
         with zipfile.ZipFile(archive) as opened:
             return _take(opened, folder, label, whose)
@@ -72,11 +73,13 @@ def unpack(archive: Path, folder: Path, whose=None) -> tuple[list[Entry], list[s
 def _take(opened, folder: Path, label: str, whose):
     found, left_out, total = [], LeftOut(), 0
     own, taken = Counter(), Counter()  # bytes and files by who handed them in
-    for place, member in enumerate(opened.infolist()):
-        name = member.filename.replace("\\", "/")
-        if member.is_dir() or of_no_interest(PurePosixPath(name).parts):
+    names = [member.filename.replace("\\", "/") for member in opened.infolist()]
+    folders = {PurePosixPath(name).parts[:-1] for name in names}
+    for place, (member, name) in enumerate(zip(opened.infolist(), names, strict=True)):
+        parts = PurePosixPath(name).parts
+        if member.is_dir() or of_no_interest(parts) or _is_courses(parts, folders):
             continue
-        shown, parts = f"{label}: {one_line(name)}", PurePosixPath(name).parts
+        shown = f"{label}: {one_line(name)}"
         owner = whose(parts) if whose else ""
         why = _refusal(member, name, whose)
         if not why and taken[owner] >= MOST_FILES:
@@ -94,14 +97,9 @@ def _take(opened, folder: Path, label: str, whose):
         # The name of the file shows up in messages; its folder is ours alone.
         path = folder / str(place) / file_name(parts[-1])
         try:
-            path.parent.mkdir(parents=True)
-            size = _write(opened, member, path)
+            with opened.open(member) as source:
+                size = copy(source, path)
         except FAULTS as error:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-                why = f"{folder} cannot be written ({reason(error)}). Make room"
-                raise Refused(f"{why}; the same command goes on.") from None
             left_out.add(owner, shown, f"cannot be unpacked ({reason(error)}).")
             continue
         finally:
@@ -118,6 +116,12 @@ def of_no_interest(parts) -> bool:
         or (part.startswith(".") and part not in (".", ".."))
         for part in parts
     )
+
+
+def _is_courses(parts, folders) -> bool:
+    """Say whether a file is the course's own, in a copy of it that was handed in."""
+    *above, folder = parts[:-1] or [""]
+    return folder in COURSES and all((*above, own) in folders for own in COURSES)
 
 
 def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
@@ -141,13 +145,25 @@ def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
     return ""
 
 
-def _write(opened, member, path: Path) -> int:
-    """Unpack one member and return its size, counted."""
+def copy(source, path: Path) -> int:
+    """Write what an open file holds into a new folder; return its size, counted.
+
+    Raises `Refused` if there is no room for it.
+    """
     size = 0
-    with opened.open(member) as source, path.open("wb") as target:
-        while part := source.read(CHUNK):
-            size += len(part)
-            if size > LARGEST_FILE:
-                raise ValueError(f"it is larger than {LARGEST_FILE / 1e6:.0f} MB")
-            target.write(part)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as target:
+            while part := source.read(CHUNK):
+                size += len(part)
+                if size > LARGEST_FILE:
+                    raise ValueError(f"it is larger than {LARGEST_FILE / 1e6:.0f} MB")
+                target.write(part)
+    except FAULTS as error:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            why = f"{path.parent} cannot be written ({reason(error)}). Make room"
+            raise Refused(f"{why}; the same command goes on.") from None
+        raise
     return size

@@ -39,7 +39,7 @@ class ClassList:
     def __init__(self, students: list[Student]):
         self.students = students
         self._by_key, self._by_name = defaultdict(set), defaultdict(set)
-        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(list)
+        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(set)
         self._groups = defaultdict(set)
         for student in students:
             names = _names_of(student)
@@ -65,20 +65,20 @@ class ClassList:
         number, name = number_in(row.get("identifier", "")), row.get("name", "")
         found = self.marked("email", row.get("email", ""))
         found = found if len(found) == 1 else self.named(name, full=True)
-        if len(found) != 1 or not number:
-            return None
-        student = found[0]
-        self._by_moodle[number].append((key_of(name), student))
+        student = found[0] if len(found) == 1 and number else None
+        self._by_moodle[number, key_of(name)].add(student)
         return student
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
-        if found.moodle:
-            rows = self._by_moodle.get(found.moodle, [])
-            fitting = {s for name, s in rows if name == key_of(found.name)}
-            if len(fitting) == 1:
-                return list(fitting), ""
+        rows = self._by_moodle.get((found.moodle, key_of(found.name)), set())
+        if len(rows - {None}) == 1:
+            return list(rows - {None}), ""
         students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
+        group = students and not self.named(found.name, full=True)
+        if found.moodle and group and (rows or not self._by_moodle):
+            why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
+            return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
         if found.canvas and numbers:
             if found.doubt in numbers or found.canvas not in numbers:
@@ -122,14 +122,22 @@ def named_as_before(students: list[Student], known) -> list[Student]:
     """Return students by the names that a gradebook has for them.
 
     A namesake who comes or leaves changes what a list calls somebody; a number, a login
-    or an address tells that it is the same person.
+    or an address tells that it is the same person, and where there is none the name
+    under which files came: a full one where a platform gave it.
     """
-    by_mark = {(k, row[k]): row["student"] for row in known for k in MARKS if row[k]}
-    found = []
-    for student in students:
-        names = {by_mark.get((k, getattr(student, k))) for k in MARKS} - {None}
-        same = replace(student, student=names.pop()) if len(names) == 1 else student
-        found.append(same)
+    people, names = ClassList(students), defaultdict(list)
+    for row in known:
+        same = {s for kind in MARKS for s in people.marked(kind, row[kind])}
+        if not same:
+            same = people.named(row["student"], full=row["moodle"] or row["canvas"])
+            same = set(same or people.named(row["name"], full=True))
+            both = [k for k in MARKS for s in same if row[k] and getattr(s, k)]
+            same = set() if both else same  # a namesake
+        if len(same) == 1:
+            names[same.pop()].append(row["student"])
+    found = [
+        replace(s, student=names[s][0]) if len(names[s]) == 1 else s for s in students
+    ]
     count = Counter(student.student.casefold() for student in found)
     return [
         same if count[same.student.casefold()] == 1 else own
@@ -145,12 +153,19 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
         return students.find(found)
     if found.doubt:
         return [], f"{found.name!r} has two numbers"
+    if found.moodle and is_hidden(found.name):
+        return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
     return [Student(found.name, found.name, canvas=found.canvas)], ""
 
 
 def blind(number: str) -> Student:
     """Return the student whose name Moodle hides behind a number."""
     return Student(f"Participant {number}")
+
+
+def is_hidden(name: str) -> bool:
+    """Say whether a name is as that of somebody whose name Moodle hides."""
+    return bool(re.fullmatch(rf"({'|'.join(HIDDEN)})\d+", key_of(name)))
 
 
 def number_in(identifier: str) -> str:

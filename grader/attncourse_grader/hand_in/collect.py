@@ -22,10 +22,12 @@ with contextlib.suppress(ImportError):  # not on Windows
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.archives import (
+    COURSES,
     MOST_FILES,
     NOTEBOOKS,
     Entry,
     LeftOut,
+    copy,
     of_no_interest,
     unpack,
 )
@@ -49,6 +51,7 @@ COPIES = re.compile(r"([ _-]*(\(\d+\)|copy\d*|final|v\d+))+$", re.IGNORECASE)
 GENERIC = re.compile(
     r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
 )
+PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
 
@@ -109,7 +112,9 @@ class _Place:
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), LeftOut()  # files by who
-        self.logins = set()  # of those who wrote into a folder for all
+        # Starts of paths whose last part is a name, whatever it looks like: a login in
+        # a folder for all, or the folder of a clone.
+        self.sure = set()
 
     def read(self, *, alone: bool) -> None:
         root, whole = self.root, ""
@@ -120,12 +125,12 @@ class _Place:
             entries, whole = list(self._walk(self.root)), without_exercise(label)
         elif self.root.name.lower().endswith(".zip"):
             whole = without_exercise(Path(one_line(label)).stem)
-            entries = self._unpacked(self.root, _whose)
+            entries = self._unpacked(Entry((), self.root), _whose)
         else:
-            entries = [Entry((label,), self.root)]
+            entries = [Entry((label,), self.root, _identity(self.root.stat()))]
             whole, label = without_exercise(one_line(root.parent.name)), ""
         known = self.students is not None and self.students.knows(whole)
-        names = [self._owner(entry.parts) for entry in entries]
+        names = [_named(entry.parts, self.sure) for entry in entries]
         # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
         bare = Counter(
             _without_copy(entry)
@@ -149,10 +154,6 @@ class _Place:
             self._entry(entry, owner, source, known=known)
         self.problems += self.left_out.said
 
-    def _owner(self, parts) -> Found | None:
-        login = one_line(parts[0])  # which may be like the name of an exercise
-        return _of(login) if login in self.logins else _named(parts)
-
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
             f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
@@ -163,23 +164,23 @@ class _Place:
         name, names = entry.parts[-1].lower(), self.students
         sure = known or (names is not None and names.knows(owner.name))
         if name.endswith(NOTEBOOKS):
-            self._keep(entry.path, owner, source)
+            self._keep(entry, owner, source)
         elif not name.endswith(".zip"):
             shown = one_line(entry.path)
             self.left_out.add(owner.name, shown, "is no notebook and is left out.")
         elif self.root.is_dir() and not (sure or owner.of_platform or entry.parts[1:]):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
-            self._keep_all(self._unpacked(entry.path, None), owner, source)
+            self._keep_all(self._unpacked(entry, None), owner, source)
 
     def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
         for member in members:
-            self._keep(member.path, owner, "/".join((source, *member.parts)))
+            self._keep(member, owner, "/".join((source, *member.parts)))
 
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
         names = self.students
-        members = self._unpacked(entry.path, _whose)
+        members = self._unpacked(entry, _whose)
         inside = [_named(member.parts) for member in members]
         if names is None and not any(inside):
             self._keep_all(members, owner, source)
@@ -193,20 +194,53 @@ class _Place:
                 "hold those of many. Name it in the command by itself."
             )
 
-    def _unpacked(self, path: Path, whose) -> list[Entry]:
-        self.count += 1
-        folder = self.scratch / str(self.count)
-        folder.mkdir(parents=True, exist_ok=True)
-        entries, problems = unpack(path, folder, whose)
-        nothing = [] if entries else [f"{one_line(path.name)}: no notebook is in it."]
+    def _unpacked(self, entry: Entry, whose) -> list[Entry]:
+        label = one_line(entry.path.name)
+        try:
+            with self._opened(entry) as file:
+                entries, problems = unpack(file, label, self._folder(), whose)
+        except OSError as error:
+            entries, problems = [], [_unreadable(entry.path, error)]
+        nothing = [] if entries else [f"{label}: no notebook is in it."]
         self.problems += problems or nothing
         return entries
 
-    def _keep(self, path: Path, owner: Found, source: str) -> None:
-        source = one_line(source, LONGEST_PART)
-        if self._has_room(owner, source):
-            facts = {"path": path, "source": source, "place": self.number}
-            self.files.append(replace(owner, **facts))
+    def _keep(self, entry: Entry, owner: Found, source: str) -> None:
+        source, path = one_line(source, LONGEST_PART), entry.path
+        if not self._has_room(owner, source):
+            return
+        if entry.seen:
+            path = self._folder() / path.name
+            try:
+                with self._opened(entry) as file:
+                    copy(file, path)
+            except (OSError, ValueError) as error:
+                why = f"cannot be read ({reason(error)})."
+                return self.left_out.add(_key(owner), source, why)
+        facts = {"path": path, "source": source, "place": self.number}
+        self.files.append(replace(owner, **facts))
+
+    def _folder(self) -> Path:
+        """Return a new place of ours, where nobody else writes."""
+        self.count += 1
+        return self.scratch / str(self.count)
+
+    @contextlib.contextmanager
+    def _opened(self, entry: Entry):
+        """Open a file, the same that was seen when it was found.
+
+        Others may write where it lies, and exchange it or a folder above it for a link.
+        """
+        root = self.root if entry.seen else entry.path  # where nobody else writes
+        with contextlib.ExitStack() as above:
+            here = os.open(root, os.O_RDONLY)
+            for part in entry.path.relative_to(root).parts:
+                above.callback(os.close, here)
+                here = os.open(part, PLAIN, dir_fd=here)
+            with open(here, "rb") as file:
+                _check_unchanged(file, entry)
+                yield file
+                _check_unchanged(file, entry)
 
     def _has_room(self, owner: Found, source: str) -> bool:
         """Count a file of a student; say whether it is one of those that are read."""
@@ -221,9 +255,9 @@ class _Place:
         def unreadable(error):
             self.problems.append(_unreadable(error.filename or root, error))
 
-        shared = root.stat().st_mode & stat.S_IWOTH
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
+            self._look_for_clone(here, folders, files)
             for name in list(folders):
                 hidden = name.startswith(".") or name == "__MACOSX"
                 # Where a path is too long it says no, and the walk says what is wrong.
@@ -239,43 +273,59 @@ class _Place:
                     continue
                 try:
                     found = path.lstat()
-                    if shared:
-                        parts = self._dropped(path, parts, found.st_ctime)
+                    parts = self._dropped(path, parts, found)
                 except OSError as error:
                     self.problems.append(_unreadable(path, error))
                     continue
-                if stat.S_ISREG(found.st_mode):
-                    yield Entry(parts, path)
-                else:
+                if not stat.S_ISREG(found.st_mode):
                     self._no_file(path)
+                elif parts:
+                    yield Entry(parts, path, _identity(found))
+
+    def _look_for_clone(self, here: Path, folders: list, files: list) -> None:
+        """Note a clone, and leave out what it has of the course's own notebooks."""
+        if ".git" in (*folders, *files) and not here.stat().st_mode & stat.S_IWOTH:
+            self.sure.add(here.relative_to(self.root).parts)
+            if {*folders} >= {*COURSES}:
+                folders[:] = [name for name in folders if name not in COURSES]
 
     def _no_file(self, path: Path) -> None:
         kind = "a symbolic link" if os.path.islink(path) else "no ordinary file"
         place = path.relative_to(self.root).parts[0]
         self.left_out.add(place, one_line(path), f"is {kind} and is left out.")
 
-    def _dropped(self, path: Path, parts, changed: float):
-        """Return the parts of a path in a folder that everybody may write to.
+    def _dropped(self, path: Path, parts, found: os.stat_result):
+        """Return the parts of a path, of one in a folder that all may write to anew.
 
         There a name may be anything, and the login of who wrote it is what counts. In
         an exchange of nbgrader's the two have to agree, and the time in the name with
-        that of the file's last change, which its owner cannot set.
+        that of the file's last change, which its owner cannot set. What belongs to
+        others than its folder has no parts.
         """
-        owner = (self.root / parts[0]).lstat().st_uid
-        if owner == os.geteuid():  # put there by the instructor
+        above, mine, rest = self.root, os.geteuid(), parts
+        while rest:
+            owner = (above / rest[0]).lstat().st_uid
+            if owner != mine and above.stat().st_mode & stat.S_IWOTH:
+                break
+            above, rest = above / rest[0], rest[1:]
+        else:  # put there by the instructor
             return parts
+        if found.st_uid != owner:
+            why = "belongs to another account than its folder and is left out."
+            self.left_out.add(owner, one_line(path), why)
+            return ()
         login = f"user {owner}"
         with contextlib.suppress(KeyError):
             login = pwd.getpwuid(owner).pw_name
-        self.logins.add(login)
-        match = EXCHANGE.fullmatch(parts[0])
+        self.sure.add((login,))
+        match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
         if not match or match["name"] != login:
-            return (login, *parts)
+            return (login, *rest)
         if changed - (claimed_time(match["time"]) or changed) < LONGEST_COPYING:
-            return parts
+            return rest
         why = "has changed since the time in its folder's name, which is not believed."
         self.left_out.add(login, one_line(path), f"{why} Give the time with --times.")
-        return (login, *parts)
+        return (login, *rest)
 
 
 def _of(name: str, **facts) -> Found:
@@ -283,10 +333,15 @@ def _of(name: str, **facts) -> Found:
     return Found(Path(), "", one_line(name), of_platform=bool(facts), **facts)
 
 
-def _named(parts) -> Found | None:
-    """Return who handed in what has these parts in its path, None if none says so."""
+def _named(parts, sure=()) -> Found | None:
+    """Return who handed in what has these parts in its path, None if none says so.
+
+    The last part of what is in `sure` is a name, even if it looks like an exercise's.
+    """
     for place, part in enumerate(parts, start=1):
         text = one_line(part, LONGEST_PART)
+        if parts[:place] in sure:
+            return _of(text)
         if match := MOODLE.fullmatch(text):
             return _of(match["name"], moodle=match["id"] or "")
         # Of a folder alone: students name their files, Canvas puts words before that.
@@ -343,6 +398,16 @@ def without_exercise(name: str) -> str:
     if re.fullmatch(form, bare) or GENERIC.fullmatch(bare.lower()):
         return ""
     return name
+
+
+def _identity(found: os.stat_result) -> tuple:
+    """Return what tells a file from another one, and from itself after a change."""
+    return found.st_dev, found.st_ino, found.st_ctime_ns
+
+
+def _check_unchanged(file, entry: Entry) -> None:
+    if entry.seen and _identity(os.fstat(file.fileno())) != entry.seen:
+        raise OSError(0, "it was changed while it was read")
 
 
 def _unreadable(path, error) -> str:

@@ -182,6 +182,5 @@ def grades_of_class(book) -> list[EffectiveGrade]:
 
 
 def withdrawn(book) -> set[str]:
-    """Return the students who are no longer on the class list, if there is one."""
-    listed = book.setting("class list")
-    return set(book.students()) - set(listed) if listed is not None else set()
+    """Return who is not on the class list or, without one, has handed in nothing."""
+    return {row["student"] for row in book.rows("SELECT student FROM withdrawn")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
-import sqlite3
 import time
 from dataclasses import fields
 
@@ -77,10 +76,14 @@ class Gradebook(Database):
         taken = "SELECT 1 FROM students WHERE page = ?"
         return next(name for name in names if not self.rows(taken, name))
 
-    def students(self) -> dict[str, sqlite3.Row]:
-        """Return all students by their names in the gradebook."""
-        rows = self.rows("SELECT * FROM students ORDER BY student COLLATE NOCASE")
-        return {row["student"]: row for row in rows}
+    def students(self) -> dict[str, dict[str, str]]:
+        """Return all students by their names, with what files and lists say of them."""
+        everybody = self.rows("SELECT * FROM everybody")
+        found = {row["student"]: dict(row) for row in everybody}
+        for row in self.rows("SELECT value FROM class_lists"):
+            for listed in json.loads(row["value"]):
+                found[listed["student"]] |= {k: v for k, v in listed.items() if v}
+        return found
 
     def people(self) -> ClassList:
         """Return all students, to be found by what they are called."""

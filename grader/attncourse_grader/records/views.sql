@@ -5,6 +5,27 @@ CREATE TEMP VIEW current_settings AS
 SELECT name, value, MAX(run) AS run FROM settings JOIN runs USING (run)
 WHERE NOT undone GROUP BY name;
 
+-- The class lists that runs have had, the last one last.
+CREATE TEMP VIEW class_lists AS
+SELECT value FROM settings JOIN runs USING (run)
+WHERE name = 'listed' AND NOT undone ORDER BY run;
+
+-- All students, and whether Moodle has given the name of one.
+CREATE TEMP VIEW everybody AS
+SELECT *, EXISTS (
+    SELECT 1 FROM seen WHERE seen.student = students.student AND moodle <> ''
+) AS moodle FROM students ORDER BY student COLLATE NOCASE;
+
+-- Who is not on the class list or, where there is none, has handed in nothing and has
+-- no points by hand.
+CREATE TEMP VIEW withdrawn AS
+WITH listed AS (SELECT value FROM current_settings WHERE name = 'listed'), known AS (
+    SELECT student FROM hand_ins UNION SELECT student FROM adjustments
+)
+SELECT student FROM students EXCEPT
+SELECT json_extract(one.value, '$.student') FROM listed, json_each(listed.value) AS one
+EXCEPT SELECT student FROM known WHERE NOT EXISTS (SELECT 1 FROM listed);
+
 -- Each content of each student as it was seen last, with its last grade and with the
 -- earliest time at which it was handed in: what a name or a table has said since.
 CREATE TEMP VIEW hand_ins AS
@@ -62,10 +83,15 @@ LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exerci
 LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
--- How many files of one student and exercise a run has seen, where there are more.
+-- Of which student and exercise a run has seen more files than one, and which counts.
 CREATE TEMP VIEW several AS
-SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
-WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1;
+WITH files AS (
+    SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
+    WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1
+)
+SELECT files.run, printf(
+    '%s, %s: %d files. %s counts.', student, exercise, count, source
+) AS says FROM files JOIN standing USING (student, exercise);
 
 -- Of whom a run has seen an older file and not the one that the run before has seen.
 CREATE TEMP VIEW older_again AS
