@@ -72,10 +72,10 @@ test: setup ## check the code, the package, the notebooks and the site
 	$(PYTEST) tests grader/tests --ignore tests/site -p tools.from_build \
 	  --nbval solutions -n $(JOBS) --dist loadfile
 	$(MAKE) book
-	echo "The chapters, as the build has run them, print what is stored in them."
-	$(PYTEST) -p tools.from_build --nbval chapters
 	echo "Tests of the site; the longest file, the first by name, begins."
-	$(PYTEST) tests/site -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	echo "The chapters, as the build has run them, print what is stored in them."
+	$(PYTEST) tests/site -p tools.from_build --nbval chapters \
+	  -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-quick
 test-quick: lint ## check the style, and the tests that take seconds
