@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
 # Many times what the longest test takes: one that hangs is ended, and says where it was.
-PYTEST := $(PY) -m pytest -q --timeout 600
+PYTEST := $(PY) -m pytest -q --timeout 1200
 READY := .venv/.ready
 JOBS ?= 2
 PORT ?= 8000
@@ -69,13 +69,13 @@ publish-built: setup ## publish the site that _build/html holds, without buildin
 test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
 	echo "Tests of the package and of the grader. The solutions print what is stored."
-	$(PYTEST) tests grader/tests --ignore tests/site --nbval solutions \
-	  -n $(JOBS) --dist loadfile
+	$(PYTEST) tests grader/tests --ignore tests/site -p tools.from_build \
+	  --nbval solutions -n $(JOBS) --dist loadfile
 	$(MAKE) book
-	echo "The chapters, as the build has run them, print what is stored in them."
-	$(PYTEST) -p tools.from_build --nbval chapters
 	echo "Tests of the site; the longest file, the first by name, begins."
-	$(PYTEST) tests/site -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	echo "The chapters, as the build has run them, print what is stored in them."
+	$(PYTEST) tests/site -p tools.from_build --nbval chapters \
+	  -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-quick
 test-quick: lint ## check the style, and the tests that take seconds

@@ -119,6 +119,11 @@ def test_results_of_another_package_or_environment_are_never_taken(
     monkeypatch.setattr(build.platform, "python_version", lambda: "3.99.0")
     keys.append(build.environment_key())
     assert len(set(keys)) == 4
+    of_solutions = build.environment_key(left_out=())
+    (tmp_path / "attncourse" / "exercises").mkdir()
+    (tmp_path / "attncourse" / "exercises" / "run.py").touch()
+    assert build.environment_key() == keys[-1]
+    assert build.environment_key(left_out=()) != of_solutions
 
 
 def test_the_site_is_tested_before_it_is_published():

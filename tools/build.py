@@ -57,13 +57,13 @@ def files_under(*names: str) -> list[Path]:
     return [path for path in found if path.is_file() and not left & {*path.parts}]
 
 
-def environment_key() -> str:
+def environment_key(left_out=NOT_FOR_CHAPTERS) -> str:
     """Name everything but a notebook's own code that its outputs depend on."""
     package = ROOT / "attncourse"
     used = [
         path
         for path in files_under("attncourse")
-        if path.relative_to(package).parts[0] not in NOT_FOR_CHAPTERS
+        if path.relative_to(package).parts[0] not in left_out
     ]
     versions = platform.python_version(), platform.machine()
     return digest([*used, ROOT / "requirements.txt"], *versions)

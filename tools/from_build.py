@@ -1,11 +1,12 @@
-"""A plugin of pytest: nbval compares what the build's run of the chapters printed.
+"""A plugin of pytest: nbval compares what a run printed that was kept.
 
-    python -m pytest -p tools.from_build --nbval chapters
+    python -m pytest -p tools.from_build --nbval chapters solutions
 
 ``make book`` runs each chapter in a kernel of its own, and keeps the outputs under a
 key of the chapter's code, the package and the environment. Where all these are the same
 as now, a second run would only cost its minutes, so nbval is given the kept outputs in
-place of a kernel's. Without this plugin nbval runs the chapters itself.
+place of a kernel's. A solution that has no such run is run here, and that is kept for
+the next time. Without this plugin nbval runs all notebooks itself.
 """
 
 from pathlib import Path
@@ -13,9 +14,10 @@ from pathlib import Path
 import nbformat
 import nbval.plugin
 import pytest
-from jupyter_cache import get_cache
 
-from tools.build import CACHES, environment_key
+from tools.build import CACHES, ROOT, digest, environment_key, run_notebook
+
+SOLUTIONS = ROOT / ".cache" / "solutions"
 
 
 class Replay:
@@ -49,15 +51,42 @@ class Replay:
     await_reply = await_idle = stop = interrupt = restart = do_nothing
 
 
+def run_of_chapter(path: Path):
+    """Return the build's run of a chapter."""
+    from jupyter_cache import get_cache
+
+    cache = get_cache(CACHES / environment_key())
+    notebook = nbformat.read(path, as_version=4)
+    try:
+        return cache.get_cache_bundle(cache.match_cache_notebook(notebook).pk).nb
+    except KeyError:
+        pytest.fail(f"{path.name} has changed since it was run. Run `make book`.")
+
+
+def run_of_solution(path: Path):
+    """Return a run of a solution: the one that was kept, or a new one."""
+    kept, key = SOLUTIONS / path.name, digest([path], environment_key(left_out=()))
+    if kept.exists():
+        run = nbformat.read(kept, as_version=4)
+        if run.metadata.get("run_with") == key:
+            return run
+    run, _, failure = run_notebook(path)
+    if failure:
+        pytest.fail(f"{path.name} stopped.\n{failure}")
+    run.metadata["run_with"] = key
+    SOLUTIONS.mkdir(parents=True, exist_ok=True)
+    written = kept.with_suffix(".part")
+    nbformat.write(run, written)
+    written.replace(kept)
+    return run
+
+
 def setup(self):
     """Take the outputs of the notebook that nbval is about to read."""
-    notebook = nbformat.read(self.path, as_version=4)
-    cache = get_cache(CACHES / environment_key())
-    try:
-        run = cache.get_cache_bundle(cache.match_cache_notebook(notebook).pk).nb
-    except KeyError:
-        pytest.fail(f"{self.path.name} has changed since it was run. Run `make book`.")
-    self.kernel = Replay(self.path, [c for c in run.cells if c.cell_type == "code"])
+    path = self.path.resolve()
+    of_solution = path.parent == ROOT / "solutions"
+    run = run_of_solution(path) if of_solution else run_of_chapter(path)
+    self.kernel = Replay(path, [c for c in run.cells if c.cell_type == "code"])
     self.setup_sanitize_files()
 
 

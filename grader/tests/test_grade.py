@@ -91,7 +91,7 @@ def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
 
 
 def test_an_endless_loop_is_ended(hand_in, monkeypatch):
-    monkeypatch.setattr(grading, "LIMITS", (2, 2))
+    monkeypatch.setattr(grading, "LIMITS", (1, 1))
     loop = (
         "def attention_scores(query, key):\n    while True:\n        try:\n"
         "            while True:\n                print('x' * 100)\n"
