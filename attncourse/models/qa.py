@@ -162,15 +162,10 @@ class QATransformer(nn.Module):
         present = context_mask[:, 0, 0]
         largest = x.masked_fill(~present[..., None], -torch.inf).amax(dim=1)
         whole = torch.cat([_mean(asked, question_mask[:, 0, 0]), largest], dim=-1)
-        nothing = self.nothing(whole)
-        hidden = ~F.pad(present, (1, 0), value=True)
-        heads = zip((self.start, self.end), nothing.split(1, dim=1), strict=True)
-        start, end = (
-            torch.cat([none, head(x).squeeze(-1)], dim=1).masked_fill(
-                hidden, -torch.inf
-            )
-            for head, none in heads
-        )
+        scores = torch.cat([self.start(x), self.end(x)], dim=-1)
+        scores = torch.cat([self.nothing(whole)[:, None], scores], dim=1)
+        hidden = ~F.pad(present, (1, 0), value=True)[..., None]
+        start, end = scores.masked_fill(hidden, -torch.inf).unbind(dim=-1)
         if not need_weights:
             return start, end
         return start, end, {**weights, "layers": layer_weights}

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from attncourse import _checks
-from attncourse.data.text import PAD
+from attncourse.data.text import EOS, PAD
 from attncourse.layers.scores import AdditiveAttention, MultiplicativeAttention
 from attncourse.models.ids import check_ids, check_source, shift_right
 
@@ -61,7 +61,7 @@ class RecurrentSeq2Seq(nn.Module):
     GRU, without input feeding.
     """
 
-    pad_idx = PAD
+    pad_idx, eos_idx = PAD, EOS
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class RecurrentSeq2Seq(nn.Module):
         hidden_dim = _checks.positive_int("hidden_dim", hidden_dim)
         self.source_embedding = nn.Embedding(src_vocab_size, hidden_dim)
         self.target_embedding = nn.Embedding(tgt_vocab_size + 1, hidden_dim)
-        self.start_idx = tgt_vocab_size
+        self.bos_idx = tgt_vocab_size
         self.encoder = nn.GRU(hidden_dim, hidden_dim, batch_first=True)
         self.decoder = nn.GRU(hidden_dim, hidden_dim, batch_first=True)
         self.combine = nn.Linear(2 * hidden_dim, hidden_dim)
@@ -155,10 +155,14 @@ class RecurrentSeq2Seq(nn.Module):
             If ids or shapes do not fit, or a model without attention is asked for
             weights.
         """
-        self._check_weights(need_weights)
+        if need_weights and self.attention is None:
+            raise ValueError(
+                "a model without attention has no weights to return. Make it with "
+                'attention="general", for example, or leave out need_weights.'
+            )
         check_ids("target", target, self.tgt_vocab_size, self.output.weight.device)
         outputs, last, mask = self.encode(source)
-        shifted = shift_right(target, source, self.start_idx)
+        shifted = shift_right(target, source, self.bos_idx)
         logits, weights, _ = self._decode(shifted, last[None], outputs, last, mask)
         return (logits, weights) if need_weights else logits
 
@@ -182,18 +186,27 @@ class RecurrentSeq2Seq(nn.Module):
         weights : torch.Tensor
             Only if `need_weights`: ``(batch, max_len, source)``.
         """
-        self._check_weights(need_weights)
-        max_len = _checks.positive_int("max_len", max_len)
-        outputs, last, mask = self.encode(source)
-        state, written, looked = last[None], [], []
-        token = source.new_full((len(source), 1), self.start_idx, dtype=torch.int64)
-        for _ in range(max_len):
-            logits, weights, state = self._decode(token, state, outputs, last, mask)
-            token = logits.argmax(dim=-1)  # (batch, 1)
+        state, written = self.start(source), []
+        token = source.new_full((len(source),), self.bos_idx, dtype=torch.int64)
+        for _ in range(_checks.positive_int("max_len", max_len)):
+            logits, state = self.step(token, state)
+            token = logits.argmax(dim=-1)
             written.append(token)
-            looked.append(weights)
-        ids = torch.cat(written, dim=1)
-        return (ids, torch.cat(looked, dim=1)) if need_weights else ids
+        ids = torch.stack(written, dim=1)
+        return (ids, self(source, ids, need_weights=True)[1]) if need_weights else ids
+
+    def start(self, source: Tensor) -> tuple[Tensor, ...]:
+        """Return what decoding needs before its first step; batch axes come first."""
+        outputs, last, mask = self.encode(source)
+        return last, outputs, last, mask
+
+    def step(
+        self, tokens: Tensor, state: tuple[Tensor, ...]
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return logits ``(batch, tgt_vocab_size)`` after `tokens`, and a new state."""
+        last, *source = state
+        logits, _, last = self._decode(tokens[:, None], last[None], *source)
+        return logits[:, 0], (last[0], *source)
 
     def _decode(self, inputs, state, outputs, last, mask):
         """Run the decoder over input ids (batch, steps), from state (1, batch, h)."""
@@ -204,10 +217,3 @@ class RecurrentSeq2Seq(nn.Module):
             context, weights = self.attention(outputs, states, mask)
         combined = torch.tanh(self.combine(torch.cat([context, states], dim=-1)))
         return self.output(combined), weights, state
-
-    def _check_weights(self, need_weights):
-        if need_weights and self.attention is None:
-            raise ValueError(
-                "a model without attention has no weights to return. Make it with "
-                'attention="general", for example, or leave out need_weights.'
-            )

@@ -174,9 +174,8 @@ class AttentionSeq2Seq(nn.Module):
         logits, _, cross = self.decode(
             inputs, memory, mask, state, need_weights=need_weights
         )
-        if need_weights:
-            return logits, {"encoder": encoder, "cross": cross}
-        return logits
+        weights = {"encoder": encoder, "cross": cross}
+        return (logits, weights) if need_weights else logits
 
     def start(self, source: Tensor) -> tuple[Any, ...]:
         """Return what decoding needs before its first step; batch axes come first."""

@@ -106,15 +106,9 @@ def translate(
     TypeError
         If a sentence is a str instead of a list of tokens.
     ValueError
-        If a sentence is empty or too long for the model, or beam search is asked of a
-        model that offers greedy search only.
+        If a sentence is empty or too long for the model.
     """
     _checks.positive_int("beam_size", beam_size)
-    if beam_size > 1 and not hasattr(model, "step"):
-        raise ValueError(
-            f"{type(model).__name__} has no step method, which beam search needs. "
-            "Use beam_size=1."
-        )
     if not all(map(len, sentences)):
         raise ValueError(
             "each sentence must have at least one token, but one is empty. Leave "
@@ -126,9 +120,7 @@ def translate(
     for rows in length_batches([len(row) for row in ids], batch_size):
         source = pad_sequences([ids[i] for i in rows])[0].to(device)
         limit = 2 * source.shape[1] + 10 if max_len is None else max_len
-        if hasattr(model, "greedy_decode"):  # RecurrentSeq2Seq searches by itself
-            written = model.greedy_decode(source, limit)
-        elif beam_size == 1:
+        if beam_size == 1:
             written = greedy_search(model, source, max_len=limit)
         else:
             written, _ = beam_search(

@@ -1,5 +1,7 @@
 """Batches, translations and alignments of the models that translate."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 import torch
@@ -67,10 +69,19 @@ def test_translations_come_in_the_order_of_the_sentences(pairs, words):
             assert ours == single[: len(ours)]
 
 
+def test_every_model_stops_when_all_sentences_have_ended(words, monkeypatch):
+    for model in models(words):
+        step = Mock(wraps=model.step)
+        monkeypatch.setattr(model, "step", step)
+        model.output.bias.data[model.eos_idx] += 1000
+        for beam_size in (1, 3):
+            found = translate(model, [["the"], ["a"]], *words, beam_size=beam_size)
+            assert found == [[], []]
+        assert step.call_count == 1 + 2
+
+
 def test_what_cannot_be_translated_is_refused(words):
-    first, *_, recurrent = models(words)
-    with pytest.raises(ValueError, match="Use beam_size=1"):
-        translate(recurrent, [["the"]], *words, beam_size=2)
+    first, *_ = models(words)
     with pytest.raises(ValueError, match="at least one token"):
         translate(first, [["the"], []], *words)
     with pytest.raises(TypeError, match="tokenise"):
