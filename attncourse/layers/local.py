@@ -1,6 +1,5 @@
 """Local attention: each token attends to its neighbours only, in O(n · window)."""
 
-import itertools
 import math
 
 import torch
@@ -13,6 +12,7 @@ from attncourse.layers.core import check_attention_inputs, check_same_tokens, in
 
 # Scores are made in tiles of about this many numbers (8 MB in float32): enough that
 # calling PyTorch costs little beside them, and few beside a long sequence's outputs.
+# Beside other programs a call costs more: its threads wait until each has had a core.
 TILE_SCORES = 2**21
 
 # Weights are kept for the backward where a row of them is at most this many times as
@@ -77,10 +77,13 @@ def local_attention(
         return local_attention_in_blocks(
             query, key, value, window=window, causal=causal
         )
-    tensors = [t[None] for t in in_full(query.shape[:-2], query, key, value)]
+    tensors = [
+        t[None].flatten(0, -3).contiguous()  # (heads of the batch, tokens, d)
+        for t in in_full(query.shape[:-2], query, key, value)
+    ]
     differentiated = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
     output = _Band.apply(*tensors, before, after, differentiated)
-    return output.squeeze(0).to(query.dtype)
+    return output.view(value.shape).to(query.dtype)
 
 
 def local_attention_in_blocks(
@@ -142,7 +145,7 @@ def _checked(query, key, value, window, causal):
 
 
 class _Band(torch.autograd.Function):
-    """Attention in a band, tile by tile."""
+    """Attention in a band, tile by tile; tensors are contiguous, (heads, tokens, d)."""
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
@@ -150,9 +153,9 @@ class _Band(torch.autograd.Function):
         output = query.new_empty(value.shape)
         ctx.tiling = tiling = _Tiling(query, before, after)
         kept = []
-        for tile in tiling.tiles():
+        for tile in tiling.tiles(query):
             weights = tile.weights(query, key)
-            torch.bmm(weights, tile.keys_of(value), out=tile.queries_of(output))
+            _write(tile.queries_of(output), weights, tile.keys_of(value))
             if differentiated and tiling.span <= KEPT_ROWS * query.shape[-1]:
                 kept.append(weights)
         ctx.save_for_backward(query, key, value, *kept)
@@ -163,13 +166,13 @@ class _Band(torch.autograd.Function):
     def backward(ctx, grad):
         refuse_second_derivative("local_attention")
         query, key, value, *kept = ctx.saved_tensors
-        tiling, grad = ctx.tiling, grad.contiguous()
-        scale = 1 / math.sqrt(query.shape[-1])
+        tiling, scale = ctx.tiling, 1 / math.sqrt(query.shape[-1])
         d_query = query.new_empty(query.shape)
         d_key, d_value = tiling.sums_over_queries(key), tiling.sums_over_queries(value)
-        for number, tile in enumerate(tiling.tiles()):
+        inner = tiling.without_edges(grad)
+        for number, tile in enumerate(tiling.tiles(query)):
             weights = kept[number] if kept else tile.weights(query, key)
-            d_output = tile.queries_of(grad)
+            d_output = tile.queries_of(grad if isinstance(tile, _Edge) else inner)
             tile.add_to_keys(d_value, weights, d_output)
             d_weights = torch.bmm(d_output, tile.keys_of(value).transpose(1, 2))
             # softmax: d_scores = weights * (d_weights - sum(weights * d_weights))
@@ -180,10 +183,17 @@ class _Band(torch.autograd.Function):
                 input_dtype=weights.dtype,
                 grad_input=d_weights,
             )
-            d_q = tile.queries_of(d_query)
-            d_q.baddbmm_(d_scores, tile.keys_of(key), beta=0, alpha=scale)
+            _write(tile.queries_of(d_query), d_scores, tile.keys_of(key), scale)
             tile.add_to_keys(d_key, d_scores, tile.queries_of(query), scale)
         return d_query, d_key, d_value, None, None, None
+
+
+def _write(target, a, b, scale=1):
+    """Write scale · a b to a view; into rows that lie apart through a copy."""
+    if target.is_contiguous():
+        target.baddbmm_(a, b, beta=0, alpha=scale)
+    else:
+        target.copy_(torch.baddbmm(target, a, b, beta=0, alpha=scale))
 
 
 class _Tiling:
@@ -192,44 +202,52 @@ class _Tiling:
     A block of queries a quarter as long as the window needs 5/4 windows of keys, a
     fifth of them for nothing. Shorter blocks waste fewer scores, longer ones make
     larger and so faster products; the lengths below were the fastest of those tried.
+
+    All heads are read as one long sequence, since few large products take less time
+    than many small ones. What is found for queries whose keys reach into another head
+    means nothing: tiles of these queries alone, in all heads at once, write it anew.
     """
 
     def __init__(self, query, before, after):
-        *self.batch, self.tokens, _ = query.shape
+        self.heads, self.tokens, _ = query.shape
+        self.before, self.after = before, after
         self.rows = 16 if before < 192 else 32
         # whole blocks of keys to each side, so that neighbouring blocks line up
         self.left = self.rows * math.ceil(before / self.rows)
         self.right = self.rows * math.ceil(after / self.rows)
         self.span = self.left + self.rows + self.right
-        # from here to there, each block of queries has all its keys in the sequence
-        inside = max(self.tokens - self.left - self.right, 0) // self.rows
-        self.first, self.last = self.left, self.left + inside * self.rows
+        # from here to there, queries of a head have all their keys in it
+        total = self.heads * self.tokens
+        rest = (total - self.left - self.right) % self.rows
+        self.first = min(self.left, self.tokens)
+        self.last = max(self.tokens - self.right - rest, self.first)
+        end = total - self.right - rest if self.first < self.last else 0
         length = self.rows * max(1, TILE_SCORES // (self.rows * self.span))
-        self.cuts = [
-            slice(start, min(start + length, self.last))
-            for start in range(self.first, self.last, length)
-        ]
+        starts = range(self.left, end, length)
+        self.cuts = [slice(start, min(start + length, end)) for start in starts]
         self._shared_keys = {}  # by the length of a cut
+        rows = slice(self.left, self.left + self.rows)
+        self.bias = self._bias(query, rows, slice(0, self.span))
 
-        i = torch.arange(self.rows, device=query.device)[:, None]
-        j = torch.arange(self.span, device=query.device) - self.left
-        hidden = (j < i - before) | (j > i + after)
-        self.bias = query.new_zeros(hidden.shape).masked_fill(hidden, -math.inf)
+    def tiles(self, query):
+        """Yield tiles that cover the band: all blocks, then the edges of each head."""
+        for queries in self.cuts:
+            yield _Inside(self, queries)
+        length = max(self.rows, TILE_SCORES // (max(self.heads, 1) * self.span))
+        for low, high in ((0, self.first), (self.last, self.tokens)):
+            for start in range(low, high, length):
+                queries = slice(start, min(start + length, high))
+                first = max(start - self.left, 0)
+                keys = slice(first, min(queries.stop + self.right, self.tokens))
+                yield _Edge(queries, keys, self._bias(query, queries, keys))
 
-    def tiles(self):
-        """Yield tiles that cover the band, all queries once."""
-        for head in itertools.product(*map(range, self.batch)):
-            for queries in self.cuts:
-                keys = slice(queries.start - self.left, queries.stop + self.right)
-                yield _Inside(self, head, queries, keys)
-        before = range(0, min(self.first, self.tokens), self.rows)
-        for start in itertools.chain(before, range(self.last, self.tokens, self.rows)):
-            stop = min(start + self.rows, self.tokens)
-            keys = slice(max(start - self.left, 0), min(stop + self.right, self.tokens))
-            columns = slice(
-                keys.start + self.left - start, keys.stop + self.left - start
-            )
-            yield _Edge(slice(start, stop), keys, self.bias[: stop - start, columns])
+    def _bias(self, query, queries, keys):
+        """Return 0 where one of the queries sees one of the keys, elsewhere −inf."""
+        low, high = keys.start - queries.stop + 1, keys.stop - queries.start
+        distances = torch.arange(low, high)
+        hidden = (distances < -self.before) | (distances > self.after)
+        bias = query.new_zeros(hidden.shape).masked_fill(hidden, -math.inf)
+        return bias.unfold(0, keys.stop - keys.start, 1).flip(0)
 
     def sums_over_queries(self, key):
         """Return a tensor like `key` for the tiles to add to.
@@ -238,12 +256,18 @@ class _Tiling:
         they are left empty, and so cost nothing. The rest is zero.
         """
         total = key.new_empty(key.shape)
-        written = 0
+        rows, written = total.flatten(0, 1), 0
         for queries in self.cuts:
-            total[..., written : queries.start + self.right, :] = 0
+            rows[written : queries.start + self.right] = 0
             written = max(queries.start + self.right, queries.stop - self.left)
-        total[..., written:, :] = 0
+        rows[written:] = 0
         return total
+
+    def without_edges(self, grad):
+        """Return a copy of `grad` that is zero at the queries of edges."""
+        inner = grad.clone(memory_format=torch.contiguous_format)
+        inner[:, : self.first] = inner[:, self.last :] = 0
+        return inner
 
     def shared_keys(self, queries):
         """Return the keys of a tile that other tiles see too, a few at a time.
@@ -288,19 +312,19 @@ class _Tile:
 
 
 class _Inside(_Tile):
-    """Neighbouring blocks of one head, each with all its keys in the sequence."""
+    """Neighbouring blocks of the long sequence of all heads."""
 
-    def __init__(self, tiling, head, queries, keys):
-        self.tiling, self.head, self.queries, self.keys = tiling, head, queries, keys
-        self.bias = tiling.bias
+    def __init__(self, tiling, queries):
+        self.tiling, self.bias, self.queries = tiling, tiling.bias, queries
+        self.keys = slice(queries.start - tiling.left, queries.stop + tiling.right)
 
     def queries_of(self, x):
-        return x[self.head][self.queries].unflatten(0, (-1, self.tiling.rows))
+        return x.flatten(0, 1)[self.queries].unflatten(0, (-1, self.tiling.rows))
 
     def keys_of(self, x):
         # a view: the spans of neighbours overlap
-        spans = x[self.head][self.keys].unfold(0, self.tiling.span, self.tiling.rows)
-        return spans.transpose(1, 2)
+        x = x.flatten(0, 1)[self.keys]
+        return x.unfold(0, self.tiling.span, self.tiling.rows).transpose(1, 2)
 
     def add_to_keys(self, total, weights, x, scale=1):
         """Add scale · weightsᵀ x to the rows of `total` that belong to the keys.
@@ -314,7 +338,7 @@ class _Inside(_Tile):
         step = rows * (span + 1)  # from block to block
         skewed = weights.new_empty(blocks * step)
         skewed.as_strided(weights.shape, (step, span, 1)).copy_(weights)
-        total, x = total[self.head][self.keys], x.flatten(0, 1)
+        total, x = total.flatten(0, 1)[self.keys], x.flatten(0, 1)
 
         wing = span - rows  # the keys before the first that no other tile sees
         whole = (blocks * rows - wing) // rows
@@ -334,16 +358,16 @@ class _Inside(_Tile):
 
 
 class _Edge(_Tile):
-    """One block at an end of the sequence, in all heads at once."""
+    """Queries near an end of the sequence, in all heads at once."""
 
     def __init__(self, queries, keys, bias):
         self.queries, self.keys, self.bias = queries, keys, bias
 
     def queries_of(self, x):
-        return x[..., self.queries, :].flatten(0, -3)
+        return x[:, self.queries]
 
     def keys_of(self, x):
-        return x[..., self.keys, :].flatten(0, -3)
+        return x[:, self.keys]
 
     def add_to_keys(self, total, weights, x, scale=1):
-        self.keys_of(total).baddbmm_(weights.transpose(1, 2), x, alpha=scale)
+        self.keys_of(total).add_(torch.bmm(weights.transpose(1, 2), x), alpha=scale)

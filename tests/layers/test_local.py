@@ -77,13 +77,23 @@ def test_large_scores_do_not_overflow(rng):
     assert output.isfinite().all()
 
 
-def test_heads_split_by_a_transpose_need_no_copy(rng):
+def test_heads_may_be_split_by_a_transpose(rng):
     x = torch.randn(2, 89, 3, 5, generator=rng)
     heads = x.transpose(1, 2)  # (batch, heads, tokens, d), not contiguous
     expected = in_full(heads, heads, heads, 19, True)
     torch.testing.assert_close(
         local_attention(heads, heads, heads, window=19, causal=True), expected
     )
+
+
+def test_more_heads_take_no_more_products(rng):
+    def products(heads):
+        inputs = torch.randn(3, heads, 512, 8, generator=rng).requires_grad_().unbind()
+        with torch.profiler.profile() as profile:
+            local_attention(*inputs, window=16, causal=True).sum().backward()
+        return sum("mm" in event.name for event in profile.events())
+
+    assert 0 < products(1) == products(6)
 
 
 def test_weights_are_kept_for_narrow_windows_only(rng):
