@@ -10,10 +10,10 @@ from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
 from attncourse.layers.core import check_attention_inputs, check_same_tokens, in_full
 
-# Scores are made in tiles of about this many numbers (16 MB in float32): enough that
+# Scores are made in tiles of about this many numbers (8 MB in float32): enough that
 # calling PyTorch costs little beside them, and few beside a long sequence's outputs.
 # Beside other programs a call costs more: its threads wait until each has had a core.
-TILE_SCORES = 2**22
+TILE_SCORES = 2**21
 
 # Weights are kept for the backward where a row of them is at most this many times as
 # long as a query, and computed again where windows are wider.
