@@ -14,7 +14,6 @@ from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.release import MODEL_ANSWER, release
-from attncourse_grader.hand_in.submission import is_text
 
 SCHEMA = 3  # of nbgrader's metadata of cells
 TEST = """\
@@ -38,21 +37,15 @@ def assignment_from(solution, name: str):
     for cell in notebook.cells:
         cells.append(cell)
         mark = cell.metadata.get("attncourse", {})
-        manual = mark.get("manual")  # what somebody marks by hand
-        if is_text(cell):
-            _mark(cell, f"answer-{mark['answer']}", solution=True, points=manual)
-            continue
-        if cell.cell_type == "markdown":
-            if MODEL_ANSWER.search(cell.source):  # read, and given no points
-                questions += 1
-                _mark(cell, f"question-{questions}", solution=True, points=0)
-            continue
-        cell.outputs, cell.execution_count = [], None
-        if task := mark.get("answer"):
-            _mark(cell, f"answer-{task}", solution=True, points=manual)
-        elif name_of_task := mark.get("check"):
-            _mark(cell, f"check-{name_of_task}")
-            task = exercise.task(name_of_task)
+        if answer := mark.get("answer"):  # `manual` is what somebody marks by hand
+            points = mark.get("manual")
+            _mark(cell, f"answer-{answer}", solution=True, points=points)
+        elif MODEL_ANSWER.search(cell.source):  # read, and given no points
+            questions += 1
+            _mark(cell, f"question-{questions}", solution=True, points=0)
+        elif checked := mark.get("check"):
+            _mark(cell, f"check-{checked}")
+            task = exercise.task(checked)
             facts = {"points": task.points, "notebook": name, "task": task.name}
             test = new_code_cell(TEST.format(**facts, names=", ".join(task.answers)))
             test.id = f"{cell.id}-test"

@@ -49,16 +49,12 @@ def exercise_from(solution, name: str):
     """Return the exercise notebook of a solution notebook."""
     exercise = exercise_of(name)
     notebook = copy.deepcopy(solution)
-    notebook.metadata["attncourse"] = {
-        "exercise": name,
-        "version": version_of(exercise),
-    }
+    facts = {"exercise": name, "version": version_of(exercise)}
+    notebook.metadata["attncourse"] = facts
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = MODEL_ANSWER.sub("", cell.source).rstrip()
-            continue
-        cell.outputs, cell.execution_count = [], None
-        if task := cell.metadata.get("attncourse", {}).get("answer"):
+        elif task := cell.metadata.get("attncourse", {}).get("answer"):
             words = is_text(cell)
             label = task if words else exercise.label(exercise.task(task))
             cell.source = stub_of(cell.source, label)
