@@ -25,6 +25,7 @@ from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.channel import receive, send
 from attncourse_grader.isolate.spawn import end_after, end_children, spawn
 
+EXERCISES = "attncourse.exercises."
 COMPARING = "attncourse_grader.grade.comparing"
 # What forks import as soon as they are asked to grade.
 NEEDED = ("attncourse_grader.workers", "attncourse_grader.grade.grading")
@@ -44,7 +45,7 @@ def main() -> None:
         end_after(serve_students, asked, closing=(control, asks))
     asked.close()
     import_module(COMPARING).warm_up()
-    for name in (*NEEDED, *(f"attncourse.exercises.{m}" for m in modules().values())):
+    for name in (*NEEDED, *(EXERCISES + m for m in modules().values())):
         with contextlib.suppress(Exception):  # who needs it will be told
             import_module(name)
     sends, receives = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -124,13 +125,15 @@ def serve_exercise(asked, environment: dict) -> None:
     """Import one exercise, then fork what spawns a process, as often as asked."""
     from attncourse_grader.isolate import rule_out, student_process
 
-    exercise, run = rule_out.exercise_without(
-        environment["exercise"], environment["modules"], environment["forbidden"]
-    )
+    for name in environment["modules"]:
+        with contextlib.suppress(Exception):  # the cell that imports it will say so
+            import_module(name)
+    own, run = (import_module(EXERCISES + m) for m in (environment["exercise"], "run"))
+    rule_out.rule_out(environment["forbidden"])
     student_process.settle()
 
     def serve(sock):
-        student_process.serve(sock, exercise, run)
+        student_process.serve(sock, own.EXERCISE, run)
 
     gc.collect()
     gc.freeze()
