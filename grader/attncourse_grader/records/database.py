@@ -21,7 +21,7 @@ SCHEMA, VIEWS = (
 )
 
 
-class Database:
+class Database(contextlib.AbstractContextManager):
     """An open gradebook file."""
 
     def __init__(self, path, *, must_exist: bool = False):
@@ -49,9 +49,6 @@ class Database:
                     self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         with self._care():
             self.db.executescript(VIEWS)
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *error):
         self.db.close()
