@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
-import json
 import re
 from pathlib import Path
 
@@ -77,8 +76,7 @@ def text_of(notebook) -> str:
     """Return a notebook as the text of its file, the same on every machine."""
     import nbformat
 
-    plain = json.loads(nbformat.writes(notebook, version=4))
-    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+    return nbformat.writes(notebook, version=4) + "\n"
 
 
 @functools.lru_cache(maxsize=64)
