@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import time
+from functools import partial
 from importlib import import_module
 
 from attncourse_grader import cache
@@ -37,7 +38,11 @@ def main() -> None:
     """Fork whatever the socket with the number of the first argument asks for."""
     gc.disable()  # it would write to pages that forks share
     control = socket.socket(fileno=int(sys.argv[1]))
-    prepare()
+    # What both kinds of forks need; of the exercises nothing.
+    torch = import_module("torch")
+    torch.set_num_threads(1)
+    for kind in (torch.half, torch.bfloat16):  # reads what kind of processor it is
+        torch.ones(8, 8, dtype=kind) @ torch.ones(8, 8, dtype=kind)
     gc.freeze()
     asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     students = os.fork()
@@ -63,15 +68,6 @@ def main() -> None:
         if not os.fork():
             end_after(answer, fds[0], asks, sends, closing=(control, receives))
         os.close(fds[0])
-
-
-def prepare() -> None:
-    """Import what both kinds of forks need; of the exercises nothing."""
-    import torch
-
-    torch.set_num_threads(1)
-    for kind in (torch.half, torch.bfloat16):  # reads what kind of processor it is
-        torch.ones(8, 8, dtype=kind) @ torch.ones(8, 8, dtype=kind)
 
 
 def _reap() -> None:
@@ -131,10 +127,7 @@ def serve_exercise(asked, environment: dict) -> None:
     own, run = (import_module(EXERCISES + m) for m in (environment["exercise"], "run"))
     rule_out.rule_out(environment["forbidden"])
     student_process.settle()
-
-    def serve(sock):
-        student_process.serve(sock, own.EXERCISE, run)
-
+    serve = partial(student_process.serve, exercise=own.EXERCISE, run=run)
     gc.collect()
     gc.freeze()
     for request, given in _requests(asked):
