@@ -8,7 +8,6 @@ the check that the student runs, too.
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
 from pathlib import Path
 
@@ -25,12 +24,11 @@ points_for({notebook!r}, {task!r}, {names})
 ### END HIDDEN TESTS"""
 
 
-def assignment_from(solution, name: str):
-    """Return the source notebook of an assignment of nbgrader."""
+def assignment_from(notebook, name: str):
+    """Make the notebook of a solution nbgrader's source of it, and return it."""
     from nbformat.v4 import new_code_cell
 
     exercise = exercise_of(name)
-    notebook = copy.deepcopy(solution)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata["kernelspec"] = kernel
     cells, questions = [], 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import hashlib
 import re
@@ -44,10 +43,9 @@ def solution_of(source: str) -> str:
     )
 
 
-def exercise_from(solution, name: str):
-    """Return the exercise notebook of a solution notebook."""
+def exercise_from(notebook, name: str):
+    """Make the notebook of a solution that of its exercise, and return it."""
     exercise = exercise_of(name)
-    notebook = copy.deepcopy(solution)
     facts = {"exercise": name, "version": version_of(exercise)}
     notebook.metadata["attncourse"] = facts
     for cell in notebook.cells:
