@@ -209,8 +209,7 @@ class _Place:
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        facts = {"path": path, "source": source, "place": self.number}
-        self.files.append(replace(owner, **facts))
+        self.files.append(replace(owner, path=path, source=source, place=self.number))
 
     def _folder(self) -> Path:
         """Return a new place of ours, where nobody else writes."""
