@@ -45,13 +45,7 @@ NOT_USED += ("tmpdir", "monkeypatch", "subtests", "python")
 
 
 def compare(
-    solutions: str,
-    notebook: str,
-    answers: dict[str, str],
-    checked: list[str],
-    secret: str,
-    seconds: float,
-    limits,
+    solutions: str, notebook: str, answers: dict, checked, secret: str, seconds, limits
 ) -> dict[str, dict]:
     """Let nbval run answers in isolation, and return what it says of each task.
 
