@@ -27,7 +27,6 @@ from attncourse_grader.isolate.channel import receive, send
 from attncourse_grader.isolate.spawn import end_after, end_children, spawn
 
 EXERCISES = "attncourse.exercises."
-COMPARING = "attncourse_grader.grade.comparing"
 # What forks import as soon as they are asked to grade.
 NEEDED = ("attncourse_grader.workers", "attncourse_grader.grade.grading")
 NEEDED += ("attncourse_grader.grade.report", "attncourse_grader.records.similarity")
@@ -49,7 +48,7 @@ def main() -> None:
     if not students:
         end_after(serve_students, asked, closing=(control, asks))
     asked.close()
-    import_module(COMPARING).warm_up()
+    import_module("attncourse_grader.grade.comparing").warm_up()
     for name in (*NEEDED, *(EXERCISES + m for m in modules().values())):
         with contextlib.suppress(Exception):  # who needs it will be told
             import_module(name)
@@ -124,10 +123,11 @@ def serve_exercise(asked, environment: dict) -> None:
     for name in environment["modules"]:
         with contextlib.suppress(Exception):  # the cell that imports it will say so
             import_module(name)
-    own, run = (import_module(EXERCISES + m) for m in (environment["exercise"], "run"))
+    exercise = import_module(EXERCISES + environment["exercise"]).EXERCISE
+    run = import_module(EXERCISES + "run")
     rule_out.rule_out(environment["forbidden"])
     student_process.settle()
-    serve = partial(student_process.serve, exercise=own.EXERCISE, run=run)
+    serve = partial(student_process.serve, exercise=exercise, run=run)
     gc.collect()
     gc.freeze()
     for request, given in _requests(asked):
