@@ -65,7 +65,7 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
         }
         said = table.fill(found, titles)
     paths.append(out / f"filled-{path.stem}.csv")
-    write(paths[-1], table.text)
+    write(paths[-1], csv_text([table.head, *table.rows]))
     return paths, said
 
 

@@ -15,7 +15,7 @@ from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import blind, key_of, number_in
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.tables import cell, csv_text, heading, read_rows
+from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
@@ -48,11 +48,6 @@ class Table:
     def of(self, row: list[str], column: str) -> str:
         """Return a cell of a row, "" where the table has no such column."""
         return row[self.at[column]] if column in self.at else ""
-
-    @property
-    def text(self) -> str:
-        """The table as CSV."""
-        return csv_text([self.head, *self.rows])
 
     def make_safe(self, columns, kept) -> None:
         """Keep some columns, and formulas only in those that are `kept`."""
@@ -243,10 +238,9 @@ class CanvasTable(Table):
                 effective = table.get((student, exercise))
                 total = effective.total if effective else None
                 excused = row[place].strip().upper() in ("EX", "N/A")
-                before = _amount(row[place])
-                if total is None or excused or before == total:
-                    continue  # an empty cell where a score was would be a change
-                row[place] = number(total)
+                # An empty cell where a score was would be a change.
+                if total is not None and not excused and total != _amount(row[place]):
+                    row[place] = number(total)
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
