@@ -13,20 +13,12 @@ from pathlib import Path
 from tqdm import tqdm
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.class_list import (
-    ClassList,
-    Student,
-    blind,
-    is_hidden,
-    key_of,
-    named_as_before,
-    number_in,
-    read_class_list,
-)
+from attncourse_grader.hand_in import class_list
+from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
 from attncourse_grader.hand_in.collect import collect
 from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.times import read_deadlines, read_times
+from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import back_up, only_run
@@ -40,7 +32,6 @@ from attncourse_grader.workers import grade_apart, layers_missing, local_results
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
-WHO = ("student", "name", "id", "email")  # columns, the likeliest first
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 OTHER_COURSE = (
     "{} has grades of {} students, of whom {} are here. Is it of another course or "
@@ -62,8 +53,7 @@ def grade_course(course, *, grade=grade_apart) -> int:
     """
     if not sandbox.linux:
         raise Refused(forking.NOT_LINUX)
-    there = [n for n in modules() if (course.solutions / f"{n}.ipynb").is_file()]
-    if not there:
+    if not any((course.solutions / f"{n}.ipynb").is_file() for n in modules()):
         raise Refused(f"{course.solutions} has no solutions. Give --solutions.")
     out, scratch = course.out, course.out / SCRATCH
     out.mkdir(parents=True, exist_ok=True)
@@ -96,9 +86,9 @@ class _Run:
         # A fault in what the instructor gives is said before anything is kept.
         students = None
         if course.students:
-            listed = read_class_list(course.students).students
+            listed = class_list.read_class_list(course.students).students
             known = book.students().values()
-            students = ClassList(named_as_before(listed, known))
+            students = ClassList(class_list.named_as_before(listed, known))
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
@@ -141,8 +131,7 @@ class _Run:
         gone = ", ".join(sorted(withdrawn(book)))
         if gone and book.setting("listed"):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
-        for says in write_outputs(book, out):
-            self._leave_out(says)
+        self._leave_out_all(write_outputs(book, out))
         book.end_run()
         self._sum_up(graded, before)
         return 1 if self.left_out else 0
@@ -150,7 +139,7 @@ class _Run:
     def _check_course(self, started: float, students, files) -> None:
         """Raise `Refused` if the gradebook seems to be of another course or year."""
         known = {grade.student for grade in effective_grades(self.book)}
-        known = {name for name in known if not is_hidden(name)}
+        known = {name for name in known if not class_list.is_hidden(name)}
         here = {file.name for file in files}
         if students is not None:
             here = {student.student for student in students.students}
@@ -169,11 +158,12 @@ class _Run:
                 own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
-                name, of_moodle = who.get("name", ""), number_in(who["identifier"])
+                of_moodle = class_list.number_in(who["identifier"])
+                name = who.get("name", "")
                 self.of_number[of_moodle, key_of(name)] = said.handed_in
                 own, shown = [names.add_moodle(who)], name or who["identifier"]
                 if own == [None] and not name:
-                    own = [blind(of_moodle)]
+                    own = [class_list.blind(of_moodle)]
                     self.book.add_student(own[0])
             else:
                 shown = next(who[k] for k in WHO if who.get(k))

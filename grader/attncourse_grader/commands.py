@@ -139,8 +139,7 @@ def run_export(arguments) -> int:
         missing = _write(book, arguments)
         places = [(*numbered(t), columns) for t in arguments.tables]
         filled = [fill(book, arguments.grades, *place) for place in places]
-    for path in [arguments.grades / name for name in TABLES]:
-        print(path)
+    print(*(arguments.grades / name for name in TABLES), sep="\n")
     for paths, said in filled:
         print(*paths, sep="\n")
         print(*said, sep="\n", end="\n" * bool(said), file=sys.stderr)

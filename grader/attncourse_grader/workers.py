@@ -57,13 +57,12 @@ def failure(error: Exception) -> dict:
 
 def local_results(jobs, at: int, solutions: Path, grade):
     """Yield each job with what came of it, `at` at a time, on this machine."""
-    pool = ThreadPoolExecutor(max(1, at))
-
-    def submit(job):
-        return pool.submit(grade, job.path, solutions)
-
+    at = max(1, at)
+    pool = ThreadPoolExecutor(at)
     try:
-        yield from results(jobs, submit, lambda: max(1, at))
+        yield from results(
+            jobs, lambda job: pool.submit(grade, job.path, solutions), lambda: at
+        )
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -108,9 +107,8 @@ def layers_missing() -> list[str]:
         for name, why in layers.items()
         if why
     ]
-    for which in (sandbox.DANGERS, sandbox.RISKS):
-        could = sandbox.possible(which, layers)
-        said += [f"A submission could {does}." for does in could]
+    could = sandbox.possible(sandbox.DANGERS | sandbox.RISKS, layers)
+    said += [f"A submission could {does}." for does in could]
     if sandbox.too_open(layers):
         raise Refused(f"{' '.join(said)} {UNSAFE_ONLY}")
     return said

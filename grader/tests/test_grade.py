@@ -77,7 +77,7 @@ def test_what_an_answer_prints_and_draws_costs_nothing(hand_in):
         ("return query / 0", "form", "should have the shape"),
         ("return undefined", "error", "NameError: name 'undefined'"),
         ("print('probe 0, seed 0\\n')\n    return 1", "form", "it is a number"),
-        ("query.zero_()\n    return query @ key.mT", "in place", "`query` is changed"),
+        ("query.zero_()\n    return query @ key.mT", "in place", "changes `query`"),
     ],
 )
 def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):

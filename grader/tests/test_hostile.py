@@ -20,7 +20,7 @@ from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import grade_file
-from attncourse_grader.grade.report import page_of_record, record_of
+from attncourse_grader.grade.report import page, record_of
 from attncourse_grader.isolate import forking
 from grader.tests.defining import SOLUTIONS, define
 
@@ -303,9 +303,9 @@ def test_bad_answers_get_nothing_and_take_nothing_from_the_others(
     bad = GROUPS[kind]
     tasks, found = grade(template, tmp_path, bad, SOLUTIONS=SOLUTIONS, **outside)
     assert_fair(tasks, bad)
-    page = page_of_record(record_of(found))
-    assert "\x1b" not in page
-    assert "<script>" not in page
+    shown = page("feedback.html", record=record_of(found), standing=())
+    assert "\x1b" not in shown
+    assert "<script>" not in shown
 
 
 AT_ONCE = {

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbclient import NotebookClient
 
@@ -14,6 +13,7 @@ from attncourse_grader.hand_in.release import (
     stub_of,
     text_of,
 )
+from attncourse_grader.hand_in.submission import read_notebook
 from attncourse_grader.safe_text import number
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ LEAKS = ("BEGIN SOLUTION", "END SOLUTION")
 
 
 def solution(name):
-    return nbformat.read(ROOT / "solutions" / f"{name}.ipynb", as_version=4)
+    return read_notebook(ROOT / "solutions" / f"{name}.ipynb")
 
 
 def cells_of(notebook, mark):

@@ -24,14 +24,8 @@ from attncourse.exercises.recorded import known
 from attncourse.exercises.run import Observation, draw, to_plain
 from attncourse_grader import cache
 from attncourse_grader.exercises import exercise_of
-from attncourse_grader.grade.compose import (
-    Template,
-    all_seeds,
-    answers_in,
-    block_of,
-    compose,
-    definitions,
-)
+from attncourse_grader.grade import compose
+from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.recorder import Recorder
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking
@@ -51,13 +45,7 @@ NOT_USED += ("tmpdir", "monkeypatch", "subtests", "python")
 
 
 def compare(
-    solutions: str,
-    notebook: str,
-    answers: dict[str, str],
-    checked: list[str],
-    secret: str,
-    seconds: float,
-    limits,
+    solutions: str, notebook: str, answers: dict, checked, secret: str, seconds, limits
 ) -> dict[str, dict]:
     """Let nbval run answers in isolation, and return what it says of each task.
 
@@ -72,8 +60,8 @@ def compare(
     """
     template = Template(exercise_of(notebook), Path(solutions))
     expected = expected_of(template, secret)
-    seeds = {n: all_seeds(template.exercise.task(n), secret) for n in checked}
-    made = compose(template, answers, list(seeds.items()), expected)
+    seeds = {n: compose.all_seeds(template.exercise.task(n), secret) for n in checked}
+    made = compose.compose(template, answers, list(seeds.items()), expected)
     kernel = Kernel(template, expected, seconds, limits)
     recorder = Recorder()
     try:
@@ -131,11 +119,12 @@ def expected_of(template: Template, secret: str) -> dict:
     until = time.monotonic() + SOLUTION_SECONDS
     student = Student(_processes(template, SOLUTION_SECONDS), until)
     try:
-        for cell in definitions(template, answers_in(template, None)):
+        for cell in compose.definitions(template, compose.answers_in(template, None)):
             student.run(cell.source, SLOW)
         for task in exercise.tasks:
+            graded_on = compose.all_seeds(task, secret)
             for place, probe in enumerate(task.probes):
-                seeds = dict.fromkeys([*probe.seeds, *all_seeds(task, secret)[place]])
+                seeds = dict.fromkeys([*probe.seeds, *graded_on[place]])
                 where = task.name, place, probe.seeds[0]
                 if _is_measured(probe) and recorded.digest(*where):
                     came = [recorded.expected(*where)] * len(seeds)
@@ -143,7 +132,7 @@ def expected_of(template: Template, secret: str) -> dict:
                     came = student.observe(task.name, place, seeds, SLOW)
                     _compare_with_record(template, task, place, came, recorded)
                 for seed, seen in zip(seeds, came, strict=True):
-                    text = block_of(place, seed, plain(render(seen, probe)))
+                    text = compose.block_of(place, seed, plain(render(seen, probe)))
                     found[task.name, place, seed] = seen, text
     except (AnswerError, ProcessEnded) as error:
         name = template.path.name
@@ -252,7 +241,7 @@ class Kernel:
                     text.append(self.expected[task.name, place, case.seed][1])
                 else:
                     lines = [plain(render(case.came, probe)), DIFFERS]
-                    text.append(block_of(place, case.seed, "\n".join(lines)))
+                    text.append(compose.block_of(place, case.seed, "\n".join(lines)))
             if not all(right.values()):
                 all_right = False
                 self._explain(student, task, place, cases)

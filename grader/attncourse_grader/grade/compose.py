@@ -41,37 +41,32 @@ class Template:
         if not path.is_file():
             raise Refused(f"the solution {path} is not there. Give --solutions.")
         self.path, self.exercise = path, exercise
-        self.given: list[Statement] = []
-        self.solution: list[Statement] = []
-        self.by_hand: list[dict] = []
         self.version = hashlib.sha256(path.read_bytes()).hexdigest()
-        if (known := cache.get(self.version)) is not None:
-            self.given, self.solution, self.by_hand = known
-            return
-        self._read(path)
-        cache.put(self.version, (self.given, self.solution, self.by_hand))
+        if (known := cache.get(self.version)) is None:
+            known = self._read()
+            cache.put(self.version, known)
+        self.given, self.solution, self.by_hand = known
 
-    def _read(self, path: Path) -> None:
-        before_answers = True
+    def _read(self) -> tuple[list[Statement], list[Statement], list[dict]]:
+        path, given, solution, by_hand = self.path, [], [], []
         for place, cell in enumerate(read_notebook(path).cells, start=1):
             if (part := by_hand_in(cell, self.exercise)) is not None:
-                self.by_hand.append(part)
+                by_hand.append(part)
             if cell.cell_type != "code" or is_text(cell):
                 continue
             mark = cell.metadata.get("attncourse", {})
             if "answer" in mark:
-                before_answers = False
-                self.solution += _parsed(solution_of(cell.source), place, path)
+                solution += _parsed(solution_of(cell.source), place, path)
             elif "%pip install" not in cell.source and "check" not in mark:
                 found = _parsed(cell.source, place, path)
-                if not before_answers:  # a later cell gives definitions only
+                if solution:  # a cell after answers gives definitions only
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
-                self.given += [s for s in found if not s.text.startswith("%")]
-        checks = {n for s in self.given if _imports_checks(s) for n in s.binds}
-        for statement in self.given:  # what is made with the checks goes with them
+                given += [s for s in found if not s.text.startswith("%")]
+        checks = {n for s in given if _imports_checks(s) for n in s.binds}
+        for statement in given:  # what is made with the checks goes with them
             if statement.uses & checks:
                 checks |= statement.binds
-        self.given = [s for s in self.given if not s.binds & checks]
+        return [s for s in given if not s.binds & checks], solution, by_hand
 
     def given_to(self, codes) -> list[Statement]:
         """Return the instructor's own statements that some code may need, in order.

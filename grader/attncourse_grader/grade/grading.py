@@ -83,11 +83,7 @@ class Grade:
 
 
 def grade_file(
-    path: Path,
-    *,
-    solutions: Path,
-    secret: str = DEFAULT_SECRET,
-    seconds: float = TOTAL_SECONDS,
+    path: Path, *, solutions: Path, secret=DEFAULT_SECRET, seconds=TOTAL_SECONDS
 ) -> Grade:
     """Grade one notebook, whose cells may take so many seconds together.
 
@@ -96,35 +92,33 @@ def grade_file(
     """
     with within_limits(path):
         submission = read_submission(path)
-    exercise = submission.exercise
+    exercise, tasks = submission.exercise, submission.exercise.tasks
     forking.call(try_solution, solutions, exercise.notebook, secret, seconds=BESIDE)
     template = Template(exercise, solutions)
     with within_limits(path):
-        unseen = {t.name: refusal(t, submission, template) for t in exercise.tasks}
-    to_run = [task for task in exercise.tasks if not unseen[task.name]]
+        unseen = {t.name: refusal(t, submission, template) for t in tasks}
+    to_run = [task for task in tasks if not unseen[task.name]]
     left = seconds
 
-    def run(tasks: list[Task], only: str = "") -> dict[str, dict]:
+    def run(some: list[Task], only: str = "") -> dict[str, dict]:
         """Return what `compare` says of some tasks, in the time that is left."""
         nonlocal left
         start = time.monotonic()
         try:
             answers = answers_in(template, submission, only=only)
-            names = [task.name for task in tasks]
+            names = [task.name for task in some]
             words = solutions, exercise.notebook, answers, names, secret, left, LIMITS
             return forking.call(compare, *words, seconds=left + BESIDE)
         finally:
             left -= time.monotonic() - start
 
     runs = run(to_run) if to_run else {}
-    failing = {t.name for t in exercise.tasks if not runs.get(t.name, {}).get("passed")}
+    failing = {t.name for t in tasks if not runs.get(t.name, {}).get("passed")}
     spoiling = {
-        t.name
-        for t in exercise.tasks
-        if changes_libraries(submission.answer(t), template.given)
+        t.name for t in tasks if changes_libraries(submission.answer(t), template.given)
     }
     grades = []
-    for task in exercise.tasks:
+    for task in tasks:
         verdicts, notes = unseen[task.name], []
         if not verdicts:
             verdicts = verdicts_of(exercise, task, runs[task.name])
@@ -136,9 +130,7 @@ def grade_file(
                 if points(task, others) > points(task, verdicts):
                     rest = failing - {task.name}
                     wrong = rest & (under | spoiling) or rest
-                    labels = [
-                        exercise.label(t) for t in exercise.tasks if t.name in wrong
-                    ]
+                    labels = [exercise.label(t) for t in tasks if t.name in wrong]
                     notes = [OTHERS_REPLACED.format(" or ".join(labels))]
                     verdicts = others
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
@@ -230,8 +222,6 @@ def verdicts_of(
         what = "an error" if secretive else f"`{run['error'][:300]}`"
         return refused(task, "error", f"The cell raises {what}.")
     failing = range(len(task.probes)) if run["ended"] else run["failing"]
-    if run["passed"]:
-        failing = ()
     recorded, found, came = known(exercise.notebook), [], {}
     cases_of = {int(place): cases for place, cases in run["cases"].items()}
     for place, probe in enumerate(task.probes):

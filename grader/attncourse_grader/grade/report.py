@@ -57,18 +57,13 @@ def _check_record(verdict) -> dict:
     }
 
 
-def page_of_record(record: dict, standing: tuple[str, ...] = ()) -> str:
-    """Return the record of a grade as a page of HTML that needs no other file."""
-    return page("feedback.html", record=record, standing=list(standing))
-
-
 def section(task: dict) -> str:
     """Return what is said about one task as HTML."""
     return str(_environment().get_template("task.html").module.section(task))
 
 
 def page(template: str, **what) -> str:
-    """Return a page of HTML that runs nothing, whatever the texts in it are."""
+    """Return a page of HTML of one file that runs nothing, whatever texts it has."""
     return _environment().get_template(template).render(**what)
 
 

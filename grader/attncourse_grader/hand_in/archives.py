@@ -22,6 +22,7 @@ from attncourse_grader.safe_text import file_name, one_line, reason
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 MOST_FILES = 20  # notebooks and zip files of one student in one place
+TOO_MANY = f"is left out: at most {MOST_FILES} files of one student are read."
 MOST_SAID = 10  # sentences about what is left out of one student's files
 CHUNK = 1 << 18
 COURSES = ("chapters", "solutions")  # folders of a copy of the course
@@ -83,7 +84,7 @@ def _take(opened, folder: Path, label: str, whose):
         owner = whose(parts) if whose else ""
         why = _refusal(member, name, whose)
         if not why and taken[owner] >= MOST_FILES:
-            why = f"is left out: at most {MOST_FILES} files of one student are read."
+            why = TOO_MANY
         if not why and own[owner] + member.file_size > MOST_OF_ONE:
             why = "is left out: with what came before it it has more than "
             why += f"{MOST_OF_ONE / 1e6:.0f} MB."

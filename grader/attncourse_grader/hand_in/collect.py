@@ -21,16 +21,8 @@ with contextlib.suppress(ImportError):  # not on Windows
     import pwd
 
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.archives import (
-    COURSES,
-    MOST_FILES,
-    NOTEBOOKS,
-    Entry,
-    LeftOut,
-    copy,
-    of_no_interest,
-    unpack,
-)
+from attncourse_grader.hand_in import archives
+from attncourse_grader.hand_in.archives import Entry
 from attncourse_grader.hand_in.times import claimed_time
 from attncourse_grader.safe_text import one_line, reason
 
@@ -111,7 +103,7 @@ class _Place:
         self.number, self.root = number, root
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
-        self.own, self.left_out = Counter(), LeftOut()  # files by who
+        self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
         # Starts of paths whose last part is a name, whatever it looks like: a login in
         # a folder for all, or the folder of a clone.
         self.sure = set()
@@ -135,7 +127,7 @@ class _Place:
         bare = Counter(
             _without_copy(entry)
             for entry, owner in zip(entries, names, strict=True)
-            if owner is None and entry.parts[-1].lower().endswith(NOTEBOOKS)
+            if owner is None and entry.parts[-1].lower().endswith(archives.NOTEBOOKS)
         )
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
@@ -163,7 +155,7 @@ class _Place:
     def _entry(self, entry: Entry, owner: Found, source: str, *, known: bool) -> None:
         name, names = entry.parts[-1].lower(), self.students
         sure = known or (names is not None and names.knows(owner.name))
-        if name.endswith(NOTEBOOKS):
+        if name.endswith(archives.NOTEBOOKS):
             self._keep(entry, owner, source)
         elif not name.endswith(".zip"):
             shown = one_line(entry.path)
@@ -198,7 +190,7 @@ class _Place:
         label = one_line(entry.path.name)
         try:
             with self._opened(entry) as file:
-                entries, problems = unpack(file, label, self._folder(), whose)
+                entries, problems = archives.unpack(file, label, self._folder(), whose)
         except OSError as error:
             entries, problems = [], [_unreadable(entry.path, error)]
         nothing = [] if entries else [f"{label}: no notebook is in it."]
@@ -213,12 +205,11 @@ class _Place:
             path = self._folder() / path.name
             try:
                 with self._opened(entry) as file:
-                    copy(file, path)
+                    archives.copy(file, path)
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        facts = {"path": path, "source": source, "place": self.number}
-        self.files.append(replace(owner, **facts))
+        self.files.append(replace(owner, path=path, source=source, place=self.number))
 
     def _folder(self) -> Path:
         """Return a new place of ours, where nobody else writes."""
@@ -246,9 +237,9 @@ class _Place:
         """Count a file of a student; say whether it is one of those that are read."""
         whose = _key(owner)
         self.own[whose] += 1
-        if too_many := self.own[whose] > MOST_FILES:
-            why = f"is left out: at most {MOST_FILES} files of one student are read."
-            self.left_out.add(whose, one_line(source, LONGEST_PART), why)
+        if too_many := self.own[whose] > archives.MOST_FILES:
+            shown = one_line(source, LONGEST_PART)
+            self.left_out.add(whose, shown, archives.TOO_MANY)
         return not too_many
 
     def _walk(self, root: Path):
@@ -269,7 +260,7 @@ class _Place:
             for name in sorted(files):
                 path = here / name
                 parts = path.relative_to(root).parts
-                if of_no_interest(parts):
+                if archives.of_no_interest(parts):
                     continue
                 try:
                     found = path.lstat()
@@ -286,8 +277,8 @@ class _Place:
         """Note a clone, and leave out what it has of the course's own notebooks."""
         if ".git" in (*folders, *files) and not here.stat().st_mode & stat.S_IWOTH:
             self.sure.add(here.relative_to(self.root).parts)
-            if {*folders} >= {*COURSES}:
-                folders[:] = [name for name in folders if name not in COURSES]
+            if {*folders} >= {*archives.COURSES}:
+                folders[:] = [name for name in folders if name not in archives.COURSES]
 
     def _no_file(self, path: Path) -> None:
         kind = "a symbolic link" if os.path.islink(path) else "no ordinary file"

@@ -8,13 +8,11 @@ the check that the student runs, too.
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.release import MODEL_ANSWER, release
-from attncourse_grader.hand_in.submission import is_text
 
 SCHEMA = 3  # of nbgrader's metadata of cells
 TEST = """\
@@ -26,33 +24,26 @@ points_for({notebook!r}, {task!r}, {names})
 ### END HIDDEN TESTS"""
 
 
-def assignment_from(solution, name: str):
-    """Return the source notebook of an assignment of nbgrader."""
+def assignment_from(notebook, name: str):
+    """Make the notebook of a solution nbgrader's source of it, and return it."""
     from nbformat.v4 import new_code_cell
 
     exercise = exercise_of(name)
-    notebook = copy.deepcopy(solution)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata["kernelspec"] = kernel
     cells, questions = [], 0
     for cell in notebook.cells:
         cells.append(cell)
         mark = cell.metadata.get("attncourse", {})
-        manual = mark.get("manual")  # what somebody marks by hand
-        if is_text(cell):
-            _mark(cell, f"answer-{mark['answer']}", solution=True, points=manual)
-            continue
-        if cell.cell_type == "markdown":
-            if MODEL_ANSWER.search(cell.source):  # read, and given no points
-                questions += 1
-                _mark(cell, f"question-{questions}", solution=True, points=0)
-            continue
-        cell.outputs, cell.execution_count = [], None
-        if task := mark.get("answer"):
-            _mark(cell, f"answer-{task}", solution=True, points=manual)
-        elif name_of_task := mark.get("check"):
-            _mark(cell, f"check-{name_of_task}")
-            task = exercise.task(name_of_task)
+        if answer := mark.get("answer"):  # `manual` is what somebody marks by hand
+            points = mark.get("manual")
+            _mark(cell, f"answer-{answer}", solution=True, points=points)
+        elif MODEL_ANSWER.search(cell.source):  # read, and given no points
+            questions += 1
+            _mark(cell, f"question-{questions}", solution=True, points=0)
+        elif checked := mark.get("check"):
+            _mark(cell, f"check-{checked}")
+            task = exercise.task(checked)
             facts = {"points": task.points, "notebook": name, "task": task.name}
             test = new_code_cell(TEST.format(**facts, names=", ".join(task.answers)))
             test.id = f"{cell.id}-test"

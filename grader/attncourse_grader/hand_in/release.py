@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import hashlib
-import json
 import re
 from pathlib import Path
 
@@ -45,20 +43,15 @@ def solution_of(source: str) -> str:
     )
 
 
-def exercise_from(solution, name: str):
-    """Return the exercise notebook of a solution notebook."""
+def exercise_from(notebook, name: str):
+    """Make the notebook of a solution that of its exercise, and return it."""
     exercise = exercise_of(name)
-    notebook = copy.deepcopy(solution)
-    notebook.metadata["attncourse"] = {
-        "exercise": name,
-        "version": version_of(exercise),
-    }
+    facts = {"exercise": name, "version": version_of(exercise)}
+    notebook.metadata["attncourse"] = facts
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = MODEL_ANSWER.sub("", cell.source).rstrip()
-            continue
-        cell.outputs, cell.execution_count = [], None
-        if task := cell.metadata.get("attncourse", {}).get("answer"):
+        elif task := cell.metadata.get("attncourse", {}).get("answer"):
             words = is_text(cell)
             label = task if words else exercise.label(exercise.task(task))
             cell.source = stub_of(cell.source, label)
@@ -81,8 +74,7 @@ def text_of(notebook) -> str:
     """Return a notebook as the text of its file, the same on every machine."""
     import nbformat
 
-    plain = json.loads(nbformat.writes(notebook, version=4))
-    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+    return nbformat.writes(notebook, version=4) + "\n"
 
 
 @functools.lru_cache(maxsize=64)

@@ -139,6 +139,8 @@ def _content_of(data: bytes) -> dict:
     for part in (content, *cells):
         if not isinstance(part.get("metadata"), dict):
             part["metadata"] = {}
+        if not isinstance(part["metadata"].get("attncourse"), dict):
+            part["metadata"].pop("attncourse", None)
     return content
 
 
@@ -158,15 +160,13 @@ def read_submission(path: Path) -> Submission:
             parts = texts.get(str(name or cell.id)), cell.source
             texts[str(name or cell.id)] = "\n\n".join(filter(None, parts))
             continue
-        mark = cell.metadata.get("attncourse")
-        marks[place] = mark.get("answer") if isinstance(mark, dict) else None
+        marks[place] = cell.metadata.get("attncourse", {}).get("answer")
         found = statements_of(cell.source, place)
         if isinstance(found, BrokenCell):
             broken_cells.append(found)
         else:
             statements += found
-    said = notebook.metadata.get("attncourse")
-    said = said if isinstance(said, dict) else {}
+    said = notebook.metadata.get("attncourse", {})
     found = _exercise_in(said, statements, broken_cells, marks, path)
     # What the notebook runs with an answer is no part of one.
     statements = [s for s in statements if not RUN.match(s.text)]
@@ -188,8 +188,7 @@ def read_submission(path: Path) -> Submission:
 
 def is_text(cell) -> bool:
     """Say whether a cell is marked as an answer in words, which is not run."""
-    mark = cell.metadata.get("attncourse")
-    return isinstance(mark, dict) and mark.get("kind") == "text"
+    return cell.metadata.get("attncourse", {}).get("kind") == "text"
 
 
 def _exercise_in(said, statements, broken, marks, path) -> Exercise:

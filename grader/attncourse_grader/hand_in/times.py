@@ -13,6 +13,7 @@ from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import heading, read_table
 
+WHO = ("student", "name", "id", "email")  # columns, the likeliest first
 WHEN = ("handed_in", "submitted", "submitted_at", "created_at", "timestamp", "time")
 OF_WHICH = "say of which exercise {0} is: --times 1={0}"
 # How months begin in English, German and French.
@@ -111,7 +112,7 @@ def read_times(text: str) -> list[Said]:
             time = read_time(when) if when not in ("", "-") else None
             found.append(Said({**known, **row}, name, time))
             continue
-        if not any(row.get(k) for k in ("student", "name", "id", "email")):
+        if not any(row.get(k) for k in WHO):
             raise Refused(f"{where}: no column says which student.")
         which = row.get("exercise") or row.get("assignment") or ""
         own = exercise_named(which) if which else name

@@ -10,10 +10,6 @@ LONGEST_MESSAGE = 64_000_000  # bytes
 HEAD = struct.Struct("!I")
 
 
-class Broken(OSError):
-    """The other side is gone, or sends what is no message."""
-
-
 def send(sock, message) -> None:
     """Send one message."""
     body = json.dumps(message).encode("ascii")
@@ -30,13 +26,13 @@ def receive(sock, deadline=None, longest=LONGEST_MESSAGE, most_parts=LONGEST_MES
     try:
         (size,) = HEAD.unpack(_take(sock, HEAD.size, deadline))
         if size > longest:
-            raise Broken("a message is too long")
+            raise OSError("a message is too long")
         body = _take(sock, size, deadline)
         if sum(map(body.count, b"[{,")) > most_parts:
-            raise Broken("a message has too many parts")
+            raise OSError("a message has too many parts")
         return json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Broken("no message") from error
+        raise OSError("no message") from error
     finally:
         sock.settimeout(None)
 
@@ -48,6 +44,6 @@ def _take(sock, size: int, deadline: float | None) -> bytes:
             sock.settimeout(max(0.001, deadline - time.monotonic()))
         part = sock.recv(min(1 << 16, size - len(data)))
         if not part:
-            raise Broken("closed")
+            raise OSError("closed")
         data += part
     return bytes(data)

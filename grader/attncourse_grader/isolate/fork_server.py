@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import time
+from functools import partial
 from importlib import import_module
 
 from attncourse_grader import cache
@@ -25,7 +26,7 @@ from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.channel import receive, send
 from attncourse_grader.isolate.spawn import end_after, end_children, spawn
 
-COMPARING = "attncourse_grader.grade.comparing"
+EXERCISES = "attncourse.exercises."
 # What forks import as soon as they are asked to grade.
 NEEDED = ("attncourse_grader.workers", "attncourse_grader.grade.grading")
 NEEDED += ("attncourse_grader.grade.report", "attncourse_grader.records.similarity")
@@ -36,15 +37,19 @@ def main() -> None:
     """Fork whatever the socket with the number of the first argument asks for."""
     gc.disable()  # it would write to pages that forks share
     control = socket.socket(fileno=int(sys.argv[1]))
-    prepare()
+    # What both kinds of forks need; of the exercises nothing.
+    torch = import_module("torch")
+    torch.set_num_threads(1)
+    for kind in (torch.half, torch.bfloat16):  # reads what kind of processor it is
+        torch.ones(8, 8, dtype=kind) @ torch.ones(8, 8, dtype=kind)
     gc.freeze()
     asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     students = os.fork()
     if not students:
         end_after(serve_students, asked, closing=(control, asks))
     asked.close()
-    import_module(COMPARING).warm_up()
-    for name in (*NEEDED, *(f"attncourse.exercises.{m}" for m in modules().values())):
+    import_module("attncourse_grader.grade.comparing").warm_up()
+    for name in (*NEEDED, *(EXERCISES + m for m in modules().values())):
         with contextlib.suppress(Exception):  # who needs it will be told
             import_module(name)
     sends, receives = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -62,15 +67,6 @@ def main() -> None:
         if not os.fork():
             end_after(answer, fds[0], asks, sends, closing=(control, receives))
         os.close(fds[0])
-
-
-def prepare() -> None:
-    """Import what both kinds of forks need; of the exercises nothing."""
-    import torch
-
-    torch.set_num_threads(1)
-    for kind in (torch.half, torch.bfloat16):  # reads what kind of processor it is
-        torch.ones(8, 8, dtype=kind) @ torch.ones(8, 8, dtype=kind)
 
 
 def _reap() -> None:
@@ -124,14 +120,14 @@ def serve_exercise(asked, environment: dict) -> None:
     """Import one exercise, then fork what spawns a process, as often as asked."""
     from attncourse_grader.isolate import rule_out, student_process
 
-    exercise, run = rule_out.exercise_without(
-        environment["exercise"], environment["modules"], environment["forbidden"]
-    )
+    for name in environment["modules"]:
+        with contextlib.suppress(Exception):  # the cell that imports it will say so
+            import_module(name)
+    exercise = import_module(EXERCISES + environment["exercise"]).EXERCISE
+    run = import_module(EXERCISES + "run")
+    rule_out.rule_out(environment["forbidden"])
     student_process.settle()
-
-    def serve(sock):
-        student_process.serve(sock, exercise, run)
-
+    serve = partial(student_process.serve, exercise=exercise, run=run)
     gc.collect()
     gc.freeze()
     for request, given in _requests(asked):

@@ -31,8 +31,7 @@ SERVER = "attncourse_grader.isolate.fork_server"
 GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
-PASSED_ON += ("ATTNCOURSE_BOOK",)  # where links of the feedback lead
-PASSED_ON += (sandbox.UNSAFE,)
+PASSED_ON += (sandbox.UNSAFE, "ATTNCOURSE_BOOK")  # where links of the feedback lead
 
 NOT_LINUX = (
     "Grading needs Linux: answers run in isolated processes that other systems do not "

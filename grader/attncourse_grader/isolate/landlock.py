@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import struct
@@ -26,10 +27,8 @@ def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
         if not inside:
             found.append(path)
         elif path not in inside:
-            try:
+            with contextlib.suppress(OSError):
                 found += without(sorted(path.iterdir()), inside)
-            except OSError:
-                continue
     return found
 
 
@@ -48,7 +47,7 @@ def restrict(readable: list[Path], hidden: list[Path], writable: Path | None) ->
         for path in hidden:  # what hides a file must not hide those beside it
             if any(map(path.is_relative_to, readable)):
                 _allow(ruleset, path.parent, handled & READ_FOLDER)
-        for name in ("null", "zero", "random", "urandom"):
+        for name in sandbox.DEVICES:
             _allow(ruleset, Path("/dev") / name, handled & (READ | WRITE))
         if writable is not None:
             _allow(ruleset, writable, handled & ~DEVICE)

@@ -5,12 +5,11 @@ The rule that refuses an answer reads its source; this is for what no source sho
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import re
 import sys
 import types
-from importlib import import_module, util
+from importlib import util
 from pathlib import Path
 
 import torch
@@ -27,16 +26,6 @@ KEYS = ("CompositeImplicitAutograd", "CPU", "Autograd", "FuncTorchVmapMode")
 
 def _refuse(*_, **__):
     raise RuntimeError("the task rules that out")
-
-
-def exercise_without(module: str, modules, names):
-    """Return an exercise, ruling out what it forbids, and the module that calls it."""
-    for name in modules:
-        with contextlib.suppress(Exception):  # the cell that imports it will say so
-            import_module(name)
-    exercise, run = (import_module(CHECKS + name) for name in (module, "run"))
-    rule_out(names)
-    return exercise.EXERCISE, run
 
 
 def rule_out(names) -> None:

@@ -88,7 +88,7 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
         raise OSError(f"not known how on {machine}")
     _mount("none", Path("/"), "", MS_REC | MS_PRIVATE)
     _mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=755")
-    for path in readable:
+    for path in [*readable, *(Path("/dev") / name for name in DEVICES)]:
         place = root / path.relative_to("/")
         if path.is_symlink():
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -102,10 +102,6 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
             _mount("/dev/null", place, "", MS_BIND)
         if place.is_dir():
             _mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, "size=4k,mode=755")
-    for name in DEVICES:
-        device = Path("/dev") / name
-        _place_for(device, root / "dev" / name)
-        _mount(str(device), root / "dev" / name, "", MS_BIND)
     scratch = root / SCRATCH.name
     scratch.mkdir()
     attributes = struct.pack("4Q", ATTR_RDONLY, 0, 0, 0)

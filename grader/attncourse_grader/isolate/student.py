@@ -69,8 +69,7 @@ class Student:
             self._ended()
         if self._sock is None:
             self._begin()
-        deadline = min(time.monotonic() + seconds, self.until)
-        return self._reply(request, deadline)
+        return self._reply(request, seconds)
 
     def _begin(self) -> None:
         self._sock, self._end = self.new()
@@ -80,12 +79,12 @@ class Student:
         if sandbox.too_open(json.loads(said)):
             os._exit(1)  # and no grade, rather than lost points
         for code in self.cells:
-            deadline = min(time.monotonic() + REPLAY_SECONDS, self.until)
             with contextlib.suppress(AnswerError):
-                self._reply({"code": code}, deadline)
+                self._reply({"code": code}, REPLAY_SECONDS)
 
-    def _reply(self, request: dict, deadline: float) -> list:
+    def _reply(self, request: dict, seconds: float) -> list:
         self._count += 1
+        deadline = min(time.monotonic() + seconds, self.until)
         try:
             self._sock.settimeout(max(0.001, deadline - time.monotonic()))
             send(self._sock, {**request, "id": self._count})

@@ -21,7 +21,7 @@ SCHEMA, VIEWS = (
 )
 
 
-class Database:
+class Database(contextlib.AbstractContextManager):
     """An open gradebook file."""
 
     def __init__(self, path, *, must_exist: bool = False):
@@ -50,9 +50,6 @@ class Database:
         with self._care():
             self.db.executescript(VIEWS)
 
-    def __enter__(self):
-        return self
-
     def __exit__(self, *error):
         self.db.close()
 
@@ -67,15 +64,9 @@ class Database:
     @contextlib.contextmanager
     def together(self):
         """Do what is inside as a whole or not at all."""
-        with self._care():
+        with self._care(), self.db:  # which commits, or rolls back
             self.db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self.db.execute("ROLLBACK")
-                raise
-            self.db.execute("COMMIT")
+            yield
 
     def _write(self, statement: str, *values) -> int:
         with self._care():
@@ -137,18 +128,14 @@ def only_run(folder: Path):
 
     Raises `Refused` if another run holds it.
     """
-    lock = None
-    try:
-        lock = sqlite3.connect(folder / "run.lock", timeout=0, isolation_level=None)
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
-        if lock is not None:
-            lock.close()
-        if "locked" in str(error):
-            says = f"another run is grading into {folder}. Wait until it has ended."
+    with contextlib.ExitStack() as held:
+        try:
+            lock = sqlite3.connect(folder / "run.lock", timeout=0, isolation_level=None)
+            held.callback(lock.close)
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            says = f"{folder} cannot be written ({error})."
+            if "locked" in str(error):
+                says = f"another run is grading into {folder}. Wait until it has ended."
             raise Refused(says) from None
-        raise Refused(f"{folder} cannot be written ({error}).") from None
-    try:
         yield
-    finally:
-        lock.close()

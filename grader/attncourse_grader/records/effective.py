@@ -171,8 +171,8 @@ def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
 
 def exercises_in(found: Iterable[EffectiveGrade]) -> list[str]:
     """Return the exercises that occur, in the order of the course."""
-    names = sorted({effective.exercise for effective in found})
-    return sorted(names, key=lambda name: int(name.partition("_")[0]))
+    names = {effective.exercise for effective in found}
+    return sorted(names, key=lambda name: (int(name.partition("_")[0]), name))
 
 
 def grades_of_class(book) -> list[EffectiveGrade]:

@@ -6,15 +6,10 @@ import os
 from collections import defaultdict
 from pathlib import Path
 
-from attncourse_grader.grade.report import page_of_record
+from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
+from attncourse_grader.records import effective
 from attncourse_grader.records.class_page import class_page
-from attncourse_grader.records.effective import (
-    exercises_in,
-    grades_of_class,
-    record_of_effective,
-    withdrawn,
-)
 from attncourse_grader.records.lms import CanvasTable, Worksheet, moodle_feedback
 from attncourse_grader.safe_text import number, one_line, reason
 
@@ -25,7 +20,8 @@ def write_outputs(book, out: Path) -> list[str]:
     Files that say the same already are left alone.
     """
     students, problems = book.students(), []
-    graded = [(g, record_of_effective(book, g)) for g in grades_of_class(book)]
+    found = effective.grades_of_class(book)
+    graded = [(grade, effective.record_of_effective(book, grade)) for grade in found]
 
     def keep(path: Path, text: str) -> None:
         try:
@@ -38,9 +34,9 @@ def write_outputs(book, out: Path) -> list[str]:
         keep(out / name, make(book, graded))
     for grade, record in graded:
         if record is not None:
-            page, place = students[grade.student]["page"], grade.exercise.partition("_")
-            text = page_of_record(record, grade.sentences())
-            keep(out / "feedback" / f"{page}-{place[0]}.html", text)
+            name, place = students[grade.student]["page"], grade.exercise.partition("_")
+            text = page("feedback.html", record=record, standing=grade.sentences())
+            keep(out / "feedback" / f"{name}-{place[0]}.html", text)
         elif grade.handin is not None:
             said = f"{grade.student}, {grade.exercise}: what the gradebook holds about "
             said += f"it is damaged; the points are {number(grade.points)}. --again "
@@ -53,7 +49,7 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
 
     Returns the paths of what was written, and sentences about what should be known.
     """
-    found, path, paths = grades_of_class(book), Path(name), []
+    found, path, paths = effective.grades_of_class(book), Path(name), []
     if exercise:
         own = {s.student: s for s in found if s.exercise == exercise}
         table = Worksheet(path, book, exercise)
@@ -64,25 +60,25 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
         table = CanvasTable(path, book.people())
         titles = {
             each: table.column_of(each, columns.get(each, ""))
-            for each in exercises_in(found)
+            for each in effective.exercises_in(found)
             if not columns or each in columns
         }
         said = table.fill(found, titles)
     paths.append(out / f"filled-{path.stem}.csv")
-    write(paths[-1], table.text)
+    write(paths[-1], csv_text([table.head, *table.rows]))
     return paths, said
 
 
 def plain_table(book, graded) -> str:
     """Return one row a student, with what stands in the end for each exercise."""
     table = {(grade.student, grade.exercise): grade for grade, _ in graded}
-    exercises, remarks = exercises_in(table.values()), defaultdict(list)
+    exercises, remarks = effective.exercises_in(table.values()), defaultdict(list)
     of = sum({grade.exercise: grade.of for grade in table.values()}.values())
     for refused in book.rows("SELECT * FROM refusals"):
         says = f"{refused['source']}: {refused['refused']}"
         remarks[refused["student"]].append(says)
     rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]
-    gone = withdrawn(book)
+    gone = effective.withdrawn(book)
     for name, student in book.students().items():
         if name in gone:
             continue
@@ -109,23 +105,23 @@ def tasks_table(book, graded) -> str:
     labels = sorted({task["task"] for record in records for task in record["tasks"]})
     head = ["student", "exercise", "points", "marked", "of", "late", "penalty"]
     rows = [[*head, "by hand", "total", *labels, "comments"]]
-    for effective, record in graded:
+    for grade, record in graded:
         tasks = record["tasks"] if record else []
         points = {t["task"]: number(t["points"]) for t in tasks}
-        by_hand = sum(p for p, _ in effective.adjustments)
+        by_hand = sum(p for p, _ in grade.adjustments)
         rows.append(
             [
-                cell(effective.student),
-                effective.exercise,
-                number(effective.points),
-                number(effective.marked if effective.marks else None),
-                number(effective.of),
-                f"{effective.late / 3600:.1f} h" if effective.late else "",
-                number(effective.penalty or None),
-                number(by_hand if effective.adjustments else None),
-                number(effective.total),
+                cell(grade.student),
+                grade.exercise,
+                number(grade.points),
+                number(grade.marked if grade.marks else None),
+                number(grade.of),
+                f"{grade.late / 3600:.1f} h" if grade.late else "",
+                number(grade.penalty or None),
+                number(by_hand if grade.adjustments else None),
+                number(grade.total),
                 *(points.get(label, "") for label in labels),
-                cell(" ".join(mark.comment for mark in effective.marks)),
+                cell(" ".join(mark.comment for mark in grade.marks)),
             ]
         )
     return csv_text(rows)

@@ -23,10 +23,9 @@ class Gradebook(Database):
 
     # Runs and settings
 
-    def start_run(self, secret: str) -> int:
-        """Begin a run and return its number."""
+    def start_run(self, secret: str) -> None:
+        """Begin a run."""
         self.run = self._insert("runs", started=time.time(), secret=secret)
-        return self.run
 
     def end_run(self) -> None:
         """Note that the run came to its end."""
@@ -133,9 +132,8 @@ class Gradebook(Database):
             run=self.run,
         )
 
-    def add_handin(self, student, found, time, content, result=None, said=None) -> None:
+    def add_handin(self, student, found, time, content, result, said) -> None:
         """Keep that this run has seen a file, with its result or why it has none."""
-        said = said or {}
         self._insert(
             "seen",
             run=self.run,

@@ -12,10 +12,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.grade.report import page_of_record
+from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import blind, key_of, number_in
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.tables import cell, csv_text, heading, read_rows
+from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
@@ -40,15 +40,14 @@ def _amount(text: str) -> float | None:
 class Table:
     """A table of a platform, as it was downloaded."""
 
-    def __init__(self, path: Path):
-        self.name = path.name
+    def __init__(self, path: Path, people):
+        self.name, self.people = path.name, people
         self.head, *self.rows = read_rows(path) or [[]]
         self.rows = [row + [""] * (len(self.head) - len(row)) for row in self.rows]
 
-    @property
-    def text(self) -> str:
-        """The table as CSV."""
-        return csv_text([self.head, *self.rows])
+    def of(self, row: list[str], column: str) -> str:
+        """Return a cell of a row, "" where the table has no such column."""
+        return row[self.at[column]] if column in self.at else ""
 
     def make_safe(self, columns, kept) -> None:
         """Keep some columns, and formulas only in those that are `kept`."""
@@ -79,8 +78,8 @@ class Worksheet(Table):
     """Moodle's grading worksheet of one assignment."""
 
     def __init__(self, path: Path, book, exercise: str):
-        super().__init__(path)
-        self.people, self.by_number = book.people(), defaultdict(set)
+        super().__init__(path, book.people())
+        self.by_number = defaultdict(set)
         query = "SELECT student, moodle FROM seen JOIN results USING (result) "
         for row in book.rows(f"{query} WHERE exercise = ? AND moodle <> ''", exercise):
             self.by_number[row["moodle"]].add(row["student"])
@@ -96,10 +95,6 @@ class Worksheet(Table):
         if "scale" in self.at or "most" not in self.at:
             says = f"{self.name} is graded with a scale. Set the assignment to points."
             raise Refused(says)
-
-    def of(self, row: list[str], kind: str) -> str:
-        """Return a cell of a row, "" where the table has no such column."""
-        return row[self.at[kind]] if kind in self.at else ""
 
     def whose(self, row: list[str]) -> str:
         """Return whose a row is, "" if that is not sure.
@@ -181,7 +176,7 @@ def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None
             name = name.strip(" .~") or "Participant"
             archive.writestr(
                 f"{name}_{participant}_assignfeedback_file_/feedback.html",
-                page_of_record(record, effective.sentences()),
+                page("feedback.html", record=record, standing=effective.sentences()),
             )
     part.replace(path)
 
@@ -190,8 +185,7 @@ class CanvasTable(Table):
     """The gradebook of Canvas."""
 
     def __init__(self, path: Path, people):
-        super().__init__(path)
-        self.people = people
+        super().__init__(path, people)
         self.at = {title.strip(): k for k, title in enumerate(self.head)}
         if "ID" not in self.at or not {"Student", "LastName"} & self.at.keys():
             raise Refused(f"{self.name} is no gradebook as Canvas exports it.")
@@ -224,8 +218,7 @@ class CanvasTable(Table):
         """Return whose a row is, "" if that is not sure."""
         found = []
         for column, kind in MARKS.items():
-            text = row[self.at[column]] if column in self.at else ""
-            found = found or self.people.marked(kind, text)
+            found = found or self.people.marked(kind, self.of(row, column))
         names = [row[self.at[t]] for t in PLACES[:3] if t in self.at]
         found = found or self.people.named(" ".join(names), full=True)
         return found[0].student if len(found) == 1 else ""
@@ -245,10 +238,9 @@ class CanvasTable(Table):
                 effective = table.get((student, exercise))
                 total = effective.total if effective else None
                 excused = row[place].strip().upper() in ("EX", "N/A")
-                before = _amount(row[place])
-                if total is None or excused or before == total:
-                    continue  # an empty cell where a score was would be a change
-                row[place] = number(total)
+                # An empty cell where a score was would be a change.
+                if total is not None and not excused and total != _amount(row[place]):
+                    row[place] = number(total)
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
