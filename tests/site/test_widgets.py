@@ -97,9 +97,9 @@ def test_by_hand_follows_mouse_and_keyboard(watched, address, site):
     page.root.get_by_text("nothing", exact=True).click()
     python.scaled = False
     same(2, 2)
-    page.drag("number 2", 0.9)
+    page.drag("element 2", 0.9)
     moved = [list(row) for row in python.vectors]
-    moved[2][1] = float(page.slider("number 2").input_value())
+    moved[2][1] = float(page.slider("element 2").input_value())
     assert moved[2][1] > 1.5
     python.vectors = moved
     same(2, 2)
