@@ -74,9 +74,9 @@ def choose_files(app, page, template, context, doctree):
         if script.attributes.get("type") == STATE:
             context["script_files"].remove(script)
             write_states(app, page, json.loads(script.attributes["body"])["state"])
-        elif name in UNUSED_SCRIPTS:
+        elif name in UNUSED_SCRIPTS or not name:  # options of searches and versions
             context["script_files"].remove(script)
-        elif name not in ("", "documentation_options.js"):  # others read this at once
+        else:
             script.attributes["defer"] = "defer"
 
 
