@@ -415,7 +415,7 @@ QUALITY = (
         nth(0),
     ),
     Probe(
-        "one distance: the share of right answers, of all positions that have one",
+        "one distance: the share of right answers where there is an answer",
         "There is one distance. The model is in evaluation mode.",
         lambda g: _questions(g, whole(g, 2, 6)),
         _measured(False),
