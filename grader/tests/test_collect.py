@@ -3,6 +3,7 @@
 import os
 import stat
 import struct
+import subprocess
 import time
 import zipfile
 from datetime import UTC, datetime, timedelta
@@ -535,6 +536,53 @@ def test_a_path_that_is_too_long_is_a_sentence_and_the_rest_is_read(tmp_path, no
     found = collect([tmp_path / "in"], tmp_path / "scratch")
     assert names_in(found) == ["ada", "zoe"]
     assert "name too long" in found.problems[0]
+
+
+def test_folders_that_lie_very_deep_are_a_sentence_and_the_rest_is_read(
+    tmp_path, notebook
+):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    folder = os.open(tmp_path / "in", os.O_RDONLY)
+    for _ in range(1200):  # more than Python calls in one another
+        os.mkdir("a", dir_fd=folder)
+        above, folder = folder, os.open("a", os.O_RDONLY, dir_fd=folder)
+        os.close(above)
+    os.close(folder)
+    found = collect([tmp_path / "in"], tmp_path / "scratch")
+    subprocess.run(["rm", "-r", tmp_path / "in"], check=True)  # pytest's own recurses
+    assert names_in(found) == ["ada"]
+    assert "are left out" in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("place", "inside"),
+    [
+        ("ML-Exercise 1-5678", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
+        ("hand-in", "Ada Lovelace/x.ipynb"),
+        ("Group A", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
+    ],
+)
+def test_a_student_or_group_called_like_the_place_does_not_own_it(
+    place, inside, tmp_path, notebook
+):
+    notebook(tmp_path / place / inside)
+    listed = [Student("Ada Lovelace", "Ada Lovelace", section="Group A")]
+    listed.append(Student(place, place))
+    found = collect([tmp_path / place], tmp_path / "scratch", ClassList(listed))
+    assert found.files == []
+    assert f"it may be of {place!r} or of 'Ada Lovelace'" in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["ada+ps1+2026-11-23 10:00:00 UTC+X1", "ada_101_assignsubmission_file"],
+)
+def test_a_clone_in_a_platforms_folder_is_of_whom_the_platform_says(
+    folder, tmp_path, notebook
+):
+    path = notebook(tmp_path / "in" / folder / "1_attention_from_scratch.ipynb")
+    (path.parent / ".git").mkdir()
+    assert names_in(collect([tmp_path / "in"], tmp_path / "scratch")) == ["ada"]
 
 
 def test_a_name_is_the_same_however_its_accents_are_written(tmp_path, notebook):

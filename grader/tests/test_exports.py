@@ -287,9 +287,30 @@ def test_a_name_in_canvas_that_looks_like_a_number_is_a_question(
     notebook(tmp_path / "in" / "lovelaceada_66_902_x.ipynb", scores="nor")
     status, said = course("grade", "--students", PLATFORMS / "canvas.csv")
     assert (status, said.count("It is not graded")) == (1, 2)
-    assert "the number is that of Grace Hopper, the name 'mallory'" in said
+    assert "the number is Grace Hopper's, the name 'mallory'" in said
     status, said = course("grade")
     assert "'hoppergrace' has two numbers" in said
+
+
+def test_the_number_of_a_file_may_be_that_of_a_student_in_canvas(
+    tmp_path, notebook, course
+):
+    # Grace (13) has changed her name to "lovelaceada_12".
+    notebook(tmp_path / "in" / "lovelaceada_12_13_555_x.ipynb")
+    notebook(tmp_path / "in" / "hoppergrace_13_900_1_attention_from_scratch.ipynb")
+    status, said = course("grade", "--students", PLATFORMS / "canvas.csv")
+    assert (status, said.count("It is not graded")) == (1, 1)
+    assert "lovelaceada_12_13_555_x.ipynb" in said
+
+
+def test_a_class_list_leaves_hidden_names_their_grades(tmp_path, notebook, course):
+    notebook(tmp_path / "in" / "Participant_101_assignsubmission_file" / "x.ipynb")
+    (tmp_path / "c.csv").write_text("name,email\nAda Lovelace,ada@x.org\n")
+    sheet = f"1={PLATFORMS / 'moodle-blind.csv'}"
+    assert course("grade", "--times", sheet, "--students", tmp_path / "c.csv")[0] == 0
+    course("export", sheet)
+    _, (heads, first, *_) = filled(tmp_path, "moodle-blind")
+    assert first[heads.index("Grade")] == "2"
 
 
 @pytest.mark.parametrize(

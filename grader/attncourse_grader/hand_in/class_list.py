@@ -81,14 +81,14 @@ class ClassList:
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
         if found.canvas and numbers:
-            if found.doubt in numbers or found.canvas not in numbers:
+            others = {found.doubt, str(found.order) if found.numbered else ""}
+            if others & numbers or found.canvas not in numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
             if found.canvas not in {s.canvas for s in students}:
                 students = [s for s in self.students if s.canvas == found.canvas]
                 if not any(key_of(found.name) in _names_of(s) for s in students):
                     whose = students[0].student
-                    why = f"the number is that of {whose}, the name {found.name!r}"
-                    return [], why
+                    return [], f"the number is {whose}'s, the name {found.name!r}"
             elif len(students) > 1 and not self._groups.get(key_of(found.name)):
                 students = [s for s in students if s.canvas == found.canvas]
         elif found.doubt:

@@ -45,6 +45,7 @@ GENERIC = re.compile(
 )
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
+DEEPEST = 40  # folders in one another that are looked into
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
 
 
@@ -61,6 +62,7 @@ class Found:
     canvas: str = ""  # the number of the student in Canvas
     doubt: str = ""  # another number of a student that the name may hold
     order: int = 0  # the number of the file in Canvas, which counts up
+    numbered: bool = False  # whether one follows, so that this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
     place: int = 0  # which of the places that were given it comes from
@@ -86,8 +88,7 @@ def collect(places, scratch: Path, students=None) -> Collected:
     for number, place in enumerate(places):
         try:
             if not (place.is_dir() or place.is_file()):
-                says = f"{one_line(place)}: there is no such file or folder."
-                found.problems.append(says)
+                found.problems.append(f"{one_line(place)}: no such file or folder.")
                 continue
             reader = _Place(number, place, scratch / str(number), students, found)
             reader.read(alone=len(folders) < 2)
@@ -104,8 +105,7 @@ class _Place:
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
-        # Starts of paths whose last part is a name, whatever it looks like: a login in
-        # a folder for all, or the folder of a clone.
+        # Starts of paths that end in a name, whatever it looks like: a login or clone.
         self.sure = set()
 
     def read(self, *, alone: bool) -> None:
@@ -131,6 +131,12 @@ class _Place:
         )
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
+            sure = alone or self.students
+            if known and owner:
+                sure = not (owner.of_platform or self.students.knows(owner.name))
+            if owner and owner.name != whole and not sure:
+                self._ask(source, f"it may be of {whole!r} or of {owner.name!r}")
+                continue
             if known:
                 owner = _of(whole)
             elif owner is None:
@@ -139,17 +145,13 @@ class _Place:
                     continue
                 own = stem_of(one_line(entry.parts[-1]))
                 owner = _of(whole or own)
-            elif not (alone or self.students):
-                why = f"it may be of {whole!r} or of {owner.name!r}"
-                self._ask(source, why)
-                continue
             self._entry(entry, owner, source, known=known)
         self.problems += self.left_out.said
 
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
             f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
-            "with --students, or a folder with one folder for each student."
+            "with --students, and a folder with one folder for each student."
         )
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, known: bool) -> None:
@@ -171,12 +173,11 @@ class _Place:
 
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
-        names = self.students
         members = self._unpacked(entry, _whose)
         inside = [_named(member.parts) for member in members]
-        if names is None and not any(inside):
+        if self.students is None and not any(inside):
             self._keep_all(members, owner, source)
-        elif names is not None and all(i and i.of_platform for i in inside):
+        elif self.students and all(i and i.of_platform for i in inside):
             for member, own in zip(members, inside, strict=True):
                 where = "/".join((source, *member.parts))
                 self._entry(member, own, where, known=True)
@@ -248,6 +249,9 @@ class _Place:
 
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
+            if len(here.parts) - len(root.parts) == DEEPEST and folders:
+                self.problems.append(f"{one_line(here)}: folders in it are left out.")
+                folders.clear()
             self._look_for_clone(here, folders, files)
             for name in list(folders):
                 hidden = name.startswith(".") or name == "__MACOSX"
@@ -275,7 +279,9 @@ class _Place:
 
     def _look_for_clone(self, here: Path, folders: list, files: list) -> None:
         """Note a clone, and leave out what it has of the course's own notebooks."""
-        if ".git" in (*folders, *files) and not here.stat().st_mode & stat.S_IWOTH:
+        other = MOODLE.fullmatch(here.name) or EXCHANGE.fullmatch(here.name)
+        clone = ".git" in (*folders, *files) and not other
+        if clone and not here.stat().st_mode & stat.S_IWOTH:
             self.sure.add(here.relative_to(self.root).parts)
             if {*folders} >= {*archives.COURSES}:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
@@ -347,6 +353,7 @@ def _named(parts, sure=()) -> Found | None:
                     canvas=match["id"],
                     doubt=more[1] if more else "",
                     order=int(match["file"]),
+                    numbered=bool(re.match(r"\d+_", match["rest"])),
                     marked_late=bool(match["late"] or match["early"]),
                 )
             text = re.sub(r"(?i)\.zip\Z", "", stem_of(text))

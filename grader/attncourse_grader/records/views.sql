@@ -24,7 +24,9 @@ WITH listed AS (SELECT value FROM current_settings WHERE name = 'listed'), known
 )
 SELECT student FROM students EXCEPT
 SELECT json_extract(one.value, '$.student') FROM listed, json_each(listed.value) AS one
-EXCEPT SELECT student FROM known WHERE NOT EXISTS (SELECT 1 FROM listed);
+EXCEPT SELECT student FROM known WHERE NOT EXISTS (SELECT 1 FROM listed)
+-- Whose name Moodle hides is on no list.
+EXCEPT SELECT student FROM seen WHERE student = 'Participant ' || moodle;
 
 -- Each content of each student as it was seen last, with its last grade and with the
 -- earliest time at which it was handed in: what a name or a table has said since.
