@@ -16,6 +16,7 @@ from pathlib import Path
 
 HOST = "widget-host.js"  # in book/_widgets
 STATE = "application/vnd.jupyter.widget-state+json"
+OPTIONS = "DOCUMENTATION_OPTIONS."  # for a search box and versions that are not used
 # Tabs that are chosen together, and Sphinx's search: no page has them.
 UNUSED_SCRIPTS = {"design-tabs.js", "doctools.js", "sphinx_highlight.js"}
 UNUSED_FILES = [
@@ -74,9 +75,9 @@ def choose_files(app, page, template, context, doctree):
         if script.attributes.get("type") == STATE:
             context["script_files"].remove(script)
             write_states(app, page, json.loads(script.attributes["body"])["state"])
-        elif name in UNUSED_SCRIPTS or not name:  # options of searches and versions
+        elif name in UNUSED_SCRIPTS or OPTIONS in script.attributes.get("body", ""):
             context["script_files"].remove(script)
-        else:
+        elif name:
             script.attributes["defer"] = "defer"
 
 

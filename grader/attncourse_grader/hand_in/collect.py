@@ -151,7 +151,7 @@ class _Place:
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
             f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
-            "with --students, and a folder with one folder for each student."
+            "with --students, and one folder per student in one named after nobody."
         )
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, known: bool) -> None:
