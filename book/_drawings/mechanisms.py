@@ -235,7 +235,7 @@ def position_schemes(narrow):
     scores = Canvas(166, 190, "Added to the scores", "T5 bias, ALiBi")
     i = np.arange(5)
     scores.grid(0, 66, 1 - abs(i[:, None] - i) / 4, "x", 20)
-    scores.lines(106, 96, "one number\nper\ndistance\ni − j", "small")
+    scores.lines(106, 96, "one number\nper\ndistance\nj − i", "small")
     turned = Canvas(166, 190, "Rotates Q and K", "rotary (RoPE)")
     turned.dot(50, 128, 48, "frame")
     for kind, angle, label in (("q", 25, "i·θ"), ("k", 70, "j·θ")):
@@ -244,7 +244,7 @@ def position_schemes(narrow):
         turned.path(f"M50 128L{tip[0]:.1f} {tip[1]:.1f}", f"{kind} way")
         turned.badge(kind, tip[0] - 2, tip[1] - 20)
         turned.text(tip[0] + 22, tip[1] - 5, label, "small")
-    turned.lines(106, 146, "only i − j\ncounts", "small")
+    turned.lines(106, 146, "only j − i\ncounts", "small")
     return flow(narrow, [added, keys, scores, turned], 14)
 
 

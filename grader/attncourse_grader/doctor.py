@@ -39,7 +39,7 @@ def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
         "room for grades": _disk(folder),
         "room for temporary files": _disk(Path(tempfile.gettempdir())),
         "memory": _memory(),
-        "cores": (GOOD, f"{cores()}; so many notebooks are graded at a time"),
+        "cores": (GOOD, f"{cores()}; that many notebooks are graded at a time"),
         "solutions": (GOOD if there else LACKING, said),
     }
     if not sandbox.linux:
@@ -103,6 +103,6 @@ def text_of(found: dict[str, tuple[str, str]]) -> str:
     lines = [f"{state:<7}  {name:<{width}}  {v}" for name, (state, v) in found.items()]
     states = [state for state, _ in found.values()]
     missing, lacking = states.count(MISSING), states.count(LACKING)
-    said = f"Grading works. {lacking} lacking." if lacking else "All is there."
+    said = f"Grading works. {lacking} lacking." if lacking else "Nothing is missing."
     said = f"Grading cannot begin: {missing} missing." if missing else said
     return "\n".join([*lines, said])

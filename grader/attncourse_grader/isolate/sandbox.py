@@ -201,7 +201,7 @@ def _is_real_root() -> bool:
 LAYERS = {
     "namespaces": "own processes, network and messages",
     "files": "own files of limited size",
-    "limits": "limits to memory, threads and time",
+    "limits": "limits on memory, threads and time",
     "rights": "no rights",
     "landlock": "Landlock",
     "calls": "filter of system calls",
