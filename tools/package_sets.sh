@@ -42,8 +42,10 @@ colab)
   else
     curl --fail --silent --show-error --location "$colab_list"
   fi > "$source/list"
-  # A local version, 2.9.0+cpu, stands for every build of that release.
-  if ! sed -nE 's/^([A-Za-z0-9_.-]+==[A-Za-z0-9_.!-]+)(\+[A-Za-z0-9_.]+)?$/\1/p' \
+  # A local version, 2.9.0+cpu, stands for every build of that release. PyTorch often
+  # stands there with the address of its wheel, in which %2B is the plus sign.
+  if ! sed -nE -e 's/^([A-Za-z0-9_.-]+==[A-Za-z0-9_.!-]+)(\+[A-Za-z0-9_.]+)?$/\1/p' \
+    -e 's|^([A-Za-z0-9_.-]+) @ .*/[A-Za-z0-9_.]+-([0-9.]+)(%2B[^-]*)?-.*\.whl.*|\1==\2|p' \
     "$source/list" | grep . > "$source/limits"; then
     echo "The list of Colab's packages has no versions in it. Give a file that" \
       "'pip freeze' wrote there: make colab COLAB_PACKAGES=file" >&2
