@@ -2,6 +2,9 @@
 
     python tools/build.py
 
+While Sphinx makes the pages on one core, the solutions run on another, so that
+``make test`` finds their outputs as it finds those of the chapters.
+
 A chapter's outputs depend on its code, on the package, on the pinned environment and
 on the version of Python. Jupyter's own cache looks at code cells only, so the other
 three name the folder that it lies in: ``.cache/notebooks/<key>``. A change in one of
@@ -21,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +33,7 @@ sys.path.append(str(ROOT / "book" / "_ext"))
 import course_repository as naming  # noqa: E402
 
 CACHES = ROOT / ".cache" / "notebooks"
+SOLUTIONS = ROOT / ".cache" / "solutions"
 BUILD = ROOT / "_build"
 STAMP = BUILD / "built-from"
 CELL_SECONDS = 900  # on a busy machine a training cell takes long
@@ -125,6 +129,25 @@ def run_notebook(path: Path) -> tuple[object, float, str]:
     return notebook, time.perf_counter() - start, failure
 
 
+def run_of_solution(path: Path) -> tuple[object, str]:
+    """Return a run of a solution, kept or new, and the traceback if it failed."""
+    import nbformat
+
+    kept, key = SOLUTIONS / path.name, digest([path], environment_key(left_out=()))
+    if kept.exists():
+        run = nbformat.read(kept, as_version=4)
+        if run.metadata.get("run_with") == key:
+            return run, ""
+    run, _, failure = run_notebook(path)
+    if not failure:
+        run.metadata["run_with"] = key
+        SOLUTIONS.mkdir(parents=True, exist_ok=True)
+        written = kept.with_suffix(".part")
+        nbformat.write(run, written)
+        written.replace(kept)
+    return run, failure
+
+
 def is_cached(cache, path: Path) -> bool:
     """Say whether the cache has the notebook's outputs."""
     import nbformat
@@ -141,7 +164,7 @@ def remove_old_caches(current: Path) -> None:
         shutil.rmtree(path)
 
 
-def run_chapters(cache_path: Path) -> int:
+def run_chapters(cache_path: Path, pool: ProcessPoolExecutor) -> int:
     """Bring the cache up to date; return how many chapters failed."""
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
@@ -154,20 +177,18 @@ def run_chapters(cache_path: Path) -> int:
     due = [path for path in chapters if not is_cached(cache, path)]
     say(f"Chapters: {len(chapters)}, of which {len(due)} have to run.")
     failed = 0
-    workers = max(1, min(len(due), os.cpu_count() or 1))
-    with ProcessPoolExecutor(workers) as pool:
-        jobs = {pool.submit(run_notebook, path): path for path in due}
-        for done, job in enumerate(as_completed(jobs), start=1):
-            path, (notebook, seconds, failure) = jobs[job], job.result()
-            where = f"  {done}/{len(due)}  {path.relative_to(ROOT).as_posix()}"
-            if failure:
-                failed += 1
-                say(f"{where}  FAILED after {seconds:.1f} s\n{failure}")
-                continue
-            data = {"execution_seconds": seconds}
-            bundle = CacheBundleIn(notebook, str(path), data=data)
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-            say(f"{where}  {seconds:.1f} s")
+    jobs = {pool.submit(run_notebook, path): path for path in due}
+    for done, job in enumerate(as_completed(jobs), start=1):
+        path, (notebook, seconds, failure) = jobs[job], job.result()
+        where = f"  {done}/{len(due)}  {path.relative_to(ROOT).as_posix()}"
+        if failure:
+            failed += 1
+            say(f"{where}  FAILED after {seconds:.1f} s\n{failure}")
+            continue
+        data = {"execution_seconds": seconds}
+        bundle = CacheBundleIn(notebook, str(path), data=data)
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        say(f"{where}  {seconds:.1f} s")
     return failed
 
 
@@ -197,7 +218,11 @@ def build() -> int:
     """Build the site from what has changed; return the exit status."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("IPYTHONDIR", str(ROOT / ".cache" / "ipython"))
-    with one_build_at_a_time(), tempfile.TemporaryDirectory() as runtime:
+    with (
+        one_build_at_a_time(),
+        tempfile.TemporaryDirectory() as runtime,
+        ProcessPoolExecutor() as pool,
+    ):
         os.environ["JUPYTER_RUNTIME_DIR"] = runtime
         start = time.perf_counter()
         cache_path = CACHES / environment_key()
@@ -207,15 +232,19 @@ def build() -> int:
         if before == keys and index.exists():
             say("The site is up to date: _build/html/index.html")
             return 0
-        if failed := run_chapters(cache_path):
+        if failed := run_chapters(cache_path, pool):
             say(f"{failed} of the chapters failed; the tracebacks are above.")
             return 1
+        # One that fails is run again, and reported, by `make test`.
+        solutions = sorted((ROOT / "solutions").glob("*.ipynb"))
+        runs = [pool.submit(run_of_solution, path) for path in solutions]
         STAMP.unlink(missing_ok=True)
         if run_sphinx(cache_path, every_page=before[1:] != keys[1:]):
             # Sphinx would skip the pages with warnings next time, and so pass.
             shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
             say("The pages were not built: see the warnings above, each is an error.")
             return 1
+        wait(runs)
         # in place of Jupyter Book's redirect: a page with a title and a link
         shutil.copy(ROOT / "book" / "_ext" / "front.html", index)
         STAMP.write_text(" ".join(keys), encoding="utf8")

@@ -5,8 +5,8 @@
 ``make book`` runs each chapter in a kernel of its own, and keeps the outputs under a
 key of the chapter's code, the package and the environment. Where all these are the same
 as now, a second run would only cost its minutes, so nbval is given the kept outputs in
-place of a kernel's. A solution that has no such run is run here, and that is kept for
-the next time. Without this plugin nbval runs all notebooks itself.
+place of a kernel's. The build keeps runs of the solutions, too; one without a run is
+run here. Without this plugin nbval runs all notebooks itself.
 """
 
 from pathlib import Path
@@ -15,9 +15,7 @@ import nbformat
 import nbval.plugin
 import pytest
 
-from tools.build import CACHES, ROOT, digest, environment_key, run_notebook
-
-SOLUTIONS = ROOT / ".cache" / "solutions"
+from tools.build import CACHES, ROOT, environment_key, run_of_solution
 
 
 class Replay:
@@ -63,29 +61,13 @@ def run_of_chapter(path: Path):
         pytest.fail(f"{path.name} has changed since it was run. Run `make book`.")
 
 
-def run_of_solution(path: Path):
-    """Return a run of a solution: the one that was kept, or a new one."""
-    kept, key = SOLUTIONS / path.name, digest([path], environment_key(left_out=()))
-    if kept.exists():
-        run = nbformat.read(kept, as_version=4)
-        if run.metadata.get("run_with") == key:
-            return run
-    run, _, failure = run_notebook(path)
-    if failure:
-        pytest.fail(f"{path.name} stopped.\n{failure}")
-    run.metadata["run_with"] = key
-    SOLUTIONS.mkdir(parents=True, exist_ok=True)
-    written = kept.with_suffix(".part")
-    nbformat.write(run, written)
-    written.replace(kept)
-    return run
-
-
 def setup(self):
     """Take the outputs of the notebook that nbval is about to read."""
     path = self.path.resolve()
     of_solution = path.parent == ROOT / "solutions"
-    run = run_of_solution(path) if of_solution else run_of_chapter(path)
+    run, failure = run_of_solution(path) if of_solution else (run_of_chapter(path), "")
+    if failure:
+        pytest.fail(f"{path.name} stopped.\n{failure}")
     self.kernel = Replay(path, [c for c in run.cells if c.cell_type == "code"])
     self.setup_sanitize_files()
 
