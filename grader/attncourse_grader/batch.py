@@ -100,8 +100,7 @@ class _Run:
         own = fingerprint(course.secret)
         other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
-        if deadlines:
-            book.set("deadlines", {**book.setting("deadlines", {}), **deadlines})
+        book.set("deadlines", deadlines)
         book.set("alike", course.alike)
         if course.penalty:
             book.set("penalty", course.penalty.removeprefix("none"))

@@ -331,6 +331,21 @@ def test_a_run_is_undone_and_comes_back(tmp_path, notebook, grade, came, capsys)
     assert main(["undo", "9", *grades]) == 1
 
 
+def test_undoing_a_run_leaves_the_others_what_they_were_given(
+    tmp_path, notebook, grade
+):
+    notebook(tmp_path / "in" / "ada.ipynb", attention="right")
+    (tmp_path / "class.csv").write_text("name\nada\n")
+    same = ["--students", str(tmp_path / "class.csv"), "--penalty", "5%/day"]
+    grade(*same, "--deadline", "1=2026-12-01", "--deadline", "2=2026-12-01")
+    grade(*same, "--deadline", "1=2026-12-01")
+    assert main(["undo", "1", "--grades", str(tmp_path / "grades")]) == 0
+    with Gradebook(tmp_path / "grades" / BOOK) as book:
+        assert book.setting("penalty") == "5%/day"
+        assert len(book.setting("listed")) == 1
+        assert list(book.setting("deadlines")) == [FIRST]
+
+
 def test_what_cannot_be_graded_now_keeps_the_grade_it_had(
     tmp_path, notebook, grade, capsys, monkeypatch
 ):

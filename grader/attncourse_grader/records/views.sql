@@ -1,14 +1,9 @@
 -- What counts of all that the gradebook holds. Runs that were undone do not.
 
--- Settings as the last run has left them.
-CREATE TEMP VIEW current_settings AS
+-- What runs have set, each thing once, the last one last.
+CREATE TEMP VIEW all_settings AS
 SELECT name, value, MAX(run) AS run FROM settings JOIN runs USING (run)
-WHERE NOT undone GROUP BY name;
-
--- The class lists that runs have had, the last one last.
-CREATE TEMP VIEW class_lists AS
-SELECT value FROM settings JOIN runs USING (run)
-WHERE name = 'listed' AND NOT undone ORDER BY run;
+WHERE NOT undone GROUP BY name, value ORDER BY run;
 
 -- All students, and whether Moodle has given the name of one.
 CREATE TEMP VIEW everybody AS
@@ -19,7 +14,9 @@ SELECT *, EXISTS (
 -- Who is not on the class list or, where there is none, has handed in nothing and has
 -- no points by hand.
 CREATE TEMP VIEW withdrawn AS
-WITH listed AS (SELECT value FROM current_settings WHERE name = 'listed'), known AS (
+WITH listed AS (
+    SELECT value, MAX(run) FROM all_settings WHERE name = 'listed' GROUP BY name
+), known AS (
     SELECT student FROM hand_ins UNION SELECT student FROM adjustments
 )
 SELECT student FROM students EXCEPT
