@@ -16,6 +16,7 @@ from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.class_list import ClassList, Student
 from attncourse_grader.hand_in.collect import collect, without_exercise
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.safe_text import one_line
 
 
 def packed(path, members, **options):
@@ -589,15 +590,28 @@ def test_a_clone_in_a_platforms_folder_is_of_whom_the_platform_says(
 
 def test_a_name_is_the_same_however_its_accents_are_written(tmp_path, notebook):
     notebook(tmp_path / "in" / "Zoe\u0308.ipynb")
-    notebook(tmp_path / "more" / "Zo\u00eb\u200b.ipynb")
+    notebook(tmp_path / "more" / "Zo\u00eb.ipynb")
     students = ClassList([Student("Zo\u00eb")])
     places = [tmp_path / "in", tmp_path / "more"]
     found = collect(places, tmp_path / "scratch", students)
     assert names_in(found) == ["Zo\u00eb"] * 2
 
 
+@pytest.mark.parametrize("sign", ["\xad", "\u200b", "\u200d", "\u202e", "\u3164"])
+def test_a_name_with_a_sign_that_nobody_sees_is_another_name(sign, tmp_path, notebook):
+    path = notebook(
+        tmp_path / "in" / f"a{sign}da_123_assignsubmission_file" / "x.ipynb"
+    )
+    (found,) = collect([path.parents[1]], tmp_path / "scratch").files
+    shown = f"a{ascii(sign)[1:-1]}da"
+    assert (found.name, shown in found.source) == (shown, True)
+    assert CLASS.find(found) == ([], f"{shown!r} is not on the class list")
+    assert ClassList([Student(one_line(f"a{sign}da"))]).find(found)[0]  # who has it
+    assert one_line("\u0645\u06cc\u200c\u062e\u0648 \u2764\ufe0f").count("\\") == 0
+
+
 def test_names_with_escapes_become_plain(tmp_path, notebook):
-    notebook(tmp_path / "in" / "\x1b[31mada\x1b[0m\u202e.ipynb")
+    notebook(tmp_path / "in" / "\x1b[31mada\x1b[0m.ipynb")
     found = collect([tmp_path / "in"], tmp_path / "scratch")
     assert names_in(found) == ["ada"]
     assert "\x1b" not in found.files[0].source

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
+from attncourse_grader.safe_text import one_line
 
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
@@ -176,7 +177,7 @@ def number_in(identifier: str) -> str:
 
 def key_of(text: str) -> str:
     """Return a name without case, accents, spaces and signs, for comparing."""
-    found = unicodedata.normalize("NFKD", text.casefold())
+    found = unicodedata.normalize("NFKD", one_line(text).casefold())
     return "".join(c for c in found if c.isalnum())
 
 
