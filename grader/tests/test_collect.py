@@ -132,6 +132,18 @@ OUTER = [
 ]
 
 
+@pytest.mark.parametrize("place", ["in", "in/exercise 1"])
+@pytest.mark.parametrize("members", [VICTIMS[:1], VICTIMS[1:2], VICTIMS[:3]])
+def test_a_download_that_is_called_like_a_student_is_a_question(
+    members, place, tmp_path, notebook
+):
+    text = notebook(tmp_path / place / "mallory.ipynb").read_text()
+    packed(tmp_path / place / "grace.zip", dict.fromkeys(members, text))
+    found = collect([tmp_path / "in"], tmp_path / "scratch", CLASS)
+    assert names_in(found) == ["mallory"]
+    assert "grace.zip is not graded: it may be one student's" in found.problems[0]
+
+
 @pytest.mark.parametrize("victim", VICTIMS)
 @pytest.mark.parametrize("outer", OUTER)
 @pytest.mark.parametrize("form", ["folder", "zip", "own zip"])
@@ -154,9 +166,30 @@ def test_nothing_inside_a_hand_in_names_somebody_else(
     assert {file.name.lower() for file in found.files} == {"mallory"}
 
 
+@pytest.fixture
+def shared(monkeypatch):
+    """Return a function that makes a folder of one account for files of another."""
+
+    def make(folder, mode, login):
+        real, account = Path.stat, SimpleNamespace(pw_name=login)
+
+        def stat(path, **options):
+            found = real(path, **options)
+            facts = {"st_mode": found.st_mode, "st_uid": 1234}
+            return SimpleNamespace(**facts) if path == folder and not options else found
+
+        monkeypatch.setattr(Path, "stat", stat)
+        monkeypatch.setattr("os.geteuid", lambda: 4321)
+        monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+        folder.chmod(mode)
+
+    return make
+
+
 @pytest.mark.parametrize("minutes", [0, 10])
-def test_in_a_folder_for_all_the_login_tells_who_wrote(
-    minutes, tmp_path, notebook, monkeypatch
+@pytest.mark.parametrize("mode", [0o1733, 0o3770, 0o777])
+def test_in_a_shared_folder_the_login_tells_who_wrote(
+    mode, minutes, tmp_path, notebook, shared
 ):
     claimed = datetime.now(UTC) - timedelta(minutes=minutes)
     exchanged = f"grace+ps1+{claimed:%Y-%m-%d %H:%M:%S.%f} UTC+x"
@@ -164,12 +197,13 @@ def test_in_a_folder_for_all_the_login_tells_who_wrote(
         notebook(tmp_path / "in" / name)
     for name in ("mallory.ipynb", exchanged.replace("grace", "mallory") + "/x.ipynb"):
         notebook(tmp_path / "in" / name)
-    (tmp_path / "in").chmod(0o1733)
+    notebook(tmp_path / "in" / "x" / "y.ipynb")
+    (tmp_path / "in" / "x" / ".git").mkdir()
+    (tmp_path / "in").chmod(mode)
     found = collect([tmp_path / "in"], tmp_path / "own")  # put there by ourselves
-    assert set(names_in(found)) == {"ada", "grace", "mallory"}
-    monkeypatch.setattr("os.geteuid", lambda: 4321)
-    account = SimpleNamespace(pw_name="mallory")
-    monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+    assert set(names_in(found)) == {"ada", "grace", "mallory", "x"}
+    (tmp_path / "in" / ".git").mkdir()  # by a student, to give all to "in"
+    shared(tmp_path / "in", mode, "mallory")
     found = collect([tmp_path / "in"], tmp_path / "s")
     assert set(names_in(found)) == {"mallory"}
     assert sum(file.time is not None for file in found.files) == (not minutes)
@@ -177,15 +211,12 @@ def test_in_a_folder_for_all_the_login_tells_who_wrote(
 
 
 @pytest.mark.parametrize("login", ["ps1", "exercise-1", "submitted"])
-@pytest.mark.parametrize("shared", ["in", "in/exercise 1"])
+@pytest.mark.parametrize("place", ["in", "in/exercise 1"])
 def test_a_login_like_the_name_of_an_exercise_is_a_login(
-    login, shared, tmp_path, notebook, monkeypatch
+    login, place, tmp_path, notebook, shared
 ):
-    notebook(tmp_path / shared / "ada" / "x.ipynb")
-    (tmp_path / shared).chmod(0o1733)
-    monkeypatch.setattr("os.geteuid", lambda: 4321)
-    account = SimpleNamespace(pw_name=login)
-    monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+    notebook(tmp_path / place / "ada" / "x.ipynb")
+    shared(tmp_path / place, 0o1733, login)
     assert names_in(collect([tmp_path / "in"], tmp_path / "s")) == [login]
 
 
