@@ -19,6 +19,11 @@ from attncourse_grader.safe_text import one_line
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
+SOMEBODY_ELSES = (
+    "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
+    "names. If the earlier class list was wrong, undo the runs that had it with "
+    "`attncourse undo`, and grade their files again."
+)
 
 
 @dataclass(frozen=True)
@@ -119,31 +124,43 @@ class ClassList:
         return sorted(group, key=lambda s: s.student), why
 
 
-def named_as_before(students: list[Student], known) -> list[Student]:
+def named_as_before(students: list[Student], known) -> tuple:
     """Return students by the names that a gradebook has for them.
 
     A namesake who comes or leaves changes what a list calls somebody; a number, a login
     or an address tells that it is the same person, and where there is none the name
     under which files came: a full one where a platform gave it.
+
+    Also returns of other names that somebody had whose they are, and a sentence for
+    each person whom a name and a number tell apart.
     """
-    people, names = ClassList(students), defaultdict(list)
+    people, names, problems = ClassList(students), defaultdict(list), []
     for row in known:
-        same = {s for kind in MARKS for s in people.marked(kind, row[kind])}
-        if not same:
-            same = people.named(row["student"], full=row["moodle"] or row["canvas"])
-            same = set(same or people.named(row["name"], full=True))
-            both = [k for k in MARKS for s in same if row[k] and getattr(s, k)]
-            same = set() if both else same  # a namesake
+        marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
+        full = bool(row["moodle"] or row["canvas"] or marked)
+        named = people.named(row["student"], full=full)
+        named = named or people.named(row["name"], full=True)
+        same = marked or set(named)
+        if marked - set(named) and named:
+            others = ", ".join(sorted(s.student for s in marked - set(named)))
+            problems.append(SOMEBODY_ELSES.format(row["student"], others))
+            same = set(named)
+        elif not marked and any(row[k] and getattr(s, k) for k in MARKS for s in same):
+            same = set()  # a namesake
         if len(same) == 1:
             names[same.pop()].append(row["student"])
     found = [
         replace(s, student=names[s][0]) if len(names[s]) == 1 else s for s in students
     ]
     count = Counter(student.student.casefold() for student in found)
-    return [
+    found = [
         same if count[same.student.casefold()] == 1 else own
         for own, same in zip(students, found, strict=True)
     ]
+    taken = {s.student for s in found}
+    pairs = zip(students, found, strict=True)
+    joined = {n: s.student for own, s in pairs for n in names[own] if n not in taken}
+    return found, joined, problems
 
 
 def whose(found, students: ClassList | None) -> tuple[list[Student], str]:

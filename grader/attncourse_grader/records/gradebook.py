@@ -87,7 +87,7 @@ class Gradebook(Database):
 
     def people(self) -> ClassList:
         """Return all students, to be found by what they are called."""
-        rows = self.students().values()
+        rows = [row for row in self.students().values() if row["joined"] is None]
         return ClassList([Student(*(row[name] for name in FIELDS)) for row in rows])
 
     def student_named(self, text: str) -> str:
