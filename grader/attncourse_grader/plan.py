@@ -100,8 +100,8 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             found.append((file, own))
         else:
             problems.append(f"{file.source}: {why}. It is not graded.")
-    # Downloads of Moodle in which somebody hands in alone.
-    single = [f for f, _ in found if students is not None and f.moodle]
+    # Downloads in which somebody hands in alone.
+    single = [f for f, _ in found if students is not None and f.of_platform]
     single = {f.place for f in single if students.named(f.name, full=True)}
     kept = []
     for file, own in found:

@@ -401,6 +401,36 @@ def test_class_lists_of_many_forms_are_read(text, name, student, tmp_path):
     assert found.student == student
 
 
+def test_an_address_like_the_login_of_another_is_in_nobodys_way(tmp_path):
+    rows = "Ada,al1,GH@x.org\nGrace,gh,gh2@x.org\nMo,mo,\nEve,eve,mo@x.org\nMO,m3,"
+    (tmp_path / "class.csv").write_text(f"name,username,email\n{rows}\n")
+    known = read_class_list(tmp_path / "class.csv")
+    found = {n: known.find(Found(tmp_path, "x", n)) for n in ("Gh", "gh", "eve", "mO")}
+    names = {n: [s.student for s in own] for n, (own, _) in found.items()}
+    assert names == {"Gh": ["Grace"], "gh": ["Grace"], "eve": ["Eve"], "mO": []}
+    assert (
+        "of each it is the name, a number, the login or the address" in found["mO"][1]
+    )
+
+
+@pytest.mark.parametrize("section", ["Ada Lovelace", "Group A"])
+def test_a_section_that_is_called_like_a_name_gives_nobody_a_grade(
+    section, tmp_path, notebook, course
+):
+    who = section.replace(" ", "").lower()
+    for place, name in enumerate(["lovelaceada_12", f"{who}_13", "noetheremmy_14"]):
+        notebook(tmp_path / "in" / f"{name}_{place}_x.ipynb", extra=name)
+    if section == "Group A":  # Ada has handed in nothing
+        (tmp_path / "in" / "lovelaceada_12_0_x.ipynb").unlink()
+    rows = "Ada Lovelace,12,{0}\nGrace Hopper,13,{0}\nEmmy Noether,14,\n"
+    (tmp_path / "c.csv").write_text("name,canvas_id,section\n" + rows.format(section))
+    status, said = course("grade", "--students", tmp_path / "c.csv")
+    assert (status, said.count("not graded")) == (1, 1)
+    table = (tmp_path / "grades" / "grades.csv").read_text().splitlines()
+    points = ['"2"' if section == "Ada Lovelace" else '""', '"2"', '""']
+    assert [row.split(",")[4] for row in table[1:]] == points
+
+
 def test_a_name_of_two_students_is_nobodys(tmp_path):
     (tmp_path / "class.csv").write_text("name,id\nAnna,1\nAnn A,2\n")
     known = read_class_list(tmp_path / "class.csv")

@@ -95,8 +95,6 @@ class ClassList:
                 if not any(key_of(found.name) in _names_of(s) for s in students):
                     whose = students[0].student
                     return [], f"the number is {whose}'s, the name {found.name!r}"
-            elif len(students) > 1 and not self._groups.get(key_of(found.name)):
-                students = [s for s in students if s.canvas == found.canvas]
         elif found.doubt:
             return [], f"{found.name!r} has two numbers"
         return students, why
@@ -105,8 +103,10 @@ class ClassList:
         """Return who has a name; a full one is no login, for people choose theirs."""
         known = self._by_name if full else self._by_key
         matches = known.get(key_of(name), set())
-        exact = {s for s in matches if name in (s.student, s.name, s.id, s.user)}
-        return sorted(exact or matches, key=lambda s: s.student)
+        for form in (str, key_of):  # what is written alike, and an address last of all
+            own = {s for s in matches if form(name) in map(form, _own_names(s))}
+            matches = own or matches
+        return sorted(matches, key=lambda s: s.student)
 
     def marked(self, kind: str, text: str) -> list[Student]:
         """Return who has a number, a login or an address, one of `MARKS`."""
@@ -118,7 +118,8 @@ class ClassList:
             return matches, ""
         if matches:
             several = ", ".join(s.student for s in matches)
-            return [], f"{name!r} may be any of {several}"
+            why = f"{name!r} may be any of {several}: of each it is the name, a number"
+            return [], f"{why}, the login or the address"
         group = self._groups.get(key_of(name), set())
         why = "" if group else f"{name!r} is not on the class list"
         return sorted(group, key=lambda s: s.student), why
@@ -196,6 +197,10 @@ def key_of(text: str) -> str:
     """Return a name without case, accents, spaces and signs, for comparing."""
     found = unicodedata.normalize("NFKD", one_line(text).casefold())
     return "".join(c for c in found if c.isalnum())
+
+
+def _own_names(student: Student) -> tuple:
+    return student.student, student.name, student.id, student.user
 
 
 def _names_of(student: Student) -> set[str]:
