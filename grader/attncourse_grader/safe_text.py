@@ -13,14 +13,9 @@ ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links of the window
     r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
 )
-# Control characters but for tab and line feed, marks of writing direction, spaces
-# without width.
-CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060"
-    "\u2066-\u2069\ufeff]"
-)
-# What nobody sees in a name. After other letters than Latin ones, and in emoji, some of
-# it is needed.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # no tab, no line feed
+# What nobody sees, such as marks of writing direction. After other letters than Latin
+# ones, and in emoji, some of it is needed.
 UNSEEN = re.compile(
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
@@ -35,7 +30,7 @@ def plain(text) -> str:
     Letters with accents come out as one character: file names of macOS take them apart.
     """
     found = str(text).replace("\r\n", "\n").replace("\u2028", "\n")
-    found = CONTROLS.sub("", ESCAPES.sub("", found))
+    found = UNSEEN.sub("", CONTROLS.sub("", ESCAPES.sub("", found)))
     found = found.encode("utf8", "replace").decode("utf8")
     return unicodedata.normalize("NFC", found)
 

@@ -138,30 +138,24 @@ def named_as_before(students: list[Student], known) -> tuple:
     people, names, problems = ClassList(students), defaultdict(list), []
     for row in known:
         marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
-        full = bool(row["moodle"] or row["canvas"] or marked)
+        full = row["moodle"] or row["canvas"] or marked
         named = people.named(row["student"], full=full)
-        named = named or people.named(row["name"], full=True)
-        same = marked or set(named)
-        if marked - set(named) and named:
-            others = ", ".join(sorted(s.student for s in marked - set(named)))
+        named = set(named or people.named(row["name"], full=True))
+        same = marked or named
+        if named and (others := marked - named):
+            others = ", ".join(sorted(s.student for s in others))
             problems.append(SOMEBODY_ELSES.format(row["student"], others))
-            same = set(named)
+            same = named
         elif not marked and any(row[k] and getattr(s, k) for k in MARKS for s in same):
             same = set()  # a namesake
         if len(same) == 1:
             names[same.pop()].append(row["student"])
-    found = [
-        replace(s, student=names[s][0]) if len(names[s]) == 1 else s for s in students
-    ]
-    count = Counter(student.student.casefold() for student in found)
-    found = [
-        same if count[same.student.casefold()] == 1 else own
-        for own, same in zip(students, found, strict=True)
-    ]
-    taken = {s.student for s in found}
-    pairs = zip(students, found, strict=True)
-    joined = {n: s.student for own, s in pairs for n in names[own] if n not in taken}
-    return found, joined, problems
+    new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
+    count = Counter(map(str.casefold, new.values()))
+    new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
+    joined = {old: n for s, n in new.items() for old in names[s]}
+    joined = {old: n for old, n in joined.items() if old not in new.values()}
+    return [replace(s, student=n) for s, n in new.items()], joined, problems
 
 
 def whose(found, students: ClassList | None) -> tuple[list[Student], str]:

@@ -56,17 +56,14 @@ class Table:
         What tells best is asked first. A student has one row: where two would be the
         same one's, the next has to tell, and who has one is meant by no other.
         """
-        found = [""] * len(self.rows)
-        for ways in zip(*map(self.ways, self.rows), strict=True):
-            free = [
-                {s.student for s in own} - {*found} if not known else set()
-                for own, known in zip(ways, found, strict=True)
-            ]
-            count = Counter(itertools.chain(*free))
-            for k, own in enumerate(free):
-                if len(own) == 1 and count[min(own)] == 1:
-                    found[k] = min(own)
-        return found
+        found: dict[int, str] = {}
+        for way in zip(*map(self.ways, self.rows), strict=True):
+            meant = [(k, s.student) for k, own in enumerate(way) for s in own]
+            taken = {*found, *found.values()}
+            meant = [pair for pair in meant if taken.isdisjoint(pair)]
+            count = Counter(itertools.chain(*meant))
+            found |= {k: s for k, s in meant if count[k] == count[s] == 1}
+        return [found.get(k, "") for k in range(len(self.rows))]
 
     def make_safe(self, columns, kept) -> None:
         """Keep some columns, and formulas only in those that are `kept`."""
