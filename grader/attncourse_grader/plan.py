@@ -89,17 +89,15 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
     numbers = defaultdict(set)
     known = {s["student"]: s["canvas"] for s in book.students().values()}
     for file in files:
-        number = file.moodle or file.canvas
         own, why = whose(file, students)
-        for student in own:
-            if len(own) == 1:
-                numbers[file.place, student.student].add(number)
-            if students is None and file.canvas and known.get(student.student):
-                numbers[file.place, student.student].add(known[student.student])
-        if own:
-            found.append((file, own))
-        else:
+        if not own:
             problems.append(f"{file.source}: {why}. It is not graded.")
+            continue
+        found.append((file, own))
+        if len(own) == 1:
+            name, other = own[0].student, file.canvas and students is None
+            before = known.get(name, "") if other else ""
+            numbers[file.place, name] |= {file.moodle or file.canvas, before}
     # Downloads in which somebody hands in alone.
     single = [f for f, _ in found if students is not None and f.of_platform]
     single = {f.place for f in single if students.named(f.name, full=True)}

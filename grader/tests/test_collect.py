@@ -141,7 +141,7 @@ def test_a_download_that_is_called_like_a_student_is_a_question(
     packed(tmp_path / place / "grace.zip", dict.fromkeys(members, text))
     found = collect([tmp_path / "in"], tmp_path / "scratch", CLASS)
     assert names_in(found) == ["mallory"]
-    assert "grace.zip is not graded: it may be one student's" in found.problems[0]
+    assert "grace.zip is not graded, since it may be one student's" in found.problems[0]
 
 
 @pytest.mark.parametrize("victim", VICTIMS)

@@ -10,12 +10,14 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
 from attncourse_grader.safe_text import one_line
 
+OWN_NAMES = attrgetter("student", "name", "id", "user")
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
@@ -104,7 +106,7 @@ class ClassList:
         known = self._by_name if full else self._by_key
         matches = known.get(key_of(name), set())
         for form in (str, key_of):  # what is written alike, and an address last of all
-            own = {s for s in matches if form(name) in map(form, _own_names(s))}
+            own = {s for s in matches if form(name) in map(form, OWN_NAMES(s))}
             matches = own or matches
         return sorted(matches, key=lambda s: s.student)
 
@@ -191,10 +193,6 @@ def key_of(text: str) -> str:
     """Return a name without case, accents, spaces and signs, for comparing."""
     found = unicodedata.normalize("NFKD", one_line(text).casefold())
     return "".join(c for c in found if c.isalnum())
-
-
-def _own_names(student: Student) -> tuple:
-    return student.student, student.name, student.id, student.user
 
 
 def _names_of(student: Student) -> set[str]:

@@ -151,7 +151,8 @@ class _Place:
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
             f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
-            "with --students, and one folder per student in one named after nobody."
+            "with --students, one folder per student in one named after nobody, and a "
+            "download of many by itself."
         )
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
@@ -184,11 +185,7 @@ class _Place:
                 where = "/".join((source, *member.parts))
                 self._entry(member, own, where, whole=True)
         else:
-            self.problems.append(
-                f"{one_line(source, 300)} is not graded: it may be one student's, or "
-                "hold those of many. Put it in a folder of the student's name, or name "
-                "it in the command by itself, as long as it is called after nobody."
-            )
+            self._ask(source, "it may be one student's, or hold those of many")
 
     def _unpacked(self, entry: Entry, whose) -> list[Entry]:
         label = one_line(entry.path.name)
