@@ -95,9 +95,9 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             continue
         found.append((file, own))
         if len(own) == 1:
-            name, other = own[0].student, file.canvas and students is None
-            before = known.get(name, "") if other else ""
-            numbers[file.place, name] |= {file.moodle or file.canvas, before}
+            name, number = own[0].student, file.moodle or file.canvas
+            before = known.get(name) if file.canvas and students is None else ""
+            numbers[file.place, name] |= {number, before or number}
     # Downloads in which somebody hands in alone.
     single = [f for f, _ in found if students is not None and f.of_platform]
     single = {f.place for f in single if students.named(f.name, full=True)}
