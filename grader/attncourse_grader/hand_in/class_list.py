@@ -23,8 +23,7 @@ MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 SOMEBODY_ELSES = (
     "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
-    "names. If the earlier class list was wrong, undo the runs that had it with "
-    "`attncourse undo`, and grade their files again."
+    "names. If the earlier class list was wrong, undo its runs and grade them again."
 )
 
 
@@ -120,8 +119,7 @@ class ClassList:
             return matches, ""
         if matches:
             several = ", ".join(s.student for s in matches)
-            why = f"{name!r} may be any of {several}: of each it is the name, a number"
-            return [], f"{why}, the login or the address"
+            return [], f"{name!r} may be any of {several} (name, login or address)"
         group = self._groups.get(key_of(name), set())
         why = "" if group else f"{name!r} is not on the class list"
         return sorted(group, key=lambda s: s.student), why

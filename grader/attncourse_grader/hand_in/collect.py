@@ -143,8 +143,7 @@ class _Place:
                 if self.students is None and bare[_without_copy(entry)] > 1:
                     self._ask(source, "it may be another student's than its namesakes")
                     continue
-                own = stem_of(one_line(entry.parts[-1]))
-                owner = _of(whole or own)
+                owner = _of(whole or stem_of(one_line(entry.parts[-1])))
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
 
