@@ -84,11 +84,11 @@ class _Run:
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
         # A fault in what the instructor gives is said before anything is kept.
-        students = None
+        students, joined, doubts = None, {}, []
         if course.students:
             listed = class_list.read_class_list(course.students).students
-            known = book.students().values()
-            students = ClassList(class_list.named_as_before(listed, known))
+            before = class_list.named_as_before(listed, book.students().values())
+            students, (joined, doubts) = ClassList(before[0]), before[1:]
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
@@ -100,8 +100,7 @@ class _Run:
         own = fingerprint(course.secret)
         other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
-        if deadlines:
-            book.set("deadlines", {**book.setting("deadlines", {}), **deadlines})
+        book.set("deadlines", deadlines)
         book.set("alike", course.alike)
         if course.penalty:
             book.set("penalty", course.penalty.removeprefix("none"))
@@ -110,6 +109,7 @@ class _Run:
                 for student in students.students:
                     book.add_student(Student(student.student))
             book.set("listed", [asdict(student) for student in students.students])
+            book.set("joined", joined)
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
@@ -120,15 +120,14 @@ class _Run:
             jobs, problems = plan(found.files, students, **options)
             for student, one in self._students_of(times, students):
                 book.add_time(student, one.exercise, one.handed_in)
-            self._leave_out_all(found.problems)
-            self._leave_out_all(problems)
+            self._leave_out_all([*doubts, *found.problems, *problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:
                 self._keep(job, {})
         before = sum(len(job.handins) for job in known)
         graded = self._grade([job for job in jobs if job.result is None], before)
         self._note(effective_grades(book))
-        gone = ", ".join(sorted(withdrawn(book)))
+        gone = ", ".join(sorted(withdrawn(book) - {*book.setting("joined", {})}))
         if gone and book.setting("listed"):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         self._leave_out_all(write_outputs(book, out))

@@ -15,6 +15,10 @@ from attncourse_grader.workers import cores
 
 FAULTS, INTERRUPTED = 1, 130
 LATE = "what lateness costs: 10%%/day, 1/hour, 20%%, none"
+SOLUTIONS = "folder of the instructor's notebooks (default: %(default)s)"
+GRADES = "folder that was given to grade with --out (default: %(default)s)"
+FOR_GRADING = ("--secret", "--penalty", "--solutions")
+FOR_ONE = ("student", "exercise", "--grades")
 MANY = {"action": "append", "default": []}
 
 
@@ -24,55 +28,33 @@ def build_parser() -> argparse.ArgumentParser:
         prog="attncourse", description="Tools of the course on attention."
     )
     found = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, says, *options in (
-        ("grade", "grade notebooks that were handed in", _grade),
-        ("gradescope", "make an autograder for it", _exercise, _gradescope),
-        ("release", "make exercises from solutions", _release),
-        ("adjust", "change points by hand", _student, _exercise, _adjust),
-        ("extend", "give one student another deadline", _student, _exercise, _extend),
-        ("mark", "mark answers in a browser", _mark),
-        ("undo", "list runs of grade, undo one", _undo),
-        ("export", "write tables of grades", _export),
-        ("history", "what is known about a student", _student),
-        ("doctor", "what is missing on this machine"),
-    ):
-        add = found.add_parser(name, help=says).add_argument
-        for add_options in options:
-            add_options(add)
-        if name in ("grade", "gradescope", "release"):
-            says = "folder of the instructor's notebooks (default: %(default)s)"
-            add("--solutions", type=Path, default="solutions", help=says)
-        else:
-            says = "folder that was given to grade with --out (default: %(default)s)"
-            add("--grades", type=Path, default="grades", help=says)
-    return parser
-
-
-def _student(add) -> None:
-    add("student")
-
-
-def _exercise(add) -> None:
-    add("exercise", metavar="EXERCISE", help="number or name")
-
-
-def _secret(add) -> None:
+    word = os.environ.get("ATTNCOURSE_SECRET", "")
     says = "what hidden inputs are generated from; the same word, the same inputs "
     says += "(default: the environment variable ATTNCOURSE_SECRET)"
-    word = os.environ.get("ATTNCOURSE_SECRET", "")
-    add("--secret", default=word, metavar="WORD", help=says)
+    options = {
+        "student": {},
+        "exercise": {"metavar": "EXERCISE", "help": "number or name"},
+        "--secret": {"default": word, "metavar": "WORD", "help": says},
+        "--penalty": {"default": "", "help": LATE},
+        "--solutions": {"type": Path, "default": "solutions", "help": SOLUTIONS},
+        "--grades": {"type": Path, "default": "grades", "help": GRADES},
+    }
 
+    def command(name: str, says: str, *shared: str):
+        """Begin a command, with those options that others have, too."""
+        add = found.add_parser(name, help=says).add_argument
+        for option in shared:
+            add(option, **options[option])
+        return add
 
-def _grade(add) -> None:
+    add = command("grade", "grade notebooks that were handed in", *FOR_GRADING)
     says = "notebooks, folders, and zip files of Moodle or Canvas"
     add("submissions", nargs="+", type=Path, metavar="SUBMISSIONS", help=says)
-    _secret(add)
     add("--out", type=Path, default="grades", help="folder of the gradebook and pages")
     add("--jobs", type=int, default=cores(), help="notebooks at a time (%(default)s)")
     add("--students", type=Path, metavar="CSV", help="the class list")
     says = "2026-12-01T23:59 or none; with 1= before it, of exercise 1; may be repeated"
     add("--deadline", **MANY, metavar="[N=]TIME", help=says)
-    add("--penalty", default="", help=LATE)
     says = "when things were handed in: Moodle's grading worksheet of exercise N, "
     says += "Canvas's submissions (JSON), or a CSV; may be repeated"
     add("--times", **MANY, metavar="[N=]FILE", help=says)
@@ -84,11 +66,8 @@ def _grade(add) -> None:
     add("--alike", action="store_true", help="look for answers that are alike, too")
     add("--again", action="store_true", help="grade what was graded before, too")
 
-
-def _gradescope(add) -> None:
-    _secret(add)
+    add = command("gradescope", "make an autograder for it", "exercise", *FOR_GRADING)
     add("--out", type=Path, default="", help="folder for the zip file")
-    add("--penalty", default="", help=LATE)
     kinds = ("visible", "after_due_date", "after_published", "hidden")
     says = "when students see the tasks (default: %(default)s)"
     add("--visibility", default=kinds[0], choices=kinds, help=says)
@@ -96,38 +75,32 @@ def _gradescope(add) -> None:
     index = os.environ.get("PIP_EXTRA_INDEX_URL", "")
     add("--index", default=index, metavar="ADDRESS", help=says)
 
-
-def _release(add) -> None:
+    add = command("release", "make exercises from solutions", "--solutions")
     add("names", nargs="*", metavar="EXERCISE", help="number or name (default: all)")
     add("--out", type=Path, help="default: exercises; for nbgrader: nbgrader")
     add("--format", choices=("attncourse", "nbgrader"), default="attncourse")
 
-
-def _adjust(add) -> None:
+    add = command("adjust", "change points by hand", *FOR_ONE)
     add("points", help="+2 or -1.5")
     add("--reason", required=True, help="why; the student reads it")
-
-
-def _extend(add) -> None:
+    add = command("extend", "give one student another deadline", *FOR_ONE)
     add("until", metavar="TIME", help="2026-12-05T23:59, or none to take it back")
     add("--reason", default="", help="why; the history shows it")
 
-
-def _mark(add) -> None:
+    add = command("mark", "mark answers in a browser", "--grades")
     add("--anonymous", action="store_true", help="show no names, in another order")
-
-
-def _undo(add) -> None:
+    add = command("undo", "list runs of grade, undo one", "--grades")
     add("which", nargs="?", type=int, metavar="RUN", help="number (default: list runs)")
     add("--back", action="store_true", help="let the run count again")
-
-
-def _export(add) -> None:
+    add = command("export", "write tables of grades", "--grades")
     says = "tables downloaded just now, to fill: Canvas's gradebook, or with N= before "
     says += "it Moodle's grading worksheet of exercise N"
     add("tables", nargs="*", metavar="[N=]CSV", help=says)
     says = "the column of exercise N in Canvas; may be repeated"
     add("--column", **MANY, metavar="N=HEADING", help=says)
+    command("history", "what is known about a student", "student", "--grades")
+    command("doctor", "what is missing on this machine", "--grades")
+    return parser
 
 
 def main(arguments: list[str] | None = None) -> int:

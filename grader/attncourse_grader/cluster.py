@@ -17,7 +17,7 @@ import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.plan import hash_of_checks
-from attncourse_grader.safe_text import file_name, one_line
+from attncourse_grader.safe_text import file_name, one_line, reason
 from attncourse_grader.workers import results
 
 CONNECTING = 15  # seconds to reach the scheduler
@@ -43,8 +43,7 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
     try:
         client = distributed.Client(address, timeout=CONNECTING, name="attncourse")
     except FAULTS as error:
-        said = one_line(error, 100) or type(error).__name__
-        raise Refused(f"no scheduler answers at {address} ({said}).") from None
+        raise Refused(f"no scheduler answers at {address} ({reason(error)}).") from None
     # They travel with each task: what workers share is lost with a worker.
     paths = [solutions / f"{name}.ipynb" for name in modules()]
     contents = {path.name: path.read_bytes() for path in paths if path.is_file()}

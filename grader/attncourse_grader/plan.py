@@ -89,19 +89,17 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
     numbers = defaultdict(set)
     known = {s["student"]: s["canvas"] for s in book.students().values()}
     for file in files:
-        number = file.moodle or file.canvas
         own, why = whose(file, students)
-        for student in own:
-            if len(own) == 1:
-                numbers[file.place, student.student].add(number)
-            if students is None and file.canvas and known.get(student.student):
-                numbers[file.place, student.student].add(known[student.student])
-        if own:
-            found.append((file, own))
-        else:
+        if not own:
             problems.append(f"{file.source}: {why}. It is not graded.")
-    # Downloads of Moodle in which somebody hands in alone.
-    single = [f for f, _ in found if students is not None and f.moodle]
+            continue
+        found.append((file, own))
+        if len(own) == 1:
+            name, number = own[0].student, file.moodle or file.canvas
+            before = known.get(name) if file.canvas and students is None else ""
+            numbers[file.place, name] |= {number, before or number}
+    # Downloads in which somebody hands in alone.
+    single = [f for f, _ in found if students is not None and f.of_platform]
     single = {f.place for f in single if students.named(f.name, full=True)}
     kept = []
     for file, own in found:

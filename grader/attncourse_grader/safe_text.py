@@ -13,11 +13,13 @@ ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links of the window
     r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
 )
-# Control characters but for tab and line feed, marks of writing direction, spaces
-# without width.
-CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060"
-    "\u2066-\u2069\ufeff]"
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # no tab, no line feed
+# What nobody sees, such as marks of writing direction. After other letters than Latin
+# ones, and in emoji, some of it is needed.
+UNSEEN = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
+    r"|(?<![^\sA-Za-z\xc0-\u02ff])[\u200c\u200d\ufe00-\ufe0f]"
 )
 LONGEST_NAME = 120
 
@@ -28,14 +30,18 @@ def plain(text) -> str:
     Letters with accents come out as one character: file names of macOS take them apart.
     """
     found = str(text).replace("\r\n", "\n").replace("\u2028", "\n")
-    found = CONTROLS.sub("", ESCAPES.sub("", found))
+    found = UNSEEN.sub("", CONTROLS.sub("", ESCAPES.sub("", found)))
     found = found.encode("utf8", "replace").decode("utf8")
     return unicodedata.normalize("NFC", found)
 
 
 def one_line(text, longest: int = LONGEST_NAME) -> str:
-    """Return a text as one plain line of limited length: for names and sentences."""
+    """Return a text as one plain line of limited length: for names and sentences.
+
+    What nobody sees is written out, so that no two names look alike that are not.
+    """
     text = str(text)[: 1000 + 4 * longest]  # to normalise a long row of accents is slow
+    text = UNSEEN.sub(lambda sign: ascii(sign[0])[1:-1], text)
     found = " ".join(plain(text).split())
     return found if len(found) <= longest else found[: longest - 3] + "..."
 

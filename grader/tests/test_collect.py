@@ -16,6 +16,7 @@ from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.class_list import ClassList, Student
 from attncourse_grader.hand_in.collect import collect, without_exercise
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.safe_text import one_line
 
 
 def packed(path, members, **options):
@@ -131,6 +132,18 @@ OUTER = [
 ]
 
 
+@pytest.mark.parametrize("place", ["in", "in/exercise 1"])
+@pytest.mark.parametrize("members", [VICTIMS[:1], VICTIMS[1:2], VICTIMS[:3]])
+def test_a_download_that_is_called_like_a_student_is_a_question(
+    members, place, tmp_path, notebook
+):
+    text = notebook(tmp_path / place / "mallory.ipynb").read_text()
+    packed(tmp_path / place / "grace.zip", dict.fromkeys(members, text))
+    found = collect([tmp_path / "in"], tmp_path / "scratch", CLASS)
+    assert names_in(found) == ["mallory"]
+    assert "grace.zip is not graded, since it may be one student's" in found.problems[0]
+
+
 @pytest.mark.parametrize("victim", VICTIMS)
 @pytest.mark.parametrize("outer", OUTER)
 @pytest.mark.parametrize("form", ["folder", "zip", "own zip"])
@@ -153,9 +166,30 @@ def test_nothing_inside_a_hand_in_names_somebody_else(
     assert {file.name.lower() for file in found.files} == {"mallory"}
 
 
+@pytest.fixture
+def shared(monkeypatch):
+    """Return a function that makes a folder of one account for files of another."""
+
+    def make(folder, mode, login):
+        real, account = Path.stat, SimpleNamespace(pw_name=login)
+
+        def stat(path, **options):
+            found = real(path, **options)
+            facts = {"st_mode": found.st_mode, "st_uid": 1234}
+            return SimpleNamespace(**facts) if path == folder and not options else found
+
+        monkeypatch.setattr(Path, "stat", stat)
+        monkeypatch.setattr("os.geteuid", lambda: 4321)
+        monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+        folder.chmod(mode)
+
+    return make
+
+
 @pytest.mark.parametrize("minutes", [0, 10])
-def test_in_a_folder_for_all_the_login_tells_who_wrote(
-    minutes, tmp_path, notebook, monkeypatch
+@pytest.mark.parametrize("mode", [0o1733, 0o3770, 0o777])
+def test_in_a_shared_folder_the_login_tells_who_wrote(
+    mode, minutes, tmp_path, notebook, shared
 ):
     claimed = datetime.now(UTC) - timedelta(minutes=minutes)
     exchanged = f"grace+ps1+{claimed:%Y-%m-%d %H:%M:%S.%f} UTC+x"
@@ -163,12 +197,13 @@ def test_in_a_folder_for_all_the_login_tells_who_wrote(
         notebook(tmp_path / "in" / name)
     for name in ("mallory.ipynb", exchanged.replace("grace", "mallory") + "/x.ipynb"):
         notebook(tmp_path / "in" / name)
-    (tmp_path / "in").chmod(0o1733)
+    notebook(tmp_path / "in" / "x" / "y.ipynb")
+    (tmp_path / "in" / "x" / ".git").mkdir()
+    (tmp_path / "in").chmod(mode)
     found = collect([tmp_path / "in"], tmp_path / "own")  # put there by ourselves
-    assert set(names_in(found)) == {"ada", "grace", "mallory"}
-    monkeypatch.setattr("os.geteuid", lambda: 4321)
-    account = SimpleNamespace(pw_name="mallory")
-    monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+    assert set(names_in(found)) == {"ada", "grace", "mallory", "x"}
+    (tmp_path / "in" / ".git").mkdir()  # by a student, to give all to "in"
+    shared(tmp_path / "in", mode, "mallory")
     found = collect([tmp_path / "in"], tmp_path / "s")
     assert set(names_in(found)) == {"mallory"}
     assert sum(file.time is not None for file in found.files) == (not minutes)
@@ -176,15 +211,12 @@ def test_in_a_folder_for_all_the_login_tells_who_wrote(
 
 
 @pytest.mark.parametrize("login", ["ps1", "exercise-1", "submitted"])
-@pytest.mark.parametrize("shared", ["in", "in/exercise 1"])
+@pytest.mark.parametrize("place", ["in", "in/exercise 1"])
 def test_a_login_like_the_name_of_an_exercise_is_a_login(
-    login, shared, tmp_path, notebook, monkeypatch
+    login, place, tmp_path, notebook, shared
 ):
-    notebook(tmp_path / shared / "ada" / "x.ipynb")
-    (tmp_path / shared).chmod(0o1733)
-    monkeypatch.setattr("os.geteuid", lambda: 4321)
-    account = SimpleNamespace(pw_name=login)
-    monkeypatch.setattr("pwd.getpwuid", lambda number: account)
+    notebook(tmp_path / place / "ada" / "x.ipynb")
+    shared(tmp_path / place, 0o1733, login)
     assert names_in(collect([tmp_path / "in"], tmp_path / "s")) == [login]
 
 
@@ -589,15 +621,28 @@ def test_a_clone_in_a_platforms_folder_is_of_whom_the_platform_says(
 
 def test_a_name_is_the_same_however_its_accents_are_written(tmp_path, notebook):
     notebook(tmp_path / "in" / "Zoe\u0308.ipynb")
-    notebook(tmp_path / "more" / "Zo\u00eb\u200b.ipynb")
+    notebook(tmp_path / "more" / "Zo\u00eb.ipynb")
     students = ClassList([Student("Zo\u00eb")])
     places = [tmp_path / "in", tmp_path / "more"]
     found = collect(places, tmp_path / "scratch", students)
     assert names_in(found) == ["Zo\u00eb"] * 2
 
 
+@pytest.mark.parametrize("sign", ["\xad", "\u200b", "\u200d", "\u202e", "\u3164"])
+def test_a_name_with_a_sign_that_nobody_sees_is_another_name(sign, tmp_path, notebook):
+    path = notebook(
+        tmp_path / "in" / f"a{sign}da_123_assignsubmission_file" / "x.ipynb"
+    )
+    (found,) = collect([path.parents[1]], tmp_path / "scratch").files
+    shown = f"a{ascii(sign)[1:-1]}da"
+    assert (found.name, shown in found.source) == (shown, True)
+    assert CLASS.find(found) == ([], f"{shown!r} is not on the class list")
+    assert ClassList([Student(one_line(f"a{sign}da"))]).find(found)[0]  # who has it
+    assert one_line("\u0645\u06cc\u200c\u062e\u0648 \u2764\ufe0f").count("\\") == 0
+
+
 def test_names_with_escapes_become_plain(tmp_path, notebook):
-    notebook(tmp_path / "in" / "\x1b[31mada\x1b[0m\u202e.ipynb")
+    notebook(tmp_path / "in" / "\x1b[31mada\x1b[0m.ipynb")
     found = collect([tmp_path / "in"], tmp_path / "scratch")
     assert names_in(found) == ["ada"]
     assert "\x1b" not in found.files[0].source

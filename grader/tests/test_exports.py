@@ -303,6 +303,51 @@ def test_the_number_of_a_file_may_be_that_of_a_student_in_canvas(
     assert "lovelaceada_12_13_555_x.ipynb" in said
 
 
+FORMS = {  # a hand-in, a class list and two rows of the table to fill
+    "moodle": (
+        "Ada Lovelace_1_assignsubmission_file/x",
+        "name,email\nAda Lovelace,1@x.org\n",
+        "Identifier,Full name,Email address,Grade,Maximum Grade,Last modified (grade)",
+        "Participant 1,Ada Lovelace,1@x.org,,20,-\n"
+        "Participant 2,LOVELACE Ada,2@x.org,,20,-",
+    ),
+    "canvas": (
+        "lovelaceada_1_345_x",
+        "name,canvas_id\nAda Lovelace,1\n",
+        "Student,ID,SIS User ID,SIS Login ID,Section,Exercise 1 (901)",
+        '"Lovelace, Ada",1,,,A,\n"Lovelace, Ada",2,,,A,',
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("platform", "listed", "rows", "points"),
+    [
+        (True, False, slice(2), ["2", ""]),
+        (True, True, slice(2), ["2", ""]),
+        (False, False, slice(2), ["", ""]),  # nothing tells
+        (False, False, slice(1), ["2"]),
+        (False, True, slice(2), ["2", ""]),
+        (False, True, slice(1, 2), [""]),
+    ],
+)
+def test_of_two_with_one_name_in_a_table_only_who_handed_in_has_a_grade(
+    form, platform, listed, rows, points, tmp_path, notebook, course
+):
+    name, students, head, people = FORMS[form]
+    path = f"{name}.ipynb" if platform else "Ada Lovelace.ipynb"
+    notebook(tmp_path / "in" / path)
+    (tmp_path / "class.csv").write_text(students)
+    course("grade", *["--students", tmp_path / "class.csv"] * listed)
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join([head, *people.split("\n")[rows]]))
+    assert course("export", f"1={table}" if form == "moodle" else table)[0] == 0
+    titles, *filled_rows = read_rows(tmp_path / "grades" / "filled-table.csv")
+    place = titles.index("Grade") if form == "moodle" else -1
+    assert [row[place] for row in filled_rows] == points
+
+
 def test_a_class_list_leaves_hidden_names_their_grades(tmp_path, notebook, course):
     notebook(tmp_path / "in" / "Participant_101_assignsubmission_file" / "x.ipynb")
     (tmp_path / "c.csv").write_text("name,email\nAda Lovelace,ada@x.org\n")
@@ -354,6 +399,34 @@ def test_class_lists_of_many_forms_are_read(text, name, student, tmp_path):
     (found,), why = known.find(Found(tmp_path, "x", name))
     assert why == ""
     assert found.student == student
+
+
+def test_an_address_like_the_login_of_another_is_in_nobodys_way(tmp_path):
+    rows = "Ada,al1,GH@x.org\nGrace,gh,gh2@x.org\nMo,mo,\nEve,eve,mo@x.org\nMO,m3,"
+    (tmp_path / "class.csv").write_text(f"name,username,email\n{rows}\n")
+    known = read_class_list(tmp_path / "class.csv")
+    found = {n: known.find(Found(tmp_path, "x", n)) for n in ("Gh", "gh", "eve", "mO")}
+    names = {n: [s.student for s in own] for n, (own, _) in found.items()}
+    assert names == {"Gh": ["Grace"], "gh": ["Grace"], "eve": ["Eve"], "mO": []}
+    assert "may be any of MO (m3), Mo (mo) (name, login or address)" in found["mO"][1]
+
+
+@pytest.mark.parametrize("section", ["Ada Lovelace", "Group A"])
+def test_a_section_that_is_called_like_a_name_gives_nobody_a_grade(
+    section, tmp_path, notebook, course
+):
+    who = section.replace(" ", "").lower()
+    for place, name in enumerate(["lovelaceada_12", f"{who}_13", "noetheremmy_14"]):
+        notebook(tmp_path / "in" / f"{name}_{place}_x.ipynb", extra=name)
+    if section == "Group A":  # Ada has handed in nothing
+        (tmp_path / "in" / "lovelaceada_12_0_x.ipynb").unlink()
+    rows = "Ada Lovelace,12,{0}\nGrace Hopper,13,{0}\nEmmy Noether,14,\n"
+    (tmp_path / "c.csv").write_text("name,canvas_id,section\n" + rows.format(section))
+    status, said = course("grade", "--students", tmp_path / "c.csv")
+    assert (status, said.count("not graded")) == (1, 1)
+    table = (tmp_path / "grades" / "grades.csv").read_text().splitlines()
+    points = ['"2"' if section == "Ada Lovelace" else '""', '"2"', '""']
+    assert [row.split(",")[4] for row in table[1:]] == points
 
 
 def test_a_name_of_two_students_is_nobodys(tmp_path):

@@ -331,6 +331,21 @@ def test_a_run_is_undone_and_comes_back(tmp_path, notebook, grade, came, capsys)
     assert main(["undo", "9", *grades]) == 1
 
 
+def test_undoing_a_run_leaves_the_others_what_they_were_given(
+    tmp_path, notebook, grade
+):
+    notebook(tmp_path / "in" / "ada.ipynb", attention="right")
+    (tmp_path / "class.csv").write_text("name\nada\n")
+    same = ["--students", str(tmp_path / "class.csv"), "--penalty", "5%/day"]
+    grade(*same, "--deadline", "1=2026-12-01", "--deadline", "2=2026-12-01")
+    grade(*same, "--deadline", "1=2026-12-01")
+    assert main(["undo", "1", "--grades", str(tmp_path / "grades")]) == 0
+    with Gradebook(tmp_path / "grades" / BOOK) as book:
+        assert book.setting("penalty") == "5%/day"
+        assert len(book.setting("listed")) == 1
+        assert list(book.setting("deadlines")) == [FIRST]
+
+
 def test_what_cannot_be_graded_now_keeps_the_grade_it_had(
     tmp_path, notebook, grade, capsys, monkeypatch
 ):
@@ -403,6 +418,51 @@ def test_what_was_given_by_hand_follows_to_the_class_list(
     assert sorted(row.split(",")[4] for row in rows[1:]) == ['""', '"3"']
 
 
+def test_what_came_under_two_names_of_one_student_is_hers(
+    tmp_path, notebook, grade, capsys
+):
+    grades = ["--grades", str(tmp_path / "grades")]
+    for name in ("al1", "Ada Lovelace"):
+        notebook(tmp_path / name / f"{name}.ipynb", attention=name)
+        grade(places=[tmp_path / name])
+        main(["extend", name, "2", "2026-12-02", *grades])
+    assert main(["adjust", "al1", "1", "+1", "--reason", "oral", *grades]) == 0
+    table = tmp_path / "class.csv"
+    table.write_text("name,username\nAda Lovelace,al1\nEve,\n")
+    capsys.readouterr()
+    for _ in range(2):
+        grade("--students", str(table), places=[tmp_path / "Ada Lovelace"])
+    assert "No longer" not in capsys.readouterr().err
+    rows = (tmp_path / "grades" / "grades.csv").read_text().splitlines()
+    assert [row.split(",")[4] for row in rows[1:]] == ['"3"', '""']
+    assert main(["history", "al1", *grades]) == 0
+    assert "al1/al1.ipynb" in capsys.readouterr().out
+    table.write_text("name,username\nAda Lovelace,\nEve,al1\n")  # which was wrong
+    grade("--students", str(table), places=[tmp_path / "Ada Lovelace"])
+    assert standing(tmp_path, "Eve").total == 3
+    for run in ("3", "4", "5"):
+        main(["undo", run, *grades])
+    assert standing(tmp_path, "al1").total == 3
+    assert standing(tmp_path, "Ada Lovelace").total == 2
+
+
+def test_numbers_that_two_had_exchanged_are_a_question(
+    tmp_path, notebook, grade, capsys
+):
+    table = tmp_path / "class.csv"
+    for name, points in (("1", "right"), ("2", "wrong")):
+        notebook(tmp_path / "in" / f"{name}.ipynb", attention=points)
+    for numbers, asked in (("21", 0), ("12", 2), ("12", 0)):
+        table.write_text("name,id\nAda,{}\nGrace,{}\n".format(*numbers))
+        assert grade("--students", str(table)) == bool(asked)
+        assert capsys.readouterr().err.count("is now that of") == asked
+    for _ in range(2):
+        assert standing(tmp_path, "Ada").points == 4
+        assert standing(tmp_path, "Grace").points == 2
+        main(["undo", "1", "--grades", str(tmp_path / "grades")])
+        grade("--students", str(table))
+
+
 def test_a_run_with_a_wrong_class_list_is_undone(tmp_path, notebook, grade):
     for name in ("Ada", "Grace", "Joan"):
         notebook(tmp_path / "in" / f"{name}.ipynb", extra=name)
@@ -448,7 +508,7 @@ def test_a_gradebook_of_another_year_is_not_mixed_with_this_one(
     said = capsys.readouterr().err
     assert ("Is it of another course or another year?" in said) == refused
     with Gradebook(tmp_path / "grades" / BOOK) as book:
-        assert (book.setting("deadlines") is None) == refused
+        assert (not book.setting("deadlines")) == refused
         assert ("Jo" in book.students()) == (not refused and "Jo" in now)
 
 

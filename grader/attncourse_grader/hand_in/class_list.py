@@ -10,14 +10,21 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
+from attncourse_grader.safe_text import one_line
 
+OWN_NAMES = attrgetter("student", "name", "id", "user")
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
+SOMEBODY_ELSES = (
+    "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
+    "names. If the earlier class list was wrong, undo its runs and grade them again."
+)
 
 
 @dataclass(frozen=True)
@@ -89,8 +96,6 @@ class ClassList:
                 if not any(key_of(found.name) in _names_of(s) for s in students):
                     whose = students[0].student
                     return [], f"the number is {whose}'s, the name {found.name!r}"
-            elif len(students) > 1 and not self._groups.get(key_of(found.name)):
-                students = [s for s in students if s.canvas == found.canvas]
         elif found.doubt:
             return [], f"{found.name!r} has two numbers"
         return students, why
@@ -99,8 +104,10 @@ class ClassList:
         """Return who has a name; a full one is no login, for people choose theirs."""
         known = self._by_name if full else self._by_key
         matches = known.get(key_of(name), set())
-        exact = {s for s in matches if name in (s.student, s.name, s.id, s.user)}
-        return sorted(exact or matches, key=lambda s: s.student)
+        for form in (str, key_of):  # what is written alike, and an address last of all
+            own = {s for s in matches if form(name) in map(form, OWN_NAMES(s))}
+            matches = own or matches
+        return sorted(matches, key=lambda s: s.student)
 
     def marked(self, kind: str, text: str) -> list[Student]:
         """Return who has a number, a login or an address, one of `MARKS`."""
@@ -112,37 +119,43 @@ class ClassList:
             return matches, ""
         if matches:
             several = ", ".join(s.student for s in matches)
-            return [], f"{name!r} may be any of {several}"
+            return [], f"{name!r} may be any of {several} (name, login or address)"
         group = self._groups.get(key_of(name), set())
         why = "" if group else f"{name!r} is not on the class list"
         return sorted(group, key=lambda s: s.student), why
 
 
-def named_as_before(students: list[Student], known) -> list[Student]:
+def named_as_before(students: list[Student], known) -> tuple:
     """Return students by the names that a gradebook has for them.
 
     A namesake who comes or leaves changes what a list calls somebody; a number, a login
     or an address tells that it is the same person, and where there is none the name
     under which files came: a full one where a platform gave it.
+
+    Also returns of other names that somebody had whose they are, and a sentence for
+    each person whom a name and a number tell apart.
     """
-    people, names = ClassList(students), defaultdict(list)
+    people, names, problems = ClassList(students), defaultdict(list), []
     for row in known:
-        same = {s for kind in MARKS for s in people.marked(kind, row[kind])}
-        if not same:
-            same = people.named(row["student"], full=row["moodle"] or row["canvas"])
-            same = set(same or people.named(row["name"], full=True))
-            both = [k for k in MARKS for s in same if row[k] and getattr(s, k)]
-            same = set() if both else same  # a namesake
+        marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
+        full = row["moodle"] or row["canvas"] or marked
+        named = people.named(row["student"], full=full)
+        named = set(named or people.named(row["name"], full=True))
+        same = marked or named
+        if named and (others := marked - named):
+            others = ", ".join(sorted(s.student for s in others))
+            problems.append(SOMEBODY_ELSES.format(row["student"], others))
+            same = named
+        elif not marked and any(row[k] and getattr(s, k) for k in MARKS for s in same):
+            same = set()  # a namesake
         if len(same) == 1:
             names[same.pop()].append(row["student"])
-    found = [
-        replace(s, student=names[s][0]) if len(names[s]) == 1 else s for s in students
-    ]
-    count = Counter(student.student.casefold() for student in found)
-    return [
-        same if count[same.student.casefold()] == 1 else own
-        for own, same in zip(students, found, strict=True)
-    ]
+    new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
+    count = Counter(map(str.casefold, new.values()))
+    new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
+    joined = {old: n for s, n in new.items() for old in names[s]}
+    joined = {old: n for old, n in joined.items() if old not in new.values()}
+    return [replace(s, student=n) for s, n in new.items()], joined, problems
 
 
 def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
@@ -176,7 +189,7 @@ def number_in(identifier: str) -> str:
 
 def key_of(text: str) -> str:
     """Return a name without case, accents, spaces and signs, for comparing."""
-    found = unicodedata.normalize("NFKD", text.casefold())
+    found = unicodedata.normalize("NFKD", one_line(text).casefold())
     return "".join(c for c in found if c.isalnum())
 
 

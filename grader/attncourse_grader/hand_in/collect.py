@@ -143,26 +143,26 @@ class _Place:
                 if self.students is None and bare[_without_copy(entry)] > 1:
                     self._ask(source, "it may be another student's than its namesakes")
                     continue
-                own = stem_of(one_line(entry.parts[-1]))
-                owner = _of(whole or own)
-            self._entry(entry, owner, source, known=known)
+                owner = _of(whole or stem_of(one_line(entry.parts[-1])))
+            self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
 
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
             f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
-            "with --students, and one folder per student in one named after nobody."
+            "with --students, one folder per student in one named after nobody, and a "
+            "download of many by itself."
         )
 
-    def _entry(self, entry: Entry, owner: Found, source: str, *, known: bool) -> None:
-        name, names = entry.parts[-1].lower(), self.students
-        sure = known or (names is not None and names.knows(owner.name))
+    def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
+        name, above = entry.parts[-1].lower(), (*entry.parts[:-1], "")
+        whole |= owner.of_platform
         if name.endswith(archives.NOTEBOOKS):
             self._keep(entry, owner, source)
         elif not name.endswith(".zip"):
             shown = one_line(entry.path)
             self.left_out.add(owner.name, shown, "is no notebook and is left out.")
-        elif self.root.is_dir() and not (sure or owner.of_platform or entry.parts[1:]):
+        elif not (whole or self.root.is_file() or _named(above, self.sure)):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
             self._keep_all(self._unpacked(entry, None), owner, source)
@@ -173,19 +173,18 @@ class _Place:
 
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
-        members = self._unpacked(entry, _whose)
+        sure = self.students is not None and self.students.knows(owner.name)
+        members = self._unpacked(entry, None if sure else _whose)
         inside = [_named(member.parts) for member in members]
-        if self.students is None and not any(inside):
+        platform = [bool(own and own.of_platform) for own in inside]
+        if not any(platform if sure else [*inside, self.students]):
             self._keep_all(members, owner, source)
-        elif self.students and all(i and i.of_platform for i in inside):
+        elif self.students and not sure and all(platform):
             for member, own in zip(members, inside, strict=True):
                 where = "/".join((source, *member.parts))
-                self._entry(member, own, where, known=True)
+                self._entry(member, own, where, whole=True)
         else:
-            self.problems.append(
-                f"{one_line(source, 300)} is not graded: it may be one student's, or "
-                "hold those of many. Name it in the command by itself."
-            )
+            self._ask(source, "it may be one student's, or hold those of many")
 
     def _unpacked(self, entry: Entry, whose) -> list[Entry]:
         label = one_line(entry.path.name)
@@ -252,7 +251,8 @@ class _Place:
             if len(here.parts) - len(root.parts) == DEEPEST and folders:
                 self.problems.append(f"{one_line(here)}: folders in it are left out.")
                 folders.clear()
-            self._look_for_clone(here, folders, files)
+            with contextlib.suppress(OSError):
+                self._look_for_clone(here, folders, files)
             for name in list(folders):
                 hidden = name.startswith(".") or name == "__MACOSX"
                 # Where a path is too long it says no, and the walk says what is wrong.
@@ -281,7 +281,7 @@ class _Place:
         """Note a clone, and leave out what it has of the course's own notebooks."""
         other = MOODLE.fullmatch(here.name) or EXCHANGE.fullmatch(here.name)
         clone = ".git" in (*folders, *files) and not other
-        if clone and not here.stat().st_mode & stat.S_IWOTH:
+        if clone and (here / ".git").lstat().st_uid == here.stat().st_uid:
             self.sure.add(here.relative_to(self.root).parts)
             if {*folders} >= {*archives.COURSES}:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
@@ -292,17 +292,18 @@ class _Place:
         self.left_out.add(place, one_line(path), f"is {kind} and is left out.")
 
     def _dropped(self, path: Path, parts, found: os.stat_result):
-        """Return the parts of a path, of one in a folder that all may write to anew.
+        """Return the parts of a path, of one in a folder that others may write to anew.
 
-        There a name may be anything, and the login of who wrote it is what counts. In
-        an exchange of nbgrader's the two have to agree, and the time in the name with
-        that of the file's last change, which its owner cannot set. What belongs to
-        others than its folder has no parts.
+        There a name may be anything, and the login of who wrote it is what counts, but
+        for the folder's owner. In an exchange of nbgrader's the two have to agree, and
+        the time in the name with that of the file's last change, which its owner cannot
+        set. What belongs to others than its folder has no parts.
         """
-        above, mine, rest = self.root, os.geteuid(), parts
+        above, rest = self.root, parts
         while rest:
-            owner = (above / rest[0]).lstat().st_uid
-            if owner != mine and above.stat().st_mode & stat.S_IWOTH:
+            owner, folder = (above / rest[0]).lstat().st_uid, above.stat()
+            others = folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+            if others and owner not in (os.geteuid(), folder.st_uid):
                 break
             above, rest = above / rest[0], rest[1:]
         else:  # put there by the instructor

@@ -74,7 +74,7 @@ class Database(contextlib.AbstractContextManager):
 
     def _insert(self, table: str, **row) -> int:
         names, marks = ", ".join(row), ", ".join("?" * len(row))
-        statement = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})"
+        statement = f"INSERT OR REPLACE INTO main.{table} ({names}) VALUES ({marks})"
         return self._write(statement, *row.values())
 
     def rows(self, statement: str, *values) -> list[sqlite3.Row]:

@@ -102,7 +102,8 @@ def _points(points: float, form: str = "g") -> str:
 
 def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise."""
-    deadlines, penalty = book.setting("deadlines", {}), book.setting("penalty", "")
+    deadlines = dict(pair for own in book.settings("deadlines") for pair in own.items())
+    penalty = book.setting("penalty", "")
     found, changes, marks = [], defaultdict(list), defaultdict(list)
     for row in book.rows("SELECT * FROM adjustments ORDER BY adjustment"):
         place = row["student"], row["exercise"]

@@ -43,14 +43,16 @@ class Gradebook(Database):
 
     def setting(self, name: str, default=None):
         """Return a setting, as the last run that counts has left it."""
-        query = "SELECT value FROM current_settings WHERE name = ?"
-        found = self.rows(query, name)
-        return json.loads(found[0]["value"]) if found else default
+        return [default, *self.settings(name)][-1]
+
+    def settings(self, name: str) -> list:
+        """Return what the runs that count have set, each thing once, the last last."""
+        query = "SELECT value FROM all_settings WHERE name = ?"
+        return [json.loads(row["value"]) for row in self.rows(query, name)]
 
     def set(self, name: str, value) -> None:
-        """Keep a setting."""
-        if self.setting(name) != value:
-            self._insert("settings", run=self.run, name=name, value=json.dumps(value))
+        """Keep a setting, the same too: the run that had it before may be undone."""
+        self._insert("settings", run=self.run, name=name, value=json.dumps(value))
 
     # Students
 
@@ -79,14 +81,13 @@ class Gradebook(Database):
         """Return all students by their names, with what files and lists say of them."""
         everybody = self.rows("SELECT * FROM everybody")
         found = {row["student"]: dict(row) for row in everybody}
-        for row in self.rows("SELECT value FROM class_lists"):
-            for listed in json.loads(row["value"]):
-                found[listed["student"]] |= {k: v for k, v in listed.items() if v}
+        for listed in itertools.chain(*self.settings("listed")):
+            found[listed["student"]] |= {k: v for k, v in listed.items() if v}
         return found
 
     def people(self) -> ClassList:
         """Return all students, to be found by what they are called."""
-        rows = self.students().values()
+        rows = [row for row in self.students().values() if row["joined"] is None]
         return ClassList([Student(*(row[name] for name in FIELDS)) for row in rows])
 
     def student_named(self, text: str) -> str:

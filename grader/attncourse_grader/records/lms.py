@@ -6,14 +6,15 @@ headings, numbers by which the platform finds a row, grades and comments of othe
 
 from __future__ import annotations
 
+import itertools
 import re
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade.report import page
-from attncourse_grader.hand_in.class_list import blind, key_of, number_in
+from attncourse_grader.hand_in.class_list import Student, blind, key_of, number_in
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
@@ -48,6 +49,21 @@ class Table:
     def of(self, row: list[str], column: str) -> str:
         """Return a cell of a row, "" where the table has no such column."""
         return row[self.at[column]] if column in self.at else ""
+
+    def whose(self) -> list[str]:
+        """Return whose each row is, "" where that is not sure.
+
+        What tells best is asked first. A student has one row: where two would be the
+        same one's, the next has to tell, and who has one is meant by no other.
+        """
+        found: dict[int, str] = {}
+        for way in zip(*map(self.ways, self.rows), strict=True):
+            meant = [(k, s.student) for k, own in enumerate(way) for s in own]
+            taken = {*found, *found.values()}
+            meant = [pair for pair in meant if taken.isdisjoint(pair)]
+            count = Counter(itertools.chain(*meant))
+            found |= {k: s for k, s in meant if count[k] == count[s] == 1}
+        return [found.get(k, "") for k in range(len(self.rows))]
 
     def make_safe(self, columns, kept) -> None:
         """Keep some columns, and formulas only in those that are `kept`."""
@@ -96,31 +112,23 @@ class Worksheet(Table):
             says = f"{self.name} is graded with a scale. Set the assignment to points."
             raise Refused(says)
 
-    def whose(self, row: list[str]) -> str:
-        """Return whose a row is, "" if that is not sure.
+    def ways(self, row: list[str]) -> list[list[Student]]:
+        """Return who is meant by an address, by a hand-in of this exercise, by a name.
 
-        The number of a hand-in of this exercise decides, then a name or an address that
-        one student has.
+        A name alone is not that of somebody who has another address.
         """
         number, name = number_in(self.of(row, "identifier")), self.of(row, "name")
-        if not name:
-            hidden = blind(number).student
-            return hidden if hidden in {s.student for s in self.people.students} else ""
-        own = self.by_number.get(number, ())
-        known = self.people.marked("email", self.of(row, "email")) or [
-            s
-            for s in self.people.students
-            if s.student in own and key_of(name) in map(key_of, (s.student, s.name))
-        ]
-        if not known and sum(self.of(r, "name") == name for r in self.rows) == 1:
-            known = self.people.named(name, full=True)
-        return known[0].student if len(known) == 1 else ""
+        email = key_of(self.of(row, "email"))
+        named = self.people.named(name or blind(number).student, full=True)
+        own = [s for s in named if not name or s.student in self.by_number[number]]
+        rest = [s for s in named if not email or key_of(s.email) in ("", email)]
+        return [self.people.marked("email", email), own, rest]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
         said, nought, over, again = [], [], [], 0
-        for row in self.rows:
-            effective = grades.get(self.whose(row))
+        for row, student in zip(self.rows, self.whose(), strict=True):
+            effective = grades.get(student)
             if effective is None or effective.total is None:
                 continue
             number_there = number_in(self.of(row, "identifier"))
@@ -214,25 +222,26 @@ class CanvasTable(Table):
             )
         return own[0]
 
-    def whose(self, row: list[str]) -> str:
-        """Return whose a row is, "" if that is not sure."""
-        found = []
-        for column, kind in MARKS.items():
-            found = found or self.people.marked(kind, self.of(row, column))
+    def ways(self, row: list[str]) -> list[list[Student]]:
+        """Return who is meant by each number or login, and by the name.
+
+        Nobody is who has another number in Canvas.
+        """
+        ways = [self.people.marked(k, self.of(row, c)) for c, k in MARKS.items()]
         names = [row[self.at[t]] for t in PLACES[:3] if t in self.at]
-        found = found or self.people.named(" ".join(names), full=True)
-        return found[0].student if len(found) == 1 else ""
+        ways.append(self.people.named(" ".join(names), full=True))
+        own = "", key_of(self.of(row, "ID"))
+        return [[s for s in way if key_of(s.canvas) in own] for way in ways]
 
     def fill(self, grades: list[EffectiveGrade], columns: dict[str, int]) -> list[str]:
         """Fill in grades; return what the instructor should know."""
         table, met = {(g.student, g.exercise): g for g in grades}, set()
-        for row in self.rows:
+        for row, student in zip(self.rows, self.whose(), strict=True):
             if not row[self.at["ID"]].strip():  # what assignments have, of all
                 for exercise, place in columns.items():
                     of = [g.of for g in grades if g.exercise == exercise]
                     self.check_most(self.head[place], row[place], of)
                 continue
-            student = self.whose(row)
             met |= {student}
             for exercise, place in columns.items():
                 effective = table.get((student, exercise))

@@ -1,25 +1,48 @@
 -- What counts of all that the gradebook holds. Runs that were undone do not.
 
--- Settings as the last run has left them.
-CREATE TEMP VIEW current_settings AS
+-- What runs have set, each thing once, the last one last.
+CREATE TEMP VIEW all_settings AS
 SELECT name, value, MAX(run) AS run FROM settings JOIN runs USING (run)
-WHERE NOT undone GROUP BY name;
+WHERE NOT undone GROUP BY name, value ORDER BY run;
 
--- The class lists that runs have had, the last one last.
-CREATE TEMP VIEW class_lists AS
-SELECT value FROM settings JOIN runs USING (run)
-WHERE name = 'listed' AND NOT undone ORDER BY run;
+-- Names that turned out to be another's, who is on the class list: what is kept under
+-- them is hers or his as long as the run counts that found this out.
+CREATE TEMP VIEW joined AS
+SELECT one.key AS was, one.value AS now FROM (
+    SELECT value, MAX(run) FROM all_settings WHERE name = 'joined' GROUP BY name
+) AS found, json_each(found.value) AS one;
+CREATE TEMP VIEW seen AS
+SELECT
+    run, IFNULL(now, student) AS student, content, source, moodle, place, result,
+    refused, time, marked_late
+FROM main.seen LEFT JOIN joined ON was = student;
+CREATE TEMP VIEW times AS
+SELECT run, IFNULL(now, student) AS student, exercise, handed_in
+FROM main.times LEFT JOIN joined ON was = student;
+CREATE TEMP VIEW adjustments AS
+SELECT adjustment, IFNULL(now, student) AS student, exercise, points, reason, made
+FROM main.adjustments LEFT JOIN joined ON was = student;
+CREATE TEMP VIEW marks AS
+SELECT IFNULL(now, student) AS student, exercise, task, answer, points, comment, made
+FROM main.marks LEFT JOIN joined ON was = student;
+CREATE TEMP VIEW extensions AS -- what was said of the name that holds comes first
+SELECT
+    IFNULL(now, student) AS student, exercise, until, reason, MAX(now IS NULL)
+FROM main.extensions LEFT JOIN joined ON was = student GROUP BY 1, 2;
 
--- All students, and whether Moodle has given the name of one.
+-- All students, whether Moodle has given the name of one, and whose the name is now.
 CREATE TEMP VIEW everybody AS
-SELECT *, EXISTS (
-    SELECT 1 FROM seen WHERE seen.student = students.student AND moodle <> ''
-) AS moodle FROM students ORDER BY student COLLATE NOCASE;
+SELECT students.*, now AS joined, EXISTS (
+    SELECT 1 FROM main.seen WHERE seen.student = students.student AND moodle <> ''
+) AS moodle
+FROM students LEFT JOIN joined ON was = student ORDER BY student COLLATE NOCASE;
 
 -- Who is not on the class list or, where there is none, has handed in nothing and has
 -- no points by hand.
 CREATE TEMP VIEW withdrawn AS
-WITH listed AS (SELECT value FROM current_settings WHERE name = 'listed'), known AS (
+WITH listed AS (
+    SELECT value, MAX(run) FROM all_settings WHERE name = 'listed' GROUP BY name
+), known AS (
     SELECT student FROM hand_ins UNION SELECT student FROM adjustments
 )
 SELECT student FROM students EXCEPT
@@ -97,12 +120,13 @@ SELECT files.run, printf(
 
 -- Of whom a run has seen an older file and not the one that the run before has seen.
 CREATE TEMP VIEW older_again AS
+WITH counting AS (
+    SELECT DISTINCT run FROM main.seen JOIN runs USING (run) WHERE NOT undone
+), visits AS (SELECT run, LAG(run) OVER (ORDER BY run) AS before FROM counting)
 SELECT DISTINCT standing.run, student
-FROM standing JOIN hand_ins AS newer USING (student, exercise)
-WHERE newer.first_run > standing.first_run AND newer.run = (
-    SELECT MAX(run) FROM seen JOIN runs USING (run)
-    WHERE NOT undone AND run < standing.run
-);
+FROM standing JOIN visits USING (run)
+JOIN hand_ins AS newer USING (student, exercise)
+WHERE newer.first_run > standing.first_run AND newer.run = before;
 
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
