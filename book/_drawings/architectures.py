@@ -105,23 +105,26 @@ def encoder_decoder(narrow):
     c.badge("v", 108, 150)
     c.way((186, 300), (262, 300), (262, 258), style="q")
     c.badge("q", 216, 290)
-    notes = Canvas(340 if narrow else 318, 0)
-    y = 4 if narrow else 60
-    for number, words in enumerate(
-        (
-            "Every source word attends to\nevery source word.",
-            "One network, applied to each\nposition separately.",
-            "A target word attends to itself and\nto earlier ones: the rest is masked.",
-            "Queries from the target; keys and\nvalues from the encoder's output.",
-            "As in the encoder. Around each part:\na residual sum and a layer norm.",
-        ),
-        1,
-    ):
+    return with_notes(
+        narrow,
+        c,
+        "Every source word attends to\nevery source word.",
+        "One network, applied to each\nposition separately.",
+        "A target word attends to itself and\nto earlier ones: the rest is masked.",
+        "Queries from the target; keys and\nvalues from the encoder's output.",
+        "As in the encoder. Around each part:\na residual sum and a layer norm.",
+    )
+
+
+def with_notes(narrow, canvas, *texts):
+    """Set numbered notes beside a drawing, or below it."""
+    top = 4 if narrow else 60
+    notes = Canvas(340 if narrow else 318, top + 56 * len(texts))
+    for number, words in enumerate(texts, 1):
+        y = top + 56 * (number - 1)
         notes.badge("o", 0, y, str(number))
         notes.lines(30, y + 15, words)
-        y += 56
-    notes.height = y
-    return flow(narrow, [c, notes])
+    return flow(narrow, [canvas, notes])
 
 
 def translator(narrow, attention):
@@ -171,3 +174,63 @@ def seq2seq_bottleneck(narrow):
 
 def seq2seq_attention(narrow):
     return translator(narrow, attention=True)
+
+
+def question_answering(narrow):
+    """Draw the reader: where each attention gets queries, keys and values."""
+    c = Canvas(352, 552)
+    asked, said, rail = 6, 194, 342
+    c.lines(0, 532, "who built\nthe theatre ?", "word", 18)
+    c.lines(166, 532, "Marco Duval built\na theatre .", "word", 18)
+    c.way((asked, 480), (asked, 256), style="strong", tip=False)
+    c.way((asked - 1.5, 256), (228, 256), style="k")
+    c.way((90, 338), (90, 272), (228, 272), style="v")
+    c.way((asked, 430), (228, 430))
+    c.way((said, 350), (140, 350))
+    c.path(f"M{said} 480V224", "halo", stroke_width=9)
+    c.way((said, 480), (said, 216), style="strong")
+    c.way((said, 182), (said, 90), style="strong")
+    for number, x, y, name in (
+        (1, 228, 418, "to question"),
+        (2, 40, 338, "to passage"),
+        (3, 228, 248, "and back"),
+        (4, 228, 116, "to itself"),
+    ):
+        c.box(x, y, 100, 48, style="a")
+        c.badge("o", x + 5, y + 4, str(number))
+        c.text(x + 30, y + 19, "Attention", "small bold")
+        c.text(x + 7, y + 40, name, "small")
+        c.way((x - 34, y + 40), (x, y + 40), style="q" if number < 4 else "")
+        if number < 4:
+            c.badge("q", x - 30, y + 30)
+        if number in (1, 3):
+            c.way((x + 100, y + 24), (rail, y + 24), (rail, 216))
+    c.way((228, 128), (said + 2, 128))
+    for x, y, drop in ((138, 420, 0), (146, 340, 0), (138, 246, 16)):
+        c.badge("k", x, y)
+        c.badge("v", x + 22, y + drop)
+    for x, y, width, name in (
+        (0, 480, 140, "recurrent encoder"),
+        (166, 480, 186, "recurrent encoder"),
+        (166, 182, 186, "join, recurrent encoder"),
+    ):
+        c.box(x, y, width, 34, name, letters="small")
+    left, top = 176, 42
+    words = ["not said", "Marco", "Duval", "built", "a", "theatre", "."]
+    for j, word in enumerate(words):
+        style = "word bold" if j in (1, 2) else "word"
+        c.slanted(left + 17 + 24 * j, top - 7, word, style)
+    c.rect("followed", left + 23, top - 4, 50, 55)
+    scores = (0.1, 1, 0.2, 0, 0, 0.3, 0), (0.1, 0.2, 1, 0, 0, 0.3, 0)
+    c.grid(left, top, scores, "x", 24)
+    c.lines(left - 8, top + 16, "start\nend", "small end", 24)
+    c.badge("o", 110, top + 14, "5")
+    return with_notes(
+        narrow,
+        c,
+        "Each word of the passage reads\nwhat is asked.",
+        "Each word of the question collects\nwhat the passage says about it.",
+        "The passage gets that back: keys from\nthe question, values from 2.",
+        "The words of the passage compare\nwhat they found.",
+        "Each word gets a start and an end score.\nDashed: the pair with the best sum.",
+    )

@@ -63,6 +63,13 @@ class Canvas:
         for i, line in enumerate(words.split("\n")):
             self.text(x, y + i * leading, line, style)
 
+    def slanted(self, x, y, word, style="word"):
+        """Write what a column is, above it."""
+        self.add(
+            f'<text class="{style}" transform="translate({n(x)} {n(y)}) '
+            f'rotate(-50)">{escape(word)}</text>'
+        )
+
     def path(self, d, style, **attributes):
         more = "".join(
             f' {key.replace("_", "-")}="{value}"' for key, value in attributes.items()

@@ -138,10 +138,7 @@ def mask_panel(name, hidden, rows, columns):
     for i, word in enumerate(rows):
         c.text(left - 6, 94 + 18 * i, word, "word end")
     for j, word in enumerate(columns):
-        c.add(
-            f'<text class="word" transform="translate({left + 13 + 18 * j} 74) '
-            f'rotate(-50)">{word}</text>'
-        )
+        c.slanted(left + 13 + 18 * j, 74, word)
     c.grid(left, 80, np.where(hidden, 0, 0.5), "a", 18, hidden)
     return c
 
