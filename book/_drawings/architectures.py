@@ -1,5 +1,7 @@
 """Drawings of whole models; each is a function of whether the screen is narrow."""
 
+from functools import partial
+
 from canvas import WORDS, Canvas, flow, tones
 
 ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
@@ -128,10 +130,11 @@ def translator(narrow, attention):
     c = Canvas(352 if narrow else 708, 330 if attention else 310)
     source = [24 + (76 if narrow else 150) * i for i in range(5)]
     target = [40 + (90 if narrow else 190) * i for i in range(4)]
-    for xs, words, y, below in (
-        (source, WORDS, 238, 66),
-        (target, ["le", "chat", "but", "son"], 34, -10),
+    for xs, words, y, below, part in (
+        (source, WORDS, 238, 66, "encoder"),
+        (target, ["le", "chat", "but", "son"], 34, -10, "decoder"),
     ):
+        c.text((xs[0] + xs[1]) / 2, y + 17, part, "small mid")
         for i, (x, word) in enumerate(zip(xs, words, strict=True)):
             c.grid(x - 8, y, tones(3, 1, i + y), "x", 16)
             strong = " bold" if attention and word == "but" else ""
@@ -164,12 +167,8 @@ def translator(narrow, attention):
     return c
 
 
-def seq2seq_bottleneck(narrow):
-    return translator(narrow, attention=False)
-
-
-def seq2seq_attention(narrow):
-    return translator(narrow, attention=True)
+seq2seq_bottleneck = partial(translator, attention=False)
+seq2seq_attention = partial(translator, attention=True)
 
 
 def points(c, x, y, step, words, beside):
