@@ -203,7 +203,7 @@ def model_families(narrow):
         "Encoder–decoder: T5",
         "the target sees its own past\nand the whole source",
     )
-    keys = points(encoder, 16, 180, 45, ["the", "[mask]", "drank", "milk"], 26)
+    keys = points(encoder, 16, 180, 45, ["the", "___", "drank", "milk"], 26)
     queries = points(encoder, 16, 96, 45, ["", "cat", "", ""], -14)
     attend(encoder, keys, queries, lambda i, j: True, 1)
     keys = points(decoder, 16, 180, 45, ["the", "cat", "drank", "its"], 26)
