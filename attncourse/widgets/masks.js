@@ -10,8 +10,7 @@ const EXAMPLES = [
   ["local + global", { ...NO_PADDING, window: 1, global_tokens: 1 }],
 ];
 
-const QUESTION = "With which pattern does information pass between any two tokens within two layers, "
-  + "at the lowest cost?";
+const QUESTION = "Which tokens see which, through how many layers, and at what cost?";
 
 export default widget("masks", QUESTION, (root, model) => {
   const names = Array.from({ length: TOKENS }, (_, i) => String(i));

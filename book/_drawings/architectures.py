@@ -1,5 +1,7 @@
 """Drawings of whole models; each is a function of whether the screen is narrow."""
 
+from functools import partial
+
 from canvas import WORDS, Canvas, flow, tones
 
 ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
@@ -7,9 +9,8 @@ ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
 
 def block(name, note, pre):
     """One Transformer block over three positions, read from bottom to top."""
-    c = Canvas(340, 520, name, note)
-    band = (322, 56) if pre else (352, 56)
-    ends = (292, 142) if pre else (322, 150)
+    c = Canvas(340, 372, name, note)
+    band = (240 if pre else 270, 44)
     attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))
     attention.box(0, band[0], 340, band[1], style="a")
     attention.badge("a", 6, band[0] + 6)
@@ -26,28 +27,28 @@ def block(name, note, pre):
         x = 30 + 110 * i
         right = x + 48
         strong = "strong" if i == 2 else ""
-        c.path(f"M{x} 474V76", "halo", stroke_width=9)
-        c.path(f"M{x} 474V84", f"stream {strong} way")
-        c.path(f"M{x} 74l6 10h-12z", f"{strong} tip")
-        c.box(x - 28, 474, 58, 28, word, strong, "word")
-        branches = ((452, 388, ends[0]), (262, 214, ends[1]))
+        c.path(f"M{x} 346V68", "halo", stroke_width=9)
+        c.path(f"M{x} 346V76", f"stream {strong} way")
+        c.path(f"M{x} 66l6 10h-12z", f"{strong} tip")
+        c.box(x - 28, 346, 58, 24, word, strong, "word")
+        branches = ((334, 286, 224), (200, 154, 100))
         if not pre:
-            branches = ((452, 408, ends[0]), (258, 224, ends[1]))
+            branches = ((334, 316, 254), (200, 184, 128))
         for k, (leave, enter, back) in enumerate(branches):
             c.dot(x, leave, 3.5)
             if pre:
-                c.way((x, leave), (right, leave), (right, enter + 36))
-                norms.box(right - 24, enter + 12, 48, 24, "norm", letters="small")
-                c.way((right, enter + 12), (right, enter - 10))
+                c.way((x, leave), (right, leave), (right, enter + 30))
+                norms.box(right - 24, enter + 10, 48, 20, "norm", letters="small")
+                c.way((right, enter + 10), (right, enter - 2))
             else:
-                c.way((x, leave), (right, leave), (right, enter))
-            top = band[0] if k == 0 else enter - (54 if pre else 44)
+                c.way((x, leave), (right, leave), (right, enter - 2))
+            top = enter - 40 if k else band[0]
             if k:
-                inner.box(right - 31, top, 62, 44, "feed-\nforward", strong, "small")
+                inner.box(right - 31, top, 62, 38, "feed-\nforward", strong, "small")
             c.way((right, top), (right, back), (x + 10, back))
             sums.plus(x, back)
             if not pre:
-                norms.box(x - 25, back - 50, 50, 24, "norm", letters="small")
+                norms.box(x - 25, back - 42, 50, 20, "norm", letters="small")
     c.part("Norm", norms)
     c.part("Feed-forward network", inner)
     c.part("Residual sum", sums)
@@ -129,51 +130,48 @@ def with_notes(narrow, canvas, *texts):
 
 def translator(narrow, attention):
     """Draw an encoder below, a decoder above, and what passes between them."""
-    c = Canvas(352 if narrow else 708, 380 if attention else 358)
+    c = Canvas(352 if narrow else 708, 330 if attention else 310)
     source = [24 + (76 if narrow else 150) * i for i in range(5)]
     target = [40 + (90 if narrow else 190) * i for i in range(4)]
-    for xs, words, y, below in (
-        (source, WORDS, 270, 82),
-        (target, ["le", "chat", "but", "son"], 34, -10),
+    for xs, words, y, below, part in (
+        (source, WORDS, 238, 66, "encoder"),
+        (target, ["le", "chat", "but", "son"], 34, -10, "decoder"),
     ):
+        c.text((xs[0] + xs[1]) / 2, y + 17, part, "small mid")
         for i, (x, word) in enumerate(zip(xs, words, strict=True)):
-            c.grid(x - 8, y, tones(4, 1, i + y), "x", 16)
+            c.grid(x - 8, y, tones(3, 1, i + y), "x", 16)
             strong = " bold" if attention and word == "but" else ""
             c.text(x, y + below, word, f"word mid{strong}")
             if i:
-                c.way((xs[i - 1] + 10, y + 32), (x - 10, y + 32))
+                c.way((xs[i - 1] + 10, y + 24), (x - 10, y + 24))
     if not attention:
         x = source[-1]
-        c.way((x, 268), (x, 224), style="strong")
-        c.grid(x - 8, 158, tones(4, 1, 7), "o", 16, marks=False)
-        c.way((x - 10, 190), (target[0], 190), (target[0], 101), style="strong")
-        c.text(x - 26, 176, "one vector", "bold end")
-        c.text(x - 26, 212, "five words or fifty: always this size", "note end")
+        c.way((x, 236), (x, 190), style="strong")
+        c.grid(x - 8, 136, tones(3, 1, 7), "o", 16, marks=False)
+        c.way((x - 10, 160), (target[0], 160), (target[0], 85), style="strong")
+        c.text(x - 26, 148, "one vector", "bold end")
+        c.text(x - 26, 182, "five words or fifty: always this size", "note end")
         return c
-    x, y, end = target[2], 146, target[2] - 12
+    x, y, end = target[2], 130, target[2] - 12
     for left, weight in zip(source, ALIGNMENT, strict=True):
         width = 24 * weight
-        bend = "C{0:g} 214 {1:g} 244 {1:g} 212".format(left + 11, end + width / 2)
-        c.ribbon(f"M{left + 11:g} 240{bend}", width)
+        bend = "C{0:g} 182 {1:g} 212 {1:g} 180".format(left + 11, end + width / 2)
+        c.ribbon(f"M{left + 11:g} 208{bend}", width)
         end += width
-        c.badge("k", left - 21, 240)
-        c.badge("v", left + 1, 240)
-        c.text(left, 372, f"{weight:.2f}", "a number")
-    c.grid(x - 8, y, tones(4, 1, 9), "o", 16, marks=False)
-    c.way((x, y - 2), (x, 101), style="o")
-    c.named("o", x + 18, y + 4, "context")
-    c.text(x + 18, y + 44, "Σ weight · value", "note")
-    c.badge("q", target[1] - 10, 106)
-    c.lines(target[1] - 16, 113, "compared with\nevery key", "note end")
+        c.badge("k", left - 21, 208)
+        c.badge("v", left + 1, 208)
+        c.text(left, 324, f"{weight:.2f}", "a number")
+    c.grid(x - 8, y, tones(3, 1, 9), "o", 16, marks=False)
+    c.way((x, y - 2), (x, 85), style="o")
+    c.named("o", x + 18, y, "context")
+    c.text(x + 18, y + 38, "Σ weight · value", "note")
+    c.badge("q", target[1] - 10, 90)
+    c.lines(target[1] - 16, 97, "compared with\nevery key", "note end")
     return c
 
 
-def seq2seq_bottleneck(narrow):
-    return translator(narrow, attention=False)
-
-
-def seq2seq_attention(narrow):
-    return translator(narrow, attention=True)
+seq2seq_bottleneck = partial(translator, attention=False)
+seq2seq_attention = partial(translator, attention=True)
 
 
 def question_answering(narrow):
@@ -234,3 +232,50 @@ def question_answering(narrow):
         "The words of the passage compare\nwhat they found.",
         "Each word gets a start and an end score.\nDashed: the pair with the best sum.",
     )
+
+
+def points(c, x, y, step, words, beside):
+    """Place words side by side, with a point above or below each; return the points."""
+    for i, word in enumerate(words):
+        c.text(x + step * i, y + beside, word, "word mid")
+    return [(x + step * i, y) for i in range(len(words))]
+
+
+def attend(c, keys, queries, seen, followed):
+    """Join each query to the keys below that it sees, the followed one in plum."""
+    for i, (x, y) in enumerate(queries):
+        for j, (left, low) in enumerate(keys):
+            if seen(i, j):
+                style, tone = ("a way", 1) if i == followed else ("way", 0.3)
+                c.path(f"M{x} {y}L{left} {low}", style, opacity=tone)
+    for i, (x, y) in enumerate(keys + queries):
+        asks = i == len(keys) + followed
+        c.dot(x, y, 7, "a sign" if asks else "box")
+
+
+def model_families(narrow):
+    encoder = Canvas(
+        166, 212, "Encoder: BERT", "all see all; the hidden\nword is predicted"
+    )
+    decoder = Canvas(
+        166, 212, "Decoder: GPT", "each sees the past; the\nnext word is predicted"
+    )
+    both = Canvas(
+        352 if narrow else 290,
+        212,
+        "Encoder–decoder: T5",
+        "the target sees its own past\nand the whole source",
+    )
+    keys = points(encoder, 16, 180, 45, ["the", "___", "drank", "milk"], 26)
+    queries = points(encoder, 16, 96, 45, ["", "cat", "", ""], -14)
+    attend(encoder, keys, queries, lambda i, j: True, 1)
+    keys = points(decoder, 16, 180, 45, ["the", "cat", "drank", "its"], 26)
+    queries = points(decoder, 16, 96, 45, ["cat", "drank", "its", "milk"], -14)
+    attend(decoder, keys, queries, lambda i, j: j <= i, 3)
+    source = points(both, 16, 180, 45, ["the", "cat", "drank"], 26)
+    states = points(both, 16, 138, 45, [""] * 3, 0)
+    attend(both, source, states, lambda i, j: True, -9)
+    target = points(both, 168, 138, 45, ["start", "le", "chat"], 26)
+    queries = points(both, 168, 96, 45, ["le", "chat", "but"], -14)
+    attend(both, states + target, queries, lambda i, j: j <= i + 3, 2)
+    return flow(narrow, [encoder, decoder, both], 20 if narrow else 40)

@@ -111,11 +111,11 @@ def scaled_dot_product_attention(narrow):
     c.grid(230, 92, key.T, "k")
     c.named("k", 338, 98, "Keys, transposed", "d_k × n")
     c.grid(230, top, scores, "x")
-    c.label(256, top + 127, "Scores", "n × n")
+    c.label(282, top + 127, "Scores", "n × n")
     c.way((331, top + 50), (376, top + 50))
     c.text(353, top + 40, "÷√d_k", "small mid")
     c.grid(378, top, scores, "x", 20, hidden)
-    c.label(378, top + 127, "Masked scores", "n × n")
+    c.label(378, top + 127, "Masked", "n × n")
     c.way((479, top + 50), (498, top + 50), style="a")
     c.grid(500, top, weights, "a", 20, hidden)
     c.named("a", 500, top + 112, "Weights", "n × n")
@@ -212,7 +212,7 @@ def head_split(narrow):
 
 
 def position_schemes(narrow):
-    added = Canvas(166, 190, "Added to the input", "sinusoidal, learned")
+    added = Canvas(166, 190, "Added to input", "sinusoidal, learned")
     wave = np.sin(np.arange(5)[:, None] / 5.0 ** np.arange(3)) / 2.2 + 0.5
     x = tones(5, 3, 3)
     for left, matrix, sign in ((2, x, "+"), (61, wave, "="), (120, (x + wave) / 2, "")):
@@ -220,7 +220,7 @@ def position_schemes(narrow):
         added.text(left + 51, 110, sign, "step mid")
     added.text(21, 160, "token", "small mid")
     added.text(81, 160, "position", "small mid")
-    keys = Canvas(166, 190, "Added to the keys", "by distance (Shaw et al.)")
+    keys = Canvas(166, 190, "Added to keys", "by distance (Shaw et al.)")
     keys.badge("q", 62, 58)
     keys.text(90, 73, "position 2", "small")
     for i in range(5):
@@ -229,10 +229,10 @@ def position_schemes(narrow):
         keys.text(10 + 31 * i, 142, "+", "small mid")
         label = ("−2", "−1", "0", "+1", "+2")[i]
         keys.box(31 * i - (i and 1), 148, 22, 22, label, "k", "small", 2)
-    scores = Canvas(166, 190, "Added to the scores", "T5 bias, ALiBi")
+    scores = Canvas(166, 190, "Added to scores", "T5 bias, ALiBi")
     i = np.arange(5)
     scores.grid(0, 66, 1 - abs(i[:, None] - i) / 4, "x", 20)
-    scores.lines(106, 96, "one number\nper\ndistance\nj − i", "small")
+    scores.lines(106, 96, "a number\nfor each\ndistance\nj − i", "small")
     turned = Canvas(166, 190, "Rotates Q and K", "rotary (RoPE)")
     turned.dot(50, 128, 48, "frame")
     for kind, angle, label in (("q", 25, "i·θ"), ("k", 70, "j·θ")):

@@ -52,3 +52,16 @@ def test_a_word_is_chosen_by_mouse_by_touch_and_by_keyboard(open_tab, address):
     tab.locator(".hero-words button").nth(4).click()
     tab.get_by_role("button", name="untrained").click()
     assert "before training: “mother”" in says.inner_text()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_the_way_to_chapter_1_is_a_button_above_the_example(open_tab, address, size):
+    tab = open_tab(viewport=dict(zip(("width", "height"), size, strict=True)))
+    tab.goto(address + PAGE, wait_until="load")
+    begin = tab.get_by_role("link", name="Begin with chapter 1")
+    box, below = begin.bounding_box(), tab.locator(".hero").bounding_box()["y"]
+    assert box["height"] >= 40
+    assert box["y"] + box["height"] < below < 350
+    begin.focus()
+    outline = "e => getComputedStyle(e).outlineWidth"
+    assert begin.evaluate(outline) == "3px"

@@ -23,13 +23,14 @@ def watched(open_tab):
     return visit
 
 
-def twin(site, page, kind):
-    """Return the widget of a page as a Python object."""
+def twin(site, page, kind, **given):
+    """Return the widget of a page with these traits as a Python object."""
     script = site / "_static" / "states" / page.replace(".html", ".js")
     text = script.read_text(encoding="utf8")
     states = json.loads(text[text.index("{") : text.rindex("}") + 1])
     states = [entry["state"] for entry in states.values()]
     found = [s for s in states if s.get("_anywidget_id", "").endswith(kind)]
+    found = [s for s in found if given.items() <= s.items()]
     assert len(found) == 1
     new = getattr(widgets, kind)()
     for name in set(new.keys) - {*AnyWidget().keys, "_css"}:  # the page has the style
@@ -43,11 +44,11 @@ def number(text):
 
 
 class Widget:
-    """One widget in a tab, by the name in its frame."""
+    """One widget in a tab, the last with this name in its frame."""
 
     def __init__(self, tab, name):
         self.tab = tab
-        self.root = tab.locator(f".course-widget-live [data-widget={name}]")
+        self.root = tab.locator(f".course-widget-live [data-widget={name}]").last
         self.root.scroll_into_view_if_needed()
 
     def read(self, name):
@@ -132,8 +133,7 @@ def test_saturation_follows_mouse_and_keyboard(watched, address, site):
 
 def test_positions_follow_mouse_and_keyboard(watched, address, site):
     page = Widget(watched(address, POSITIONS), "positions")
-    python = twin(site, POSITIONS, "Positions")
-    assert python.trained_rows == 31
+    python = twin(site, POSITIONS, "Positions", trained_rows=31)
     assert python._t5["trained"]
 
     def same(position, distance):
@@ -160,7 +160,7 @@ def test_positions_follow_mouse_and_keyboard(watched, address, site):
 
 def test_masks_follow_mouse_and_keyboard(watched, address, site):
     page = Widget(watched(address, MASKS), "masks")
-    python = twin(site, MASKS, "Masks")
+    python = twin(site, MASKS, "Masks", window=1)
 
     def same():
         assert page.read("pairs") == str(python.mask().sum())
