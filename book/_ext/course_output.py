@@ -1,10 +1,10 @@
 """Make the built pages light: one style sheet, scripts that wait, sized figures.
 
 ``book/_templates`` writes the head of a page. The theme's sheets have rules for every
-part that a site might use: 440 kB, of which this book needs a third. A rule goes if it
-asks for a class or an id that occurs nowhere, as a word, in the pages or in the
-scripts. That keeps too much rather than too little. What is left is joined in one
-sheet, since on a slow connection each file is waited for in turn.
+part that a site might use: 440 kB, of which this book needs a fifth. A rule goes if it
+asks for a class or an id that no page has and no script names; then a property goes
+that nothing reads. This keeps too much rather than too little. What is left is joined
+in one sheet, since on a slow connection each file is waited for in turn.
 """
 
 import hashlib
@@ -34,7 +34,6 @@ UNUSED_FILES = [
 ]
 SHEET = re.compile(r"(_static/course\.css)[^\"]*")
 THEME = ("basic.css", "pydata-sphinx-theme.css")  # the template's other sheets
-OURS = ("custom.css", "icons.css", "widgets.css")  # all of them is used
 RULE = re.compile(r"([^{}@;]+)\{([^{}]*)\}")  # those within @media too
 NOTICE = re.compile(r"/\*!.*?\*/", re.DOTALL)
 DROPPED = re.compile(
@@ -46,7 +45,14 @@ NOTHING = re.compile(r"@(?:media|supports|layer|container)[^{}]*\{\s*\}")
 BRACKETS = re.compile(r"\[[^\]]*\]|\([^()]*\)")
 NAME = re.compile(r"[.#]([\w-]+)")
 WORD = re.compile(r"[\w-]+")
-MADE_BY_SCRIPT = "bs-"  # put together from parts
+READ = re.compile(r"var\(\s*(--[\w-]+)")
+PROPERTY = re.compile(r"(?<=[{;\s])(--[\w-]+):(?:\"[^\"]*\"|[^;{}\"])*;?")
+GIVEN = re.compile(r"\b(?:class|id)=\"([^\"]*)\"|" + READ.pattern)
+MADE_BY_SCRIPT = ("attn-", "bs-tooltip-")  # put together from parts
+# Bootstrap has scripts for 12 parts, of which this book has menus and tooltips. The
+# models' weights and what the search looks through name no part of a page.
+SILENT = {"bootstrap.js", "search-sections.js"}
+OF_BOOTSTRAP = ("fade", "show", "tooltip", "tooltip-arrow", "tooltip-inner")
 FIGURE = re.compile(
     r"<img (?![^>]*\bwidth=)([^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"[^>]*?)/?>"
 )
@@ -67,7 +73,7 @@ ROLES = {
 
 
 def choose_files(app, page, template, context, doctree):
-    """Let scripts wait; write the states of a page's widgets into one of their own."""
+    """Write the states of a page's widgets into a script of their own."""
     sheets = sorted(context["css_files"], key=lambda sheet: sheet.priority)
     app.course_sheets = [Path(sheet.filename).name for sheet in sheets]
     for script in [*context["script_files"]]:
@@ -77,8 +83,6 @@ def choose_files(app, page, template, context, doctree):
             write_states(app, page, json.loads(script.attributes["body"])["state"])
         elif name in UNUSED_SCRIPTS or OPTIONS in script.attributes.get("body", ""):
             context["script_files"].remove(script)
-        elif name:
-            script.attributes["defer"] = "defer"
 
 
 def write_states(app, page, states):
@@ -89,7 +93,7 @@ def write_states(app, page, states):
     text = f"window.courseWidgetStates = {json.dumps(states)};\n"
     path.write_text(text, encoding="utf8")
     where = {"data-states": f"states/{page}.js?v={zlib.crc32(text.encode()):x}"}
-    app.add_js_file(HOST, loading_method="defer", **where)
+    app.add_js_file(HOST, **where)
 
 
 def is_used(selector, words):
@@ -109,25 +113,28 @@ def without_unused(text, words):
         kept = [s.strip() for s in COMMA.split(rule[1]) if is_used(s, words)]
         return f"{','.join(kept)}{{{rule[2]}}}" if kept else ""
 
-    notices = "".join(NOTICE.findall(text))
+    notices = "".join(dict.fromkeys(NOTICE.findall(text)))
     return notices + NOTHING.sub("", RULE.sub(used, DROPPED.sub("", text)))
 
 
 def words_of(site):
-    """Return every word of the pages and scripts of a site."""
-    words = set()
-    for path in [*site.rglob("*.html"), *site.rglob("*.js")]:
-        if path.parent.name != "models":
+    """Return the classes, ids and properties of pages, and every word of scripts."""
+    words = {*OF_BOOTSTRAP}
+    for path in site.rglob("*.html"):
+        for given in GIVEN.findall(path.read_text(encoding="utf8")):
+            words.update(" ".join(given).split())
+    for path in site.rglob("*.js"):
+        if path.parent.name != "models" and path.name not in SILENT:
             words.update(WORD.findall(path.read_text(encoding="utf8")))
     return words
 
 
 def joined(sheets, words):
-    """Return style sheets as one, the theme's without what no page has."""
-    return '@charset "UTF-8";' + "\n".join(
-        text if name in OURS else without_unused(text, words)
-        for name, text in sheets.items()
-    )
+    """Return style sheets as one, without what no page has and nothing reads."""
+    text = re.sub(r"\s*\n\s*", " ", without_unused("\n".join(sheets), words))
+    read = words.union(READ.findall(text))
+    text = PROPERTY.sub(lambda found: found[0] if found[1] in read else "", text)
+    return '@charset "UTF-8";' + text
 
 
 def with_sizes(text, page):
@@ -151,8 +158,7 @@ def finish(app, exception):
         return
     site = Path(app.outdir)
     paths = {path.name: path for path in (site / "_static").rglob("*.css")}
-    names = [*THEME, *app.course_sheets]
-    sheets = {name: paths[name].read_text(encoding="utf8") for name in names}
+    sheets = [paths[n].read_text("utf8") for n in (*THEME, *app.course_sheets)]
     for pattern in UNUSED_FILES:
         for path in site.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -67,7 +67,7 @@ def hero(data):
 def fill_page(app, page, template, context, doctree):
     if page == PAGE and PLACE in context.get("body", ""):
         context["body"] = context["body"].replace(PLACE, hero(attention()))
-        app.add_js_file(SCRIPT, loading_method="defer")
+        app.add_js_file(SCRIPT)
 
 
 def setup(app):

@@ -3,11 +3,9 @@
 (() => {
   "use strict";
   const RANK = { chapter: 2, page: 1.1, exercise: 0.8, api: 0.3 };
-  const NAMES = { chapter: "chapter", page: "page", exercise: "exercise", api: "API" };
   const MOST = 30;
   const place = document.getElementById("search-results");
   const query = (new URLSearchParams(location.search).get("q") || "").trim();
-  const { pages, synonyms } = window.courseSections;
 
   function add(parent, tag, text = "", style = "") {
     const node = document.createElement(tag);
@@ -47,19 +45,29 @@
       weights: { fuzzy: 0.25, prefix: 0.6 },
     },
   });
-  const sections = pages.flatMap(({ url, title, kind, sections }) =>
-    sections.map(([id, name, text]) => (
-      { url: url + (id && `#${id}`), title: name || id || title, page: title, kind, text }
-    )),
-  ).map((section, id) => ({ id, ...section }));
   const field = document.querySelector(".bd-search-container input[name=q]");
   field.value = query;
   field.focus();
-  // bit by bit, so that the page answers meanwhile
-  if (query) index.addAllAsync(sections, { chunkSize: 30 }).then(show);
+  if (query) { // what is looked through weighs 180 kB
+    const script = document.createElement("script");
+    script.src = new URL("search-sections.js", document.currentScript.src);
+    script.onload = read;
+    document.head.append(script);
+  }
+
+  function read() {
+    const sections = window.courseSections.pages.flatMap(({ url, title, kind, sections }) =>
+      sections.map(([id, name, text]) => (
+        { url: url + (id && `#${id}`), title: name || id || title, page: title, kind, text }
+      )),
+    ).map((section, id) => ({ id, ...section }));
+    // bit by bit, so that the page answers meanwhile
+    index.addAllAsync(sections, { chunkSize: 30 }).then(show);
+  }
 
   /** Return what is found for the query, and for what the course says in its place. */
   function results() {
+    const { synonyms } = window.courseSections;
     const words = query.toLowerCase().split(/\s+/);
     const other = words.map((word) => synonyms[word] || word).join(" ");
     const found = new Map();
@@ -84,7 +92,8 @@
       const link = add(item, "a");
       link.href = url;
       marked(link, title, terms);
-      const where = title === page ? NAMES[kind] : `${page} · ${NAMES[kind]}`;
+      const what = kind === "api" ? "API" : kind;
+      const where = title === page ? what : `${page} · ${what}`;
       add(item, "div", where, "search-where");
       marked(add(item, "p"), excerpt(text, terms), terms);
     }

@@ -66,6 +66,5 @@
       load().then(() => show(target.querySelector("script")));
     }
   }, { rootMargin: "100%" });
-  window.addEventListener("load", () =>
-    document.querySelectorAll(".course-widget").forEach((widget) => near.observe(widget)));
+  document.querySelectorAll(".course-widget").forEach((widget) => near.observe(widget));
 })();
