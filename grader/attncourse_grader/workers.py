@@ -10,6 +10,7 @@ from pathlib import Path
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE
+from attncourse_grader.isolate.student import Killed
 from attncourse_grader.safe_text import one_line
 
 LOOK = 2  # seconds between two looks at whether a cluster is still there
@@ -47,7 +48,9 @@ def grade_apart(path: Path, solutions: Path, secret: str, seconds: float) -> dic
 
 
 def failure(error: Exception) -> dict:
-    """Return what came of a file on which the grader failed."""
+    """Return what came of a file that could not be graded."""
+    if isinstance(error, Killed):
+        return {"failed": str(error)}
     if type(error).__name__ == "KilledWorker":
         said = "it has ended workers of the cluster, or was on them when they ended."
         return {"failed": f"{said} Grade it without --scheduler."}
@@ -107,7 +110,7 @@ def layers_missing() -> list[str]:
         for name, why in layers.items()
         if why
     ]
-    could = sandbox.possible(sandbox.DANGERS | sandbox.RISKS, layers)
+    could = sandbox.possible(sandbox.DANGERS + sandbox.RISKS, layers)
     said += [f"A submission could {does}." for does in could]
     if sandbox.too_open(layers):
         raise Refused(f"{' '.join(said)} {UNSAFE_ONLY}")

@@ -48,12 +48,13 @@ def record_of(grade) -> dict:
 def _check_record(verdict) -> dict:
     from attncourse.exercises.notebook import address
 
+    read = "" if verdict.holds else verdict.probe.read
     return {
         "claim": verdict.probe.claim,
         "mistake": verdict.kind,
         "feedback": " ".join(verdict.sentences),
         "example": list(verdict.example),
-        "read": address(verdict.read) if verdict.read and not verdict.holds else "",
+        "read": address(read) if read else "",
     }
 
 
