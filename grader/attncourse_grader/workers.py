@@ -10,7 +10,6 @@ from pathlib import Path
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE
-from attncourse_grader.isolate.student import Killed
 from attncourse_grader.safe_text import one_line
 
 LOOK = 2  # seconds between two looks at whether a cluster is still there
@@ -49,11 +48,10 @@ def grade_apart(path: Path, solutions: Path, secret: str, seconds: float) -> dic
 
 def failure(error: Exception) -> dict:
     """Return what came of a file that could not be graded."""
-    if isinstance(error, Killed):
-        return {"failed": str(error)}
-    if type(error).__name__ == "KilledWorker":
-        said = "it has ended workers of the cluster, or was on them when they ended."
-        return {"failed": f"{said} Grade it without --scheduler."}
+    worker = "it has ended workers of the cluster, or was on them when they ended. "
+    known = {"Killed": error, "KilledWorker": worker + "Grade it without --scheduler."}
+    if says := known.get(type(error).__name__):
+        return {"failed": str(says)}
     said = one_line(f"{type(error).__name__}: {error}", 200)
     return {"failed": f"The grader failed on this file ({said}). Report it."}
 

@@ -71,13 +71,11 @@ def mark_of(item) -> dict:
 
 def outcome_of(item, call) -> tuple[str, bool]:
     """Return what a cell raised, "" if nothing, and whether the process ended."""
-    if call.excinfo is None:
-        return "", False
     errors = [o for o in item.test_outputs or [] if o.get("output_type") == "error"]
     if errors:
         said = f"{errors[0].get('ename')}: {errors[0].get('evalue')}"
         return plain(said[:LONGEST_KEPT]).removesuffix(": "), False
-    return "", call.excinfo.errisinstance(ProcessEnded)
+    return "", bool(call.excinfo and call.excinfo.errisinstance(ProcessEnded))
 
 
 def _differing(item) -> list[int]:

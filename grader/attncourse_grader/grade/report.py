@@ -48,13 +48,12 @@ def record_of(grade) -> dict:
 def _check_record(verdict) -> dict:
     from attncourse.exercises.notebook import address
 
-    read = "" if verdict.holds else verdict.probe.read
     return {
         "claim": verdict.probe.claim,
         "mistake": verdict.kind,
         "feedback": " ".join(verdict.sentences),
         "example": list(verdict.example),
-        "read": address(read) if read else "",
+        "read": address(r) if (r := verdict.probe.read) and not verdict.holds else "",
     }
 
 
