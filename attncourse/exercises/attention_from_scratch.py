@@ -451,8 +451,7 @@ COPYING = (
 
 THREE_MASKS = ("causal_mask", "padding_mask", "decoder_mask")
 BY_HAND = ("softmax_gradient", "attention_gradients")
-NO_AUTOGRAD = ("torch.autograd", "torch.func", "torch.jit", ".backward")
-NO_AUTOGRAD += (".grad_fn", ".next_functions")
+NO_AUTOGRAD = ("torch.autograd", "torch.func", "torch.jit", ".backward", ".grad_fn")
 EXERCISE = Exercise(
     "1_attention_from_scratch",
     "Attention from scratch",
