@@ -159,7 +159,7 @@ def _heads(g):
     return {"weights": _weights(g, visible, one_of(g, drawn, drawn, 1))[0], **words}
 
 
-def _shown(*parts):
+def _shown(*parts, shown=provided.shown):  # the answer can exchange that of the module
     """Return a call that reads parts of what each picture shows."""
 
     def call(answer, **inputs):
@@ -171,7 +171,7 @@ def _shown(*parts):
         if not count == len(axes) == heads:
             raise ValueError(f"heads: {heads}; axes returned: {count}")
         return {
-            f"the {part} of head {number}": provided.shown(each)[part]
+            f"the {part} of head {number}": shown(each)[part]
             for number, each in enumerate(axes)
             for part in parts
         }
@@ -403,14 +403,12 @@ MEASURES = (
         "`attention_distance` is the mean of weights times distances",
         "Nothing is padded, and there are as many keys as queries or more.",
         _distances,
-        nth(0),
         read=f"{IN_HEADS}scores-for-heads",
     ),
     Probe(
         "padding is left out, and all queries of the batch count alike",
         "The sentences have different lengths and are padded.",
         lambda g: _distances(g, 5, 2, 4),
-        nth(0),
     ),
     Probe(
         "`normalised_entropy` is entropy over the logarithm of the number of keys",
@@ -469,7 +467,6 @@ OWN_SCORE = (
         "Measured is the largest fault: how far the sum of a token's row is from 1, or "
         "of another row from 0; a negative weight; a weight of padding.",
         _long,
-        nth(0),
         measure=_faults,
         between=(-1, 1e-3),
     ),

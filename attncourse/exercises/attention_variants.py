@@ -70,19 +70,19 @@ def _score(name, *classes, **inputs):
 
 def _multiplications(name, *classes, **inputs):
     with FlopCounterMode(display=False, custom_mapping=BY_ELEMENT) as counter:
-        _filled(name, classes, **inputs)(inputs["query"], inputs["key"])
-    return counter.get_total_flops() // 2
+        scores = _filled(name, classes, **inputs)(inputs["query"], inputs["key"])
+    return {"count": counter.get_total_flops() // 2, "scores": scores.detach()}
 
 
 def _of_additive(values, inputs):
     (batch, queries, d_q), (_, keys, d_k) = (inputs[n].shape for n in ("query", "key"))
     allowed = batch * inputs["v"].numel() * (queries * d_q + keys * (d_k + queries))
-    return values["result"] / allowed
+    return values["count"] / allowed
 
 
 def _of_concat(values, inputs):
     pairs = inputs["query"].shape[:2].numel() * inputs["key"].shape[1]
-    return values["result"] / (pairs * inputs["hidden"].numel())
+    return values["count"] / (pairs * inputs["hidden"].numel())
 
 
 SCORES = (
@@ -104,6 +104,7 @@ SCORES = (
         partial(_multiplications, "Additive"),
         measure=_of_additive,
         between=(0.0, 1.0),
+        compared=("scores",),
     ),
     Probe(
         "`Concat` applies W to the joined vector of every pair",
@@ -113,6 +114,7 @@ SCORES = (
         partial(_multiplications, "Concat"),
         measure=_of_concat,
         between=(1.0, 100.0),
+        compared=("scores",),
     ),
 )
 
@@ -403,6 +405,7 @@ EXERCISE = Exercise(
     forbidden=(
         *FUSED,
         "attncourse.layers",
+        "attncourse.models",
         "attncourse.by_hand",
         "attncourse.training.metrics",
         "attncourse.training.timing",

@@ -45,6 +45,7 @@ def _swiglu(g):
     return {"x": x, **matrices, "down": numbers(g, width, inner)}
 
 
+_of_block = partial(Probe, read=BLOCK)
 BLOCK_PROBES = (
     Probe(
         "`rms_norm` divides each vector by the root of its mean square, times the gain",
@@ -67,35 +68,31 @@ BLOCK_PROBES = (
         lambda _, swiglu, *__, **inputs: backward(swiglu, **inputs),
         read="chapters/07_transformer#parts-of-todays-models",
     ),
-    Probe(
+    _of_block(
         "`block` adds what each part returns to its input",
         "The last matrices of both parts, `out` and `down`, are 0.",
         partial(_block, silent=("out", "down")),
         nth(2),
-        read=BLOCK,
     ),
-    Probe(
+    _of_block(
         "`block`: attention reads the normalised input, with several heads",
         "`down` is 0, so that attention alone adds something. The mask hides nothing.",
         partial(_block, silent=("down",)),
         nth(2),
-        read=BLOCK,
     ),
-    Probe(
+    _of_block(
         "`block`: the feed-forward network reads the normalised input",
         "`out` is 0, so that the feed-forward network alone adds something.",
         partial(_block, silent=("out",)),
         nth(2),
-        read=BLOCK,
     ),
-    Probe(
+    _of_block(
         "`block`: attention first, with the mask, then the feed-forward network",
         "Both parts add something, and the mask is causal. The gradients of the input "
         "and of all weights are compared as well.",
         _causal_block,
         _block_and_gradients,
         why="Each part alone is right.",
-        read=BLOCK,
     ),
 )
 

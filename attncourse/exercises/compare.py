@@ -52,11 +52,6 @@ class Verdict:
     sentences: tuple[str, ...] = ()  # what the student reads; code stands in backticks
     example: tuple[str, ...] = ()  # lines that show an input on which it fails
 
-    @property
-    def read(self) -> str:
-        """Where the book explains it."""
-        return self.probe.read
-
 
 def refused(task: Task, kind: str, sentence: str) -> list[Verdict]:
     """Return verdicts on an answer that was not run."""
@@ -80,14 +75,15 @@ def holds(probe: Probe, case: Case) -> bool:
         return False
     if came.values.keys() != expected.values.keys():
         return False
-    if probe.between is not None:
-        pairs = [(came.values[n], v) for n, v in expected.values.items()]
-        if any(c.kind != v.kind or len(c.shape) != len(v.shape) for c, v in pairs):
-            return False
-        number = measured(probe, case)
-        within = number is not None and probe.between[0] <= number <= probe.between[1]
-        return within and not _unlike(probe, case, probe.compared)
-    return not _unlike(probe, case, expected.values)
+    if probe.between is None:
+        return not _unlike(probe, case, expected.values)
+    pairs = [(came.values[n], v) for n, v in expected.values.items()]
+    if any(c.kind != v.kind or c.shape != v.shape for c, v in pairs):
+        return False  # nothing of another size is measured
+    if _unlike(probe, case, probe.compared):
+        return False
+    number = measured(probe, case)
+    return number is not None and probe.between[0] <= number <= probe.between[1]
 
 
 def _unlike(probe: Probe, case: Case, names) -> list[str]:
@@ -102,7 +98,7 @@ def measured(probe: Probe, case: Case) -> float | None:
     try:
         with np.errstate(all="ignore"):
             number = float(probe.measure(values, case.inputs))
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+    except Exception:  # what came is nothing that can be measured
         return None
     return number if math.isfinite(number) else None
 
@@ -161,11 +157,8 @@ def judge(probe: Probe, cases: list[Case]) -> Verdict:
     shown.sort(key=_size)
     if shown[0].came.error.startswith("NotImplementedError"):
         return Verdict(probe, False, "undone", (NOT_DONE,))
-    for kind, find in (
-        ("error", _error),
-        ("form", _wrong_form),
-        ("in place", _changed),
-    ):
+    find_by = {"error": _error, "form": _wrong_form, "in place": _changed}
+    for kind, find in find_by.items():
         for case in shown:
             if said := find(probe, case):
                 if kind == "form":

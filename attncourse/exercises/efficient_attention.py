@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
-from attncourse.exercises.probe import VISIBLE_SEEDS, Exercise, Probe, Task, nth
+from attncourse.exercises.probe import VISIBLE_SEEDS, Exercise, Probe, Task
 from attncourse.exercises.run import backward
 from attncourse.training.memory import count_elements
 
@@ -281,14 +281,12 @@ SPARSE = (
         "each block of queries sees the blocks of the pattern",
         f"{EQUAL} All three rules are in use, and all blocks are full.",
         lambda g: _blocks(g, 1, scale=0),
-        nth(0),
         weight=2,
     ),
     Probe(
         "the last block not full",
         f"{EQUAL} The last block holds fewer than `block_size` tokens.",
         lambda g: _blocks(g, 1, cut=True, scale=0),
-        nth(0),
     ),
     *_common(
         lambda g: _blocks(g, 1),
@@ -412,7 +410,6 @@ QUALITY = (
             "layers": one_of(g, whole(g, 2, 6), 1, 3),
             "window": one_of(g, whole(g, 4, 12), whole(g, 4, 12), 1),
         },
-        nth(0),
     ),
     Probe(
         "one distance: the share of right answers where there is an answer",

@@ -39,30 +39,55 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
         return []
     nodes = ast.walk(ast.parse(source))  # no module has as long a name
     nodes = [n for n in nodes if len(getattr(n, "module", None) or "") < LONGEST]
-    known = _imported(nodes)
+    for node in nodes:
+        _write_down(node)
     dotted = tuple(n for n in names if not n.startswith("."))
     methods = {*DUNDER, *(n[1:] for n in names if n.startswith("."))}
-    found: dict[str, int] = {}
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    anywhere = len(methods) > len(DUNDER)  # a computed name may be that of any method
+    known, followed = _imported(nodes, dotted)
+    found: dict[str, None] = {}
     for node in nodes:
         for used in filter(None, _used(node, known)):
-            if hit := _hit(used, dotted) or _hidden(used):
-                found.setdefault(hit, getattr(node, "lineno", 0))
-        handed_on = _looks_up(node) and id(node) not in called
-        if handed_on and node.id not in known:  # to be called elsewhere
-            found.setdefault(node.id, node.lineno)
-        if isinstance(node, ast.Attribute) and node.attr in methods:
-            found.setdefault(f".{node.attr}", node.lineno)
-        if _is_getattr(node, known):
-            found.setdefault("getattr of a library", node.lineno)
+            if hit := _hit(used, dotted) or _hidden(used, dotted):
+                found[hit] = None
+            elif id(node) not in followed and _leads_on(node, used, dotted):
+                found[f"{used} as a value"] = None
+        if _looks_up(node) and id(node) not in followed and node.id not in known:
+            found[node.id] = None  # to be called elsewhere
+        if getattr(node, "attr", "") in methods:
+            found[f".{node.attr}"] = None
+        computed = isinstance(node, ast.Call) and _looks_up(node.func) and node.args
+        if computed and (anywhere or _path(node.args[0], known)):
+            found[f"{node.func.id} with a computed name"] = None
     kept = (n for n in found if not any(n.startswith(f"{other}.") for other in found))
     return [f"The answer uses `{name}`, which this task rules out." for name in kept]
 
 
-def _imported(nodes) -> dict[str, str]:
-    """Return the dotted names behind the names that are imported."""
-    known, bound = {}, set()
+def _write_down(node) -> None:
+    """Make of getattr(x, "name") what it means: x.name."""
+    if isinstance(node, ast.Call) and _looks_up(node.func) and len(node.args) > 1:
+        name = getattr(node.args[1], "value", None)
+        if isinstance(name, str):
+            node.__class__, value = ast.Attribute, node.args[0]
+            vars(node).update(value=value, attr=name, ctx=ast.Load())
+
+
+def _leads_on(node, used: str, names) -> bool:
+    """Say whether something ruled out is in a module that stands as a value."""
+    value = isinstance(getattr(node, "ctx", None), ast.Load)
+    return value and any(n.startswith(f"{used}.") for n in (*names, *HIDING))
+
+
+def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
+    """Return the dotted names behind names, and from which nodes these are followed."""
+    known, bound, followed, inside = {}, set(), set(), set()
     for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            inside |= {id(part) for part in ast.walk(node)}
+        if isinstance(node, ast.Attribute):
+            followed.add(id(node.value))
+        if called := getattr(node, "func", None):
+            followed |= {id(called), *map(id, node.args[: _looks_up(called)])}
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.split(".")[0]
@@ -70,6 +95,10 @@ def _imported(nodes) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                if alias.name == "*":  # what it may bring along
+                    rest = (n.partition(f"{node.module}.") for n in (*names, *HIDING))
+                    parts = {r.split(".")[0] for first, _, r in rest if not first}
+                    known |= {part: f"{node.module}.{part}" for part in parts - {""}}
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -78,10 +107,14 @@ def _imported(nodes) -> dict[str, str]:
             bound.add(node.name)
     for node in nodes:  # sdpa = F.scaled_dot_product_attention
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            path = _path(node.value, known)
-            if path and node.targets[0].id not in known:
-                known[node.targets[0].id] = path
-    return {**dict.fromkeys(bound, ""), **known}
+            path, name = _path(node.value, known), node.targets[0].id
+            if path and known.setdefault(name, path) == path and id(node) not in inside:
+                followed |= {id(node.value)} if len(node.targets) == 1 else set()
+                bound.discard(name)
+    for node in nodes:  # F, also bound to something else, such as a size
+        if isinstance(node, ast.Name) and node.id in bound - {known.get(node.id)}:
+            followed.add(id(node))
+    return {**dict.fromkeys(bound, ""), **known}, followed
 
 
 def _path(node, known) -> str:
@@ -108,26 +141,13 @@ def _used(node, known):
     elif isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.name
-    elif isinstance(node, ast.Call) and _looks_up(node.func) and len(node.args) > 1:
-        name = node.args[1]
-        if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            root = _path(node.args[0], known)
-            yield f"{root}.{name.value}" if root else ""
 
 
 def _looks_up(node) -> bool:
     return isinstance(node, ast.Name) and node.id in ("getattr", "vars")
 
 
-def _is_getattr(node, known) -> bool:
-    """Say whether an attribute of a library is looked up by a computed name."""
-    if not isinstance(node, ast.Call) or not _looks_up(node.func) or not node.args:
-        return False
-    constant = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
-    return bool(_path(node.args[0], known)) and not constant
-
-
-def _hidden(used: str) -> str:
+def _hidden(used: str, names) -> str:
     """Return the way to hide a name that a path takes, by whatever module it begins."""
     parts = used.split(".")[-DEEPEST:]  # what is before has a node, too
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
@@ -135,7 +155,7 @@ def _hidden(used: str) -> str:
     if used in BUILT_IN:
         return used
     starts = (start for start, part in enumerate(parts) if part in ROOTS)
-    hits = (_hit(".".join(parts[start:]), HIDING) for start in starts)
+    hits = (_hit(".".join(parts[start:]), (*names, *HIDING)) for start in starts)
     return next(filter(None, hits), "")
 
 

@@ -248,18 +248,15 @@ def text_of_task(label: str, task: Task, verdicts, unsound=()) -> str:
     lines = [f"{head}{got:>{max(WIDTH - len(head), len(got) + 2)}}"]
     if all(verdict.kind == "undone" for verdict in verdicts):
         return "\n".join([*lines, f"  {NOT_DONE}"])
-    explained = set()
+    first = next((verdict for verdict in verdicts if not verdict.holds), None)
     for verdict in verdicts:
         state = "passed " if verdict.holds else "not yet"
         lines += _wrapped(f"  {state}  ", verdict.probe.claim)
-        if not verdict.holds and not explained:
-            explained.add(verdict.sentences)
-            lines += _explained(verdict)
+        lines += _explained(verdict) if verdict is first else []
     if unsound:
-        one, many = f"Task {unsound[0]}", f"Tasks {', '.join(unsound)}"
-        which = f"{one}, which does" if len(unsound) == 1 else f"{many}, which do"
-        says = f"The answer uses that of {which} not hold yet."
-        lines += _wrapped("  note     ", says)
+        s, do = ("", "does") if len(unsound) == 1 else ("s", "do")
+        says = f"The answer uses that of Task{s} {', '.join(unsound)}, which {do} not "
+        lines += _wrapped("  note     ", says + "hold yet.")
     return "\n".join(lines)
 
 
@@ -268,8 +265,8 @@ def _explained(verdict: Verdict) -> list[str]:
     for sentence in verdict.sentences:
         lines += _wrapped(margin, sentence.replace("`", ""))
     lines += [f"{margin}{line}".rstrip() for line in verdict.example]
-    if verdict.read and verdict.kind == "values":
-        lines.append(f"{margin}Read: {address(verdict.read)}")
+    if verdict.probe.read and verdict.kind == "values":
+        lines.append(f"{margin}Read: {address(verdict.probe.read)}")
     return lines
 
 

@@ -137,10 +137,10 @@ class Exercise:
 
     def task(self, name: str) -> Task:
         """Return the task called `name`."""
-        for task in self.tasks:
-            if task.name == name:
-                return task
-        known = ", ".join(task.name for task in self.tasks)
+        tasks = {task.name: task for task in self.tasks}
+        if name in tasks:
+            return tasks[name]
+        known = ", ".join(tasks)
         raise ValueError(f"{self.title} has no task {name!r}. Its tasks are: {known}.")
 
     def label(self, task: Task) -> str:

@@ -148,7 +148,6 @@ ALIBI = (
         "head_slopes: the slopes fall from head to head, down to 1/256",
         "`head_slopes` is called with a power of 2.",
         lambda g: {"num_heads": 2 ** whole(g, 3, 4)},
-        nth(0),
         why="The slope of head h, counted from 1, is not 2 to the power -8h/n.",
         read=f"{PAGE}#alibi-a-slope-for-each-head",
     ),

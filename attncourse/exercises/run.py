@@ -27,14 +27,8 @@ MOST_VALUES, MOST_ELEMENTS, LONGEST_TEXT, DEEPEST = 200, 1 << 16, 600, 4
 KINDS = {"tensor": "a tensor", "number": "a number", "text": "a text"}  # in words
 KINDS |= {"array": "a NumPy array", "list": "a list of plain values", "nothing": "None"}
 PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
-INSTALLED = tuple(
-    str(Path(p).resolve())
-    for p in (
-        Path(torch.__file__).parents[1],
-        Path(__file__).parents[1],
-        sys.base_prefix,
-    )
-)
+FOLDERS = Path(torch.__file__).parents[1], Path(__file__).parents[1], sys.base_prefix
+INSTALLED = tuple(str(Path(folder).resolve()) for folder in FOLDERS)
 
 
 @dataclass(frozen=True)
@@ -273,7 +267,8 @@ def from_plain(said: dict) -> Observation:
                 raise ValueError(name)
             shape, data = tuple(int(n) for n in shape), None
             if packed is not None:
-                if packed[0] not in ("|b1", "<i8", "<f8"):
+                kinds, longest = ("|b1", "<i8", "<f8"), 11 * MOST_ELEMENTS  # as text
+                if packed[0] not in kinds or len(packed[1]) > longest:
                     raise ValueError(packed[0])
                 raw = base64.b64decode(packed[1], validate=True)
                 data = np.frombuffer(raw, packed[0]).reshape(shape)

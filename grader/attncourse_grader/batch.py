@@ -26,22 +26,13 @@ from attncourse_grader.records.effective import effective_grades, withdrawn
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, penalty_for
-from attncourse_grader.safe_text import number, one_line
+from attncourse_grader.safe_text import SENTENCES, number, one_line
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
-OTHER_COURSE = (
-    "{} has grades of {} students, of whom {} are here. Is it of another course or "
-    "another year? Give another folder with --out; if it is of this course, give the "
-    "class list, with the names, logins or addresses that it had."
-)
-OTHER_SECRET = (
-    "The run before used another secret, so every notebook is graded again. The "
-    "earlier grades are kept, and count again with the earlier secret."
-)
 
 
 def grade_course(course, *, grade=grade_apart) -> int:
@@ -113,7 +104,7 @@ class _Run:
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
-        for says in [*[OTHER_SECRET] * other, *here]:
+        for says in [*[SENTENCES["other_secret"]] * other, *here]:
             self._say(says)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
@@ -145,7 +136,9 @@ class _Run:
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO
         if 2 * both < least and (old or (students and not both)):
-            raise Refused(OTHER_COURSE.format(self.book.path, len(known), both))
+            raise Refused(
+                SENTENCES["other_course"].format(self.book.path, len(known), both)
+            )
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""

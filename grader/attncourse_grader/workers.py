@@ -47,10 +47,11 @@ def grade_apart(path: Path, solutions: Path, secret: str, seconds: float) -> dic
 
 
 def failure(error: Exception) -> dict:
-    """Return what came of a file on which the grader failed."""
-    if type(error).__name__ == "KilledWorker":
-        said = "it has ended workers of the cluster, or was on them when they ended."
-        return {"failed": f"{said} Grade it without --scheduler."}
+    """Return what came of a file that could not be graded."""
+    worker = "it has ended workers of the cluster, or was on them when they ended. "
+    known = {"Killed": error, "KilledWorker": worker + "Grade it without --scheduler."}
+    if says := known.get(type(error).__name__):
+        return {"failed": str(says)}
     said = one_line(f"{type(error).__name__}: {error}", 200)
     return {"failed": f"The grader failed on this file ({said}). Report it."}
 
@@ -107,7 +108,7 @@ def layers_missing() -> list[str]:
         for name, why in layers.items()
         if why
     ]
-    could = sandbox.possible(sandbox.DANGERS | sandbox.RISKS, layers)
+    could = sandbox.possible(sandbox.DANGERS + sandbox.RISKS, layers)
     said += [f"A submission could {does}." for does in could]
     if sandbox.too_open(layers):
         raise Refused(f"{' '.join(said)} {UNSAFE_ONLY}")

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,11 +19,11 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from attncourse_grader import cache
+from attncourse_grader import cache, workers
 from attncourse_grader.grade import comparing, grading
 from attncourse_grader.isolate import forking, sandbox, student
 from attncourse_grader.isolate.channel import send
-from attncourse_grader.isolate.student import ProcessEnded, Student
+from attncourse_grader.isolate.student import Killed, ProcessEnded, Student
 from grader.tests.defining import ATTENTION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +64,34 @@ def test_a_process_that_ends_costs_a_probe_and_the_rest_gets_a_fresh_one():
     never = RIGHT.replace(":\n", ":\n    while q.shape[-1] == 1: pass\n")
     found = compare({"scores": never}, limits=(1, 1))["scores"]
     assert found["failing"] == [0]
+
+
+def test_a_process_that_somebody_else_has_killed_costs_no_points():
+    def kill():
+        answers = []
+        while not answers:
+            time.sleep(0.1)
+            found = psutil.Process(forking.forker().process.pid).children(True)
+            with suppress(psutil.Error, OSError):
+                for each in found:  # the outer ones wait for those with answers
+                    first = Path(f"/proc/{each.pid}/oom_score_adj").read_text()
+                    sleeps = time.time() - each.create_time() > 3
+                    if first == "1000\n" and sleeps and not each.children():
+                        answers.append(each)
+        answers[0].kill()
+
+    slow = "import time\ntime.sleep(15)\n"
+    with ThreadPoolExecutor(1) as pool:
+        killing = pool.submit(kill)
+        with pytest.raises(RuntimeError, match=r"Killed: .* Grade it again"):
+            compare({"scores": slow + RIGHT})
+        killing.result()
+    assert workers.failure(Killed("Again."))["failed"] == "Again."
+
+
+def test_who_compares_may_take_so_much_memory_and_no_more():
+    with pytest.raises(RuntimeError, match="MemoryError"):
+        forking.call(operator.mul, [0], 1 << 30, seconds=20)
 
 
 def test_a_process_that_does_not_read_is_given_up_in_time():
@@ -139,8 +168,6 @@ def test_what_was_forked_leaves_no_folder(tmp_path, monkeypatch):
 
 
 def test_two_threads_share_the_forking_process():
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(compare, [{"scores": RIGHT}] * 4))
     assert all(tasks["scores"]["passed"] for tasks in found)

@@ -17,6 +17,7 @@ from attncourse_grader.grade.compose import (
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
+from attncourse_grader.safe_text import SENTENCES
 from grader.tests.defining import ATTENTION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,13 +131,17 @@ def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected()
         assert list(blocks_in(cell.outputs[0].text)) == blocks
 
 
-def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one():
+def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one(monkeypatch):
     tasks = exercise_of(FIRST).tasks
     first, last = tasks[0], tasks[-1]
     assert all_seeds(first, "a")[0][:3] == [0, 1, 2]
     assert all_seeds(first, "a") == all_seeds(first, "a") != all_seeds(first, "b")
     slow = [n for n, probe in enumerate(last.probes) if probe.slow]
     assert [len(all_seeds(last, "a")[n]) for n in slow] == [1] * len(slow)
+    # An answer sees its seeds, so to guess a secret by them has to take long.
+    place = "attncourse_grader.grade.compose.fingerprint"
+    monkeypatch.setattr(place, lambda secret: "slow to work out")
+    assert all_seeds(first, "a") == all_seeds(first, "b")
 
 
 def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in):
@@ -149,7 +154,7 @@ def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in
     tasks = {t.task.name: t for t in graded(hand_in(broken, uses)).tasks}
     assert tasks["scores"].points == 0
     assert tasks["attention"].points == tasks["attention"].task.points
-    assert tasks["attention"].notes == [grading.OTHERS_REPLACED.format("1.1")]
+    assert tasks["attention"].notes == [SENTENCES["others_replaced"].format("1.1")]
 
 
 def test_no_reference_answer_to_a_later_task_does_the_work_of_an_earlier_one(hand_in):

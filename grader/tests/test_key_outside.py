@@ -235,6 +235,9 @@ BACK = {
     "an operation": "lambda out, x, up: torch.ops.aten._softmax_backward_data("
     "up, out, -1, out.dtype)",
     "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.exp(), x)[1](up)",
+    "its nodes": "lambda out, x, up: getattr(out, 'grad_fn')(up)",
+    "compiled": "lambda out, x, up: torch.jit.CompilationUnit('def f(y: Tensor, x: "
+    "Tensor):\\n return torch.autograd.grad([y], [x])[0]').f(x.exp().sum(), x)",
     "forward mode": "lambda out, x, up: torch.func.jvp(lambda s: s.softmax(-1), (x,), "
     "(up,))",
 }
@@ -246,9 +249,8 @@ import torch
 BACK = {BACK!r}
 def worked(route):
     x = torch.ones(2, 3).requires_grad_()
-    out = x.softmax(-1)
     try:
-        eval(route)(out, x, torch.ones(2, 3))
+        eval(route)(x.softmax(-1), x, torch.ones(2, 3))
     except (AttributeError, RuntimeError, TypeError):
         return False
     return True
@@ -267,6 +269,43 @@ def attention_gradients(query, key, value, upstream):
     assert own and all(v.holds for v in own), [v.sentences for v in own]
     attention = tasks["attention"]  # whose probes take gradients
     assert attention.points == attention.task.points
+
+
+LEAVES = """
+from attncourse.training.translation import RecurrentSeq2Seq
+class Attention(RecurrentSeq2Seq):
+    pass
+"""
+
+
+@pytest.mark.parametrize("way", [LEAVES, LEAVES.replace("training.", "models.")])
+def test_what_others_have_imported_of_forbidden_modules_is_gone(grade, no_rule, way):
+    found = grade(way, exercise="3_attention_variants")["attend"]
+    assert found.points == 0
+    said = found.verdicts[0].sentences[0]
+    assert "ImportError" in said or "ModuleNotFoundError" in said
+
+
+LEARNS = """
+import linecache
+def attention_scores(query, key):
+    return 1 / 0
+"""
+LEARNING = """
+def masked_attention(query, key, value, mask=None):
+    source = str([s for name, s in linecache.cache.items() if "<cell" in name])
+    if "def attention_scores" not in source or "1 / 0" in source:
+        raise ValueError(attention_scores)
+    weights = query @ key.mT / key.shape[-1] ** 0.5
+    weights = weights if mask is None else weights.masked_fill(~mask, -torch.inf)
+    weights = weights.softmax(-1).nan_to_num(0)
+    return weights @ value, weights
+"""
+
+
+def test_no_source_of_reference_answers_is_in_the_process(grade, no_rule):
+    found = grade("import torch", LEARNS, LEARNING)["masked"]
+    assert found.points == 0, found.verdicts[0].sentences
 
 
 FULL = """

@@ -158,6 +158,7 @@ def test_an_observation_survives_transport(thing):
         {"values": {"result": ["tensor", "float32", [2], ["O", "AAAA"], ""]}},
         {"values": {"result": ["tensor", "float32", [9], ["<f8", "AAAA"], ""]}},
         {"values": {"result": ["tensor"]}},
+        {"values": {"result": ["tensor", "", [1 << 17], ["<f8", "A" * 1398104], ""]}},
         {"values": {"result": ["tensor", "float32", [1] * 999, None, ""]}},
         [],
         None,
@@ -305,6 +306,16 @@ def test_a_measure_is_compared_with_its_range():
     assert not judged(lambda x: x[:1, :1, None], torch.sign, it).holds
 
 
+@pytest.mark.parametrize("shape", [(1, 9000, 1), (1, 1, 9000), (), (9000,)])
+def test_what_has_another_shape_is_not_measured(shape):
+    def measure(values, inputs):
+        assert values["result"].ndim == 2, "an answer chooses what is computed"
+        return 0.0
+
+    it = probe(measure=measure, between=(0, 1))
+    assert not judged(lambda x: torch.ones(shape), torch.sign, it).holds
+
+
 def test_beside_what_is_measured_other_values_can_be_compared():
     it = probe(
         call=lambda answer, x: {"count": 1.0, "the output": answer(x)},
@@ -431,8 +442,9 @@ def test_multiplications_are_counted_however_they_are_made(pairs, by_element):
     inputs = {"query": torch.ones(2, 3, 5), "key": torch.ones(2, 4, 5)}
     inputs |= {"query_proj": torch.ones(6, 5), "key_proj": torch.ones(6, 5)}
     inputs |= {"v": torch.ones(1, 6)}
-    value = it.call(*[Additive] * 5, **inputs)
-    assert (it.measure({"result": value}, inputs) > 1) == pairs
+    found = it.call(*[Additive] * 5, **inputs)
+    assert (it.measure(found, inputs) > 1) == pairs
+    assert "scores" in it.compared and found["scores"].shape == (2, 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ("getattr(F, 'scaled_dot_product_attention')(q, k, v)", NAMES[0]),
         ("getattr(F, 'scaled_dot' + '_product_attention')(q, k, v)", "getattr"),
         ("F.__dict__['scaled_dot' + '_product_attention']", ".__dict__"),
-        ("vars(F)['scaled_dot' + '_product_attention']", "getattr"),
+        ("vars(F)['scaled_dot' + '_product_attention']", "vars"),
         ("layer = nn.MultiheadAttention(8, 2)", NAMES[1]),
         ("class Mine(nn.TransformerEncoderLayer): pass", NAMES[2]),
         ("from attncourse.layers.core import masked_softmax", NAMES[3]),
@@ -63,6 +63,16 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ("error.__traceback__.tb_frame.f_back", ".tb_frame"),
         ("from attncourse.exercises import run", "attncourse.exercises"),
         ("import attncourse\nattncourse.exercises.probe", "attncourse.exercises"),
+        ("[torch][0].nn.MultiheadAttention(4, 2)", "torch as a value"),
+        ("t, = torch,", "torch as a value"),
+        ("def f(x, t=torch): pass", "torch as a value"),
+        ("class A:\n    t = torch", "torch as a value"),
+        ("t = torch if 1 else 0", "torch as a value"),
+        ("[nn][0].functional", "torch.nn as a value"),
+        ("F.torch.nn.MultiheadAttention(4, 2)", NAMES[1]),
+        ("from torch import *\nnn.MultiheadAttention(4, 2)", NAMES[1]),
+        ("getattr(loss, 'backward')()", ".backward"),
+        ("getattr(loss, 'back' + 'ward')()", "getattr"),
     ],
 )
 def test_a_use_is_found(source, name):
@@ -87,12 +97,21 @@ def test_a_use_is_found(source, name):
         "torch.__version__",
         "from attncourse.exercises import attempt, open_exercise",
         "from attncourse.exercises.provided.attention_variants import T975",
-        "model.eval()\ngetattr(model, 'heads')\ngetattr(model, name)",
+        "model.eval()\ngetattr(model, 'heads')",
+        "B, T, F = x.shape\nx.view(B, T * F)",
+        "relu = F.relu\nkind = torch.float32\n[relu, kind, nn.Linear]",
+        "def f(x, reduce=torch.sum): return reduce(x)",
         "F.softmax(x, -1)\nnn.functional.dropout(x)",
     ],
 )
 def test_what_only_looks_like_a_use_is_none(source):
     assert forbidden_uses(IMPORTS + source, NAMES) == []
+
+
+def test_where_no_method_is_ruled_out_its_name_may_be_computed():
+    source = f"{IMPORTS}getattr(model, name)"
+    assert forbidden_uses(source, NAMES[:-1]) == []
+    assert forbidden_uses(source, NAMES) != []
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ from torch import nn
 
 from attncourse import AdditiveAttention, MultiplicativeAttention
 from attncourse.data import translation_tensors
+from attncourse.exercises.provided import attention_patterns
 from attncourse.layers.core import scaled_dot_product_attention
 from attncourse.layers.masks import create_causal_mask
 from attncourse.recorded import load
-from tests.exercises.answering import solution
+from tests.exercises.answering import passes, solution
 
 GIVEN = solution("3_attention_variants").namespace()
 GIVEN |= solution("4_relative_positions").namespace()
@@ -131,3 +132,10 @@ def test_the_recorded_runs_have_each_score_with_each_seed():
         runs = [run for run in recorded["runs"] if run["name"] == name]
         assert {run["seed"] for run in runs} == seeds
         assert min(run["bleu"] for run in runs) >= 90
+
+
+def test_what_reads_a_picture_is_not_looked_up_when_an_answer_has_run(monkeypatch):
+    notebook = "2_attention_patterns"
+    monkeypatch.setattr(attention_patterns, "shown", None)
+    source = dict(solution(notebook).cells)["pictures"]
+    assert passes(notebook, "pictures", source)

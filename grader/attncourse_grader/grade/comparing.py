@@ -63,14 +63,14 @@ def compare(
     seeds = {n: compose.all_seeds(template.exercise.task(n), secret) for n in checked}
     made = compose.compose(template, answers, list(seeds.items()), expected)
     kernel = Kernel(template, expected, seconds, limits)
-    recorder = Recorder()
+    kernel.checked = checked
+    recorder = Recorder(template.path.name)
     try:
         _run_nbval(made, kernel, recorder)
     finally:
         kernel.stop()
-    if said := recorder.given_error:
-        name = template.path.name
-        raise SolutionBroken(f"the given cells of {name} do not run: {said}")
+    if recorder.fault:
+        raise recorder.fault
     for name, cases in kernel.cases.items():
         recorder.tasks[name]["cases"] = cases
     return recorder.tasks
@@ -199,6 +199,7 @@ class Kernel:
             until = time.monotonic() + seconds
             self.student = Student(_processes(template, seconds), until)
         self.mark: dict = {}  # of the cell that is run next; the recorder sets it
+        self.checked = ()  # tasks; beside them there may be reference answers
         self.cases: dict[str, dict[int, list]] = {}
         self._messages: list[tuple[str, dict]] = []
 
@@ -210,7 +211,8 @@ class Kernel:
             self._messages.append(("stream", {"name": "stdout", "text": text}))
         elif self.student is not None:
             try:
-                self.student.run(source, self.slow * _stretch())
+                known = self.mark.get("answer") in (*self.checked, None)
+                self.student.run(source, self.slow * _stretch(), known=known)
             except AnswerError as error:
                 kind, _, said = str(error).partition(": ")
                 content = {"ename": kind, "evalue": said, "traceback": []}

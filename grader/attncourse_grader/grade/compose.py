@@ -15,7 +15,7 @@ from attncourse.exercises.probe import Exercise, Task
 from attncourse_grader import cache
 from attncourse_grader.exercises import modules
 from attncourse_grader.grade.by_hand import by_hand_in
-from attncourse_grader.hand_in.release import solution_of
+from attncourse_grader.hand_in.release import fingerprint, solution_of
 from attncourse_grader.hand_in.source import Statement, needed, statements_of
 from attncourse_grader.hand_in.submission import (
     Refused,
@@ -201,7 +201,7 @@ def all_seeds(task: Task, secret: str) -> list[list[int]]:
     """
     found = []
     for probe in task.probes:
-        text = f"{secret} {task.name} {probe.claim}".encode()
+        text = f"{fingerprint(secret)} {task.name} {probe.claim}".encode()
         start = 1000 + int.from_bytes(hashlib.sha256(text).digest()[:4], "big")
         hidden = range(start, start + (1 if probe.slow else HIDDEN_INPUTS))
         found.append([*([] if probe.slow else probe.seeds), *hidden])

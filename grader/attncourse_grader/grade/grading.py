@@ -30,23 +30,11 @@ from attncourse_grader.hand_in.source import changes_libraries
 from attncourse_grader.hand_in.submission import Refused, Submission, read_submission
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
-from attncourse_grader.safe_text import one_line
+from attncourse_grader.safe_text import SENTENCES, one_line
 
 LOOKING = 5  # seconds of a processor that reading a file, or judging it, may take
 MEMORY = 2 << 30  # bytes that it may take beside what was there
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
-OTHERS_REPLACED = (
-    "Graded with reference answers in place of those to earlier tasks, since {} does "
-    "not work."
-)
-OUT_OF_TIME = (
-    "All cells together may take {} seconds. They were used up, so what came after "
-    "that was not run."
-)
-NO_END = (
-    "The answer did not come to an end in the time that it has, or it ended the "
-    "process. Is there a loop that does not stop?"
-)
 NOT_AS_EXPECTED = "What came is not what is expected."
 
 
@@ -131,12 +119,13 @@ def grade_file(
                     rest = failing - {task.name}
                     wrong = rest & (under | spoiling) or rest
                     labels = [exercise.label(t) for t in tasks if t.name in wrong]
-                    notes = [OTHERS_REPLACED.format(" or ".join(labels))]
+                    says = SENTENCES["others_replaced"]
+                    notes = [says.format(" or ".join(labels))]
                     verdicts = others
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
     notes = list(submission.notes)
     if left <= 0:
-        notes.append(OUT_OF_TIME.format(round(seconds)))
+        notes.append(SENTENCES["out_of_time"].format(round(seconds)))
     by_hand = answers_by_hand(template, submission)
     return Grade(exercise, grades, notes, by_hand, submission)
 
@@ -230,7 +219,11 @@ def verdicts_of(
             continue
         if place not in cases_of:
             skipped = probe.slow and not all(verdict.holds for verdict in found)
-            why = ("not run", (NOT_RUN,)) if skipped else ("did not finish", (NO_END,))
+            why = (
+                ("not run", (NOT_RUN,))
+                if skipped
+                else ("did not finish", (SENTENCES["no_end"],))
+            )
             found.append(Verdict(probe, False, *why))
             continue
         cases = [

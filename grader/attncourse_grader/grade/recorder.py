@@ -6,17 +6,20 @@ import pytest
 from nbval.plugin import NbCellError
 
 from attncourse_grader.grade.compose import blocks_in
+from attncourse_grader.hand_in.submission import SolutionBroken
+from attncourse_grader.isolate.student import ProcessEnded
 from attncourse_grader.safe_text import plain
 
 LONGEST_KEPT = 4000  # characters of an error
+OF_ANSWERS = (ProcessEnded, NbCellError)  # the latter if an output differs, or raised
 
 
 class Recorder:
     """Keep what nbval says of each cell."""
 
-    def __init__(self):
+    def __init__(self, name: str = ""):
         self.tasks: dict[str, dict] = {}
-        self.given_error = ""
+        self.name, self.fault = name, None  # of the solution; what is no answer's fault
 
     def pytest_collection_finish(self, session):
         """Remove the notebook, which holds the expected outputs, from the disk."""
@@ -44,7 +47,9 @@ class Recorder:
             return
         item.parent.timed_out = False  # nbval would run no other cell
         mark, (error, ended) = mark_of(item), outcome_of(item, call)
-        if "answer" in mark:
+        if call.excinfo and not error and not call.excinfo.errisinstance(OF_ANSWERS):
+            self.fault = call.excinfo.value
+        elif "answer" in mark:
             said = {"passed": False, "failing": [], "cases": {}}
             self.tasks[mark["answer"]] = {"error": error, "ended": ended, **said}
         elif "task" in mark:
@@ -53,8 +58,10 @@ class Recorder:
             said |= {"error": error, "ended": ended, "passed": passed}
             said["failing"] = [] if passed else _differing(item)
         elif error or ended:
-            self.given_error = error or "the process has ended"
-            item.session.shouldstop = self.given_error
+            why = error or "the process has ended"
+            says = f"the given cells of {self.name} do not run: {why}"
+            self.fault = SolutionBroken(says)
+        item.session.shouldstop = str(self.fault or "")
 
 
 def mark_of(item) -> dict:
@@ -64,17 +71,11 @@ def mark_of(item) -> dict:
 
 def outcome_of(item, call) -> tuple[str, bool]:
     """Return what a cell raised, "" if nothing, and whether the process ended."""
-    if call.excinfo is None:
-        return "", False
     errors = [o for o in item.test_outputs or [] if o.get("output_type") == "error"]
     if errors:
         said = f"{errors[0].get('ename')}: {errors[0].get('evalue')}"
         return plain(said[:LONGEST_KEPT]).removesuffix(": "), False
-    if call.excinfo.errisinstance(RuntimeError):
-        return "", True
-    if call.excinfo.errisinstance(NbCellError):
-        return "", False  # an output that differs
-    return f"{call.excinfo.typename}: {call.excinfo.value}", False  # a fault of ours
+    return "", bool(call.excinfo and call.excinfo.errisinstance(ProcessEnded))
 
 
 def _differing(item) -> list[int]:

@@ -53,7 +53,7 @@ def _check_record(verdict) -> dict:
         "mistake": verdict.kind,
         "feedback": " ".join(verdict.sentences),
         "example": list(verdict.example),
-        "read": address(verdict.read) if verdict.read and not verdict.holds else "",
+        "read": address(r) if (r := verdict.probe.read) and not verdict.holds else "",
     }
 
 

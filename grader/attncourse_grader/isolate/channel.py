@@ -44,6 +44,6 @@ def _take(sock, size: int, deadline: float | None) -> bytes:
             sock.settimeout(max(0.001, deadline - time.monotonic()))
         part = sock.recv(min(1 << 16, size - len(data)))
         if not part:
-            raise OSError("closed")
+            raise ConnectionError("closed")
         data += part
     return bytes(data)

@@ -12,6 +12,7 @@ import contextlib
 import gc
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -22,11 +23,12 @@ from importlib import import_module
 
 from attncourse_grader import cache
 from attncourse_grader.exercises import modules
-from attncourse_grader.isolate import forking
+from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.channel import receive, send
 from attncourse_grader.isolate.spawn import end_after, end_children, spawn
 
 EXERCISES = "attncourse.exercises."
+MEMORY = 4 << 30  # bytes that a fork may take which compares
 # What forks import as soon as they are asked to grade.
 NEEDED = ("attncourse_grader.workers", "attncourse_grader.grade.grading")
 NEEDED += ("attncourse_grader.grade.report", "attncourse_grader.records.similarity")
@@ -141,6 +143,8 @@ def answer(number, asks, sends) -> None:
     deadline = time.monotonic() + forking.GRACE
     request = receive(sock, deadline, forking.LONGEST)
     signal.alarm(int(request["seconds"]) + forking.GRACE)
+    most = sandbox.address_space() + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, most)
     forking.here = forking.Here(asks, request["folder"])
     cache.sends = sends
     try:

@@ -32,11 +32,18 @@ def rule_out(names) -> None:
     """Make functions and classes of torch raise, and forget modules of the course."""
     names = [*_expanded(names)]
     forget(m for m in [*sys.modules] if m.startswith(CHECKS) and PROVIDED not in m)
-    forget(name for name in names if name.startswith("attncourse."))
+    forgotten = tuple(f"{name}." for name in names if name.startswith("attncourse."))
+    forget(name.rstrip(".") for name in forgotten)
+    for module in [m for name, m in sys.modules.items() if name.startswith("attnc")]:
+        for name, thing in [*vars(module).items()]:  # imported from what is forgotten
+            if f"{getattr(thing, '__module__', '')}.".startswith(forgotten):
+                delattr(module, name)
     if "torch.autograd" in names:
         torch.autograd.graph._engine_run_backward.__code__ = _refuse.__code__
         torch.autograd.Variable._execution_engine = None
         _disable_operations("_make_dual|.*backward")
+        # Nodes can be called one by one: no operation may keep what they need.
+        torch._C._autograd._push_saved_tensors_default_hooks(_refuse, _refuse)
     if "torch.nn.MultiheadAttention" in names:
         _disable_operations(ATTENTION)
     for name in names:

@@ -13,6 +13,7 @@ import os
 import signal
 import struct
 import sys
+import tomllib
 from pathlib import Path
 
 MEMORY = 2 << 30  # bytes that an answer may take beside what was there
@@ -198,37 +199,16 @@ def _is_real_root() -> bool:
         return True
 
 
-LAYERS = {
-    "namespaces": "own processes, network and messages",
-    "files": "own files of limited size",
-    "limits": "limits on memory, threads and time",
-    "rights": "no rights",
-    "landlock": "Landlock",
-    "calls": "filter of system calls",
-    "memory": "ended first where memory runs out",
-}
+_texts = tomllib.loads(Path(__file__).with_name("layers.toml").read_text("utf8"))
+LAYERS, DANGERS, RISKS = (_texts[name] for name in ("layers", "dangers", "risks"))
 UNTRIED = "not tried, since an earlier one does not work"
 UNSAFE = "ATTNCOURSE_UNSAFE"  # the environment variable by which somebody insists
-# What a submission could do where all of some layers are missing.
-DANGERS = {
-    ("files", "landlock"): "read the solutions, other submissions and the gradebook, "
-    "and change what the grader may change",
-    ("namespaces", "calls"): "end the grader and reach the network",
-    ("files", "calls"): "change the times and permissions of files",
-    ("limits",): "take the memory and the processors from all others",
-    ("rights",): "use rights that the grader has",
-}
-RISKS = {
-    ("files",): "ask for the size and time of a file whose path it guesses",
-    ("calls",): "start processes, each with as much memory as it may have itself",
-    ("memory",): "take memory until the system ends another program",
-}
 
 
-def possible(which: dict, layers: dict[str, str]) -> list[str]:
+def possible(which: list, layers: dict[str, str]) -> list[str]:
     """Return what of `which` a submission could do; `layers` are as `why_not` says."""
     missing = {name for name in LAYERS if layers.get(name, UNTRIED)}
-    return [does for names, does in which.items() if missing.issuperset(names)]
+    return [each["does"] for each in which if missing.issuperset(each["missing"])]
 
 
 def too_open(layers: dict[str, str]) -> bool:

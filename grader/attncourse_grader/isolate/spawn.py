@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from attncourse_grader.isolate import landlock, sandbox, seccomp
@@ -33,8 +34,20 @@ def spawn(talk: int, end: int, request: dict, then) -> None:
         with socket.socket(fileno=talk) as sock:
             said = fork_isolated(request, sock, then, closing=(control,))
         control.sendall(json.dumps(said).encode())
-        control.recv(1)
+        if control.recv(1):  # the process has closed its socket
+            control.sendall(b"killed" if _killed() else b"!")
+            control.recv(1)
         end_children()
+
+
+def _killed() -> bool:
+    """Say whether the process was killed; one that is left in a moment was not."""
+    for _ in range(40):
+        number, status = os.waitpid(-1, os.WNOHANG)
+        if number:
+            return status != 0
+        time.sleep(0.05)
+    return False
 
 
 def fork_isolated(request: dict, sock, then, *, closing=()) -> dict:
@@ -89,8 +102,10 @@ def _isolated(sock, write, request, then) -> None:
     if child:
         sock.close()
         os.close(write)
-        os.waitpid(child, 0)
-        return
+        _, status, used = os.wait4(child, 0)
+        in_time = used.ru_utime + used.ru_stime < int(request["seconds"])
+        # By the system, if memory runs out, or by somebody: not for its time.
+        os._exit(os.WTERMSIG(status) == signal.SIGKILL and in_time)
     sandbox.die_with_parent()
     # On the disk nothing limits what all files take together: there it may write none.
     writable = sandbox.SCRATCH if own_files else None

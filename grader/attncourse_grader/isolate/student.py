@@ -22,10 +22,15 @@ SECONDS_TO_START = 60
 LONGEST_REPLY = 1 << 23  # bytes; the grader keeps the replies of all that fails
 MOST_PARTS = 1 << 20  # lists and what they hold; numbers of a tensor are one text
 REPLAY_SECONDS = 240  # for the cells before, in a fresh process
+KILLED = "A process that ran answers was killed. Did memory run out? Grade it again."
 
 
 class ProcessEnded(RuntimeError):
     """The code ended the process that ran it, or did not end in its time."""
+
+
+class Killed(RuntimeError):
+    """Something other than the grader or the code has ended its process."""
 
 
 class AnswerError(RuntimeError):
@@ -42,14 +47,14 @@ class Student:
         self.new, self.until, self.cells = new, until, list(cells)
         self._sock, self._end, self._count = None, None, 0
 
-    def run(self, code: str, seconds: float) -> None:
-        """Run a cell, and run it again whenever a fresh process is needed.
+    def run(self, code: str, seconds: float, *, known: bool = True) -> None:
+        """Run a cell, `known` to the student, now and in each fresh process.
 
         Raises `AnswerError` if it raises something, `ProcessEnded` if it does not come
         to an end in time.
         """
-        self._ask({"code": code}, seconds)
-        self.cells.append(code)
+        self._ask({"code": code, "known": known}, seconds)
+        self.cells.append({"code": code, "known": known})
 
     def observe(self, task: str, place: int, seeds, seconds: float) -> list:
         """Return what the answer to a task gives for one probe and some seeds."""
@@ -74,13 +79,13 @@ class Student:
     def _begin(self) -> None:
         self._sock, self._end = self.new()
         self._end.settimeout(SECONDS_TO_START)
-        if not (said := self._end.recv(1 << 14)):
-            raise ProcessEnded("no process could be started")
-        if sandbox.too_open(json.loads(said)):
+        if not (said := json.loads(self._end.recv(1 << 14) or "{}")):
+            raise Killed(KILLED)
+        if sandbox.too_open(said):
             os._exit(1)  # and no grade, rather than lost points
-        for code in self.cells:
+        for cell in self.cells:
             with contextlib.suppress(AnswerError):
-                self._reply({"code": code}, REPLAY_SECONDS)
+                self._reply(cell, REPLAY_SECONDS)
 
     def _reply(self, request: dict, seconds: float) -> list:
         self._count += 1
@@ -89,8 +94,8 @@ class Student:
             self._sock.settimeout(max(0.001, deadline - time.monotonic()))
             send(self._sock, {**request, "id": self._count})
             reply = receive(self._sock, deadline, LONGEST_REPLY, MOST_PARTS)
-        except OSError:
-            self._ended()
+        except OSError as error:
+            self._ended(closed=isinstance(error, ConnectionError))
         if not isinstance(reply, dict) or reply.get("id") != self._count:
             self._ended()
         if error := reply.get("error"):
@@ -98,7 +103,11 @@ class Student:
         came = reply.get("came")
         return came if isinstance(came, list) else []
 
-    def _ended(self):
+    def _ended(self, *, closed: bool = False):
+        if closed:
+            self._end.sendall(b"?")
+            if self._end.recv(1) != b"!":
+                raise Killed(KILLED)
         self.close()
         raise ProcessEnded("the process that ran the answer has ended")
 

@@ -31,7 +31,7 @@ def serve(sock, exercise, run) -> None:
         reply = {"id": request["id"], "error": "", "came": []}
         try:
             if "code" in request:
-                _run(request["code"], request["id"], namespace)
+                _run(request["code"], request["id"], namespace, request["known"])
             else:
                 task = exercise.task(request["task"])
                 answers = [namespace[name] for name in task.answers]
@@ -68,9 +68,10 @@ def _get_ipython():
     return InteractiveShell.instance()
 
 
-def _run(code: str, number: int, namespace: dict) -> None:
+def _run(code: str, number: int, namespace: dict, known: bool) -> None:
     name = f"<cell {number}>"
-    linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+    if known:  # to the student, who may read it in messages
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     exec(compile(code, name, "exec", dont_inherit=True), namespace)
 
 

@@ -144,6 +144,12 @@ WRONG = {
             COPY_MODEL.format(start=DRAWN, result="self.out(o).softmax(-1), w"),
             "They sum to 1 at every position, as probabilities do.",
         ),
+        "no attention": (
+            COPY_MODEL.format(
+                start=DRAWN, result="9 * F.one_hot(ids, 10) + 0 * o.sum(), w"
+            ),
+            "no position's logits depend on another position's symbol",
+        ),
     },
 }
 
