@@ -7,13 +7,17 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.compare import Verdict
+from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.by_hand import answers_by_hand
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import Grade, TaskGrade
 from attncourse_grader.hand_in.submission import read_submission
+from attncourse_grader.hand_in.tables import read_rows
 from attncourse_grader.isolate import forking
+from attncourse_grader.records.effective import effective_grades
+from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.workers import grade_one, local_results
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
@@ -101,16 +105,75 @@ def hand_in(tmp_path):
     return write
 
 
+class Course:
+    """A folder of what is handed in and of its grades, and the commands on it."""
+
+    def __init__(self, folder, solutions, notebook, capsys):
+        self.folder, self.grades = folder, folder / "grades"
+        self.solutions, self.notebook, self.capsys = solutions, notebook, capsys
+        self.graded = []  # what the stand-in was called with in the last run
+        self.printed = self.said = ""  # by the last command
+
+    def hand_in(self, name="ada", place="in", **answers):
+        """Write a notebook, by default with the right scores and nothing else."""
+        return self.notebook(self.folder / place / f"{name}.ipynb", **answers)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf8")
+        return path
+
+    def students(self, text):
+        """Write a class list; return the option that gives it to the command."""
+        return ["--students", self.write("class.csv", text)]
+
+    def times(self, text):
+        """Write when, or how late, students handed in; return the option, too."""
+        return ["--times", self.write("times.csv", text)]
+
+    def run(self, *words):
+        """Call a command, and keep what it printed and what it said of faults."""
+        place = "--out" if words[0] == "grade" else "--grades"
+        status = main([*map(str, words), place, str(self.grades)])
+        self.printed, self.said = self.capsys.readouterr()
+        return status
+
+    def grade(self, *options, places=("in",)):
+        self.graded.clear()
+        places = [self.folder / place for place in places]
+        return self.run("grade", *places, "--solutions", self.solutions, *options)
+
+    def book(self):
+        return Gradebook(self.grades / BOOK, must_exist=True)
+
+    def standing(self, student="ada"):
+        """Return what counts for a student who has to do with one exercise only."""
+        with self.book() as book:
+            (found,) = [s for s in effective_grades(book) if s.student == student]
+        return found
+
+    def text(self, name):
+        return (self.grades / name).read_text()
+
+    def rows(self, name="grades.csv"):
+        return list(read_rows(self.grades / name))
+
+    def points(self):
+        """Return the column of exercise 1 in the table of grades."""
+        return [row[4] for row in self.rows()[1:]]
+
+
 @pytest.fixture
-def grade(tmp_path, solutions, calls):
-    """Return a function that grades what lies in tmp_path/in into tmp_path/grades."""
+def real_course(tmp_path, solutions, notebook, capsys):
+    """Return a course whose notebooks the grader itself grades."""
+    return Course(tmp_path, solutions, notebook, capsys)
 
-    def run(*more, places=(tmp_path / "in",)):
-        calls.clear()
-        words = ["grade", *map(str, places), "--solutions", str(solutions)]
-        return main([*words, "--out", str(tmp_path / "grades"), *more])
 
-    return run
+@pytest.fixture
+def course(real_course, calls):
+    """Return a course whose notebooks the stand-in grades."""
+    real_course.graded = calls
+    return real_course
 
 
 @pytest.fixture(scope="session")

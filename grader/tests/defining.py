@@ -5,6 +5,9 @@ from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
 
+RIGHT = """\
+def attention_scores(query, key):
+    return query @ key.mT / key.shape[-1] ** 0.5"""
 ATTENTION = """
 import torch
 def attention(query, key, value, dropout=0.0):

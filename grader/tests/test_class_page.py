@@ -1,13 +1,10 @@
 """The page about the class, and what the answers of two students have in common."""
 
-import json
 import re
 from html.parser import HTMLParser
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
-from attncourse_grader.cli import main
 from attncourse_grader.hand_in.source import statements_of
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.records.class_page import histogram
@@ -54,12 +51,9 @@ def attention_scores(scores, mask=None):
 
 
 @pytest.fixture
-def runs(tmp_path):
+def runs(hand_in):
     def of(*sources, reference=()):
-        path = tmp_path / "x.ipynb"
-        made = new_notebook(cells=[new_code_cell(source) for source in sources])
-        made.metadata["attncourse"] = {"exercise": FIRST}
-        path.write_text(json.dumps(made))
+        path = hand_in(*sources, metadata={"attncourse": {"exercise": FIRST}})
         return fingerprints(read_submission(path), reference)
 
     return of
@@ -110,24 +104,13 @@ class Reader(HTMLParser):
                 self.risky.append((tag, name, value))
 
 
-@pytest.fixture
-def page(tmp_path, solutions, calls):
-    def make():
-        words = [str(tmp_path / "in"), "--solutions", str(solutions)]
-        main(["grade", *words, "--alike", "--out", str(tmp_path / "grades")])
-        return (tmp_path / "grades" / "class.html").read_text()
-
-    return make
-
-
-def test_the_page_tells_distribution_tasks_mistakes_and_similarity(
-    tmp_path, notebook, page
-):
-    notebook(tmp_path / "in" / "ada.ipynb", attention="wrong", extra=ANSWER)
-    notebook(tmp_path / "in" / "bob.ipynb", attention="wrong", extra=RENAMED)
-    notebook(tmp_path / "in" / "eve.ipynb", scores="no", attention="no", extra=OTHER)
-    (tmp_path / "in" / "joan.ipynb").write_text("{")
-    text = page()
+def test_the_page_tells_distribution_tasks_mistakes_and_similarity(course):
+    course.hand_in("ada", attention="wrong", extra=ANSWER)
+    course.hand_in("bob", attention="wrong", extra=RENAMED)
+    course.hand_in("eve", scores="no", attention="no", extra=OTHER)
+    course.hand_in("joan").write_text("{")
+    course.grade("--alike")
+    text = course.text("class.html")
     assert "3 graded; on average 1.3 of 20 points, median 2." in text
     assert "0 to 2 points: 1; 2 to 4 points: 2" in text
     row = re.search(r"<tr><td>1.1</td>.*?</tr>", text, re.DOTALL)[0]
@@ -138,17 +121,16 @@ def test_the_page_tells_distribution_tasks_mistakes_and_similarity(
     assert "joan.ipynb" in text
 
 
-def test_nothing_that_students_write_is_obeyed_by_a_browser(tmp_path, notebook, page):
+def test_nothing_that_students_write_is_obeyed_by_a_browser(course):
     rude = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-    name = "<img src=x onerror=alert(1)>"
-    notebook(tmp_path / "in" / name / "x.ipynb", scores=rude)
-    notebook(tmp_path / "in" / "\x1b[31mbob\x07" / "x.ipynb", scores=rude + "2")
-    pages = [page()]
-    folder = tmp_path / "grades" / "feedback"
-    pages += [path.read_text() for path in folder.glob("*.html")]
+    course.hand_in("<img src=x onerror=alert(1)>/x", scores=rude)
+    course.hand_in("\x1b[31mbob\x07/x", scores=rude + "2")
+    course.grade("--alike")
+    pages = [course.grades / "class.html"]
+    pages += (course.grades / "feedback").glob("*.html")
     assert len(pages) == 3
-    for text in pages:
-        reader = Reader()
+    for page in pages:
+        reader, text = Reader(), page.read_text()
         reader.feed(text)
         assert "script" not in reader.tags
         assert "img" not in reader.tags

@@ -3,34 +3,26 @@
 import shutil
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import nbformat
 import pytest
 
-from attncourse_grader.batch import BOOK
+from attncourse import cli
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
+from attncourse_grader.grade import grading
 from attncourse_grader.hand_in.release import fingerprint
-from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
+from grader.tests.defining import RIGHT
 
 FIRST = "1_attention_from_scratch"
 
 
 @pytest.fixture
-def own_solutions(tmp_path, solutions):
+def solutions(tmp_path, solutions):
     """Return a copy of the solutions, in which a release may be noted."""
     return shutil.copytree(solutions, tmp_path / "own")
-
-
-@pytest.fixture
-def grade(tmp_path, own_solutions, calls, capsys):
-    def run(*more):
-        words = ["grade", str(tmp_path / "in"), "--solutions", str(own_solutions)]
-        status = main([*words, "--out", str(tmp_path / "grades"), *more])
-        return status, capsys.readouterr().err
-
-    return run
 
 
 def test_help_loads_nothing_heavy():
@@ -42,20 +34,11 @@ def test_help_loads_nothing_heavy():
     assert subprocess.check_output(command, text=True).strip() == "set()"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "grade",
-        "release",
-        "adjust",
-        "extend",
-        "mark",
-        "undo",
-        "export",
-        "history",
-        "doctor",
-    ],
-)
+COMMANDS = ["grade", "release", "adjust", "extend", "mark", "undo", "export"]
+COMMANDS += ["history", "doctor"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])
@@ -73,46 +56,35 @@ def test_every_command_explains_itself(command, capsys):
         (["--times", "none.csv"], "none.csv cannot be read or written (no such"),
         (["--times", "/dev/null"], "has no line that says when"),
         (["--solutions", "none"], "--solutions"),
+        (["--limit", "0"], "--limit takes seconds"),
     ],
 )
-def test_options_that_mean_nothing_are_a_sentence(
-    words, said, notebook, tmp_path, grade
-):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    status, error = grade(*words)
-    assert status == 1
-    assert said in error
-    assert "Traceback" not in error
+def test_options_that_mean_nothing_are_a_sentence(words, said, course):
+    course.hand_in()
+    assert course.grade(*words) == 1
+    assert said in course.said
+    assert "Traceback" not in course.said
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(
-    tmp_path, notebook, solutions, calls, capsys
-):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    (tmp_path / "file").write_text("")
-    words = ["grade", str(tmp_path / "in"), "--solutions", str(solutions)]
-    assert main([*words, "--out", str(tmp_path / "file" / "grades")]) == 1
-    assert "grades cannot be read or written (not a dir" in capsys.readouterr().err
+def test_a_folder_that_cannot_be_made_is_a_sentence(course):
+    course.hand_in()
+    course.grades = course.write("file", "") / "grades"
+    assert course.grade() == 1
+    assert "grades cannot be read or written (not a dir" in course.said
 
 
-def test_an_unforeseen_fault_is_a_sentence(tmp_path, notebook, grade, monkeypatch):
-    notebook(tmp_path / "in" / "ada.ipynb")
-
-    def broken(*arguments, **options):
-        raise RuntimeError("bang\x1b[31m")
-
+def test_an_unforeseen_fault_is_a_sentence(course, monkeypatch):
+    course.hand_in()
+    broken = Mock(side_effect=RuntimeError("bang\x1b[31m"))
     monkeypatch.setattr("attncourse_grader.batch.collect", broken)
-    status, error = grade()
-    assert status == 1
-    assert "The command failed (RuntimeError: bang)." in error
-    assert "Traceback" not in error
+    assert course.grade() == 1
+    assert "The command failed (RuntimeError: bang)." in course.said
+    assert "Traceback" not in course.said
 
 
-def test_a_fault_of_the_grader_costs_one_file(tmp_path, notebook, grade, monkeypatch):
+def test_a_fault_of_the_grader_costs_one_file(course, monkeypatch):
     for name in ("ada", "grace"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
-    from attncourse_grader.grade import grading
-
+        course.hand_in(name, scores=name)
     works = grading.grade_file
 
     def sometimes(path, **options):
@@ -121,13 +93,11 @@ def test_a_fault_of_the_grader_costs_one_file(tmp_path, notebook, grade, monkeyp
         return works(path, **options)
 
     monkeypatch.setattr(grading, "grade_file", sometimes)
-    status, error = grade()
-    assert status == 1
-    assert (
-        "ada.ipynb: not graded. The grader failed on this file (ZeroDivision" in error
-    )
+    assert course.grade() == 1
+    said = "ada.ipynb: not graded. The grader failed on this file (ZeroDivision"
+    assert said in course.said
     monkeypatch.setattr(grading, "grade_file", works)
-    assert grade()[0] == 0  # it was not given up
+    assert course.grade() == 0  # it was not given up
 
 
 def test_exercises_are_released_by_number_or_name(tmp_path):
@@ -137,21 +107,26 @@ def test_exercises_are_released_by_number_or_name(tmp_path):
     assert names == [f"{FIRST}.ipynb", "3_attention_variants.ipynb"]
 
 
-def test_another_secret_than_before_is_named(tmp_path, notebook, grade):
-    notebook(tmp_path / "in" / "ada.ipynb")
+def test_all_exercises_are_released_where_none_is_named(tmp_path, solutions):
+    out = ["--out", str(tmp_path / "out"), "--solutions", str(solutions)]
+    assert main(["release", *out]) == 0
+    assert sorted(p.stem for p in (tmp_path / "out").iterdir()) == list(modules())
+
+
+def test_another_secret_than_before_is_named(course):
+    course.hand_in()
     for words, other in (([], 0), ([], 0), (["--secret", "one"], 1), ([], 1)):
-        status, error = grade(*words)
-        assert (status, "another secret" in error) == (0, bool(other))
+        assert course.grade(*words) == 0
+        assert ("another secret" in course.said) == bool(other)
 
 
-def test_the_secret_may_come_from_the_environment(
-    tmp_path, notebook, grade, calls, monkeypatch
-):
+def test_the_secret_may_come_from_the_environment(course, monkeypatch):
     monkeypatch.setenv("ATTNCOURSE_SECRET", "xyzzy")
-    notebook(tmp_path / "in" / "ada.ipynb")
-    grade()
-    assert calls[0][1]["secret"] == "xyzzy"
-    with Gradebook(tmp_path / "grades" / BOOK) as book:
+    course.hand_in()
+    course.grade()
+    ((_, options),) = course.graded
+    assert options["secret"] == "xyzzy"
+    with course.book() as book:
         dump = "\n".join(book.db.iterdump())
     assert "xyzzy" not in dump
     assert fingerprint("xyzzy") in dump
@@ -162,12 +137,6 @@ def test_a_release_of_what_is_not_there_is_a_sentence(tmp_path, capsys):
     assert "There is no exercise '9'" in capsys.readouterr().err
     assert main(["release", "1", "--solutions", str(tmp_path)]) == 1
     assert "is not a file" in capsys.readouterr().err
-
-
-def test_all_exercises_are_released_where_none_is_named(tmp_path, own_solutions):
-    out = ["--out", str(tmp_path / "out"), "--solutions", str(own_solutions)]
-    assert main(["release", *out]) == 0
-    assert sorted(p.stem for p in (tmp_path / "out").iterdir()) == list(modules())
 
 
 @pytest.mark.parametrize(
@@ -196,26 +165,20 @@ def test_names_fit_on_a_line_and_on_a_disk():
     assert len(file_name("x" * 999)) <= 80
 
 
-def test_a_reader_that_goes_away_is_no_traceback(tmp_path, notebook, solutions):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    script = (
-        f"{sys.executable} -m attncourse_grader.cli grade --help | head -1; "
-        f"{sys.executable} -m attncourse_grader.cli doctor | head -1"
-    )
+def test_a_reader_that_goes_away_is_no_traceback():
+    command = f"{sys.executable} -m attncourse_grader.cli"
+    script = f"{command} grade --help | head -1; {command} doctor | head -1"
     done = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, timeout=60
     )
     assert "Traceback" not in done.stderr
 
 
-def test_a_course_from_release_to_export_with_the_real_grader(
-    tmp_path, own_solutions, capsys
-):
-    common = ["--solutions", str(own_solutions)]
-    assert main(["release", "1", "--out", str(tmp_path / "out"), *common]) == 0
-    handed_out = nbformat.read(tmp_path / "out" / f"{FIRST}.ipynb", 4)
-    right = "def attention_scores(query, key):\n    "
-    right += "return query @ key.mT / key.shape[-1] ** 0.5"
+def test_a_course_from_release_to_export_with_the_real_grader(real_course):
+    course, out = real_course, real_course.folder / "out"
+    words = ["release", "1", "--out", str(out), "--solutions", str(course.solutions)]
+    assert main(words) == 0
+    handed_out = nbformat.read(out / f"{FIRST}.ipynb", 4)
     marks = [cell.metadata.get("attncourse", {}) for cell in handed_out.cells]
     handed_out.cells = [
         cell
@@ -223,29 +186,25 @@ def test_a_course_from_release_to_export_with_the_real_grader(
         if mark.get("answer", "scores") == "scores"
     ]
     (answer,) = [c for c in handed_out.cells if 'Task 1.1")' in c.source]
-    answer.source = right
-    folder = tmp_path / "in" / "Ada_7_assignsubmission_file_"
-    folder.mkdir(parents=True)
-    nbformat.write(handed_out, folder / "x.ipynb")
-    (tmp_path / "in" / "bob.ipynb").write_text("{")
-    out = ["--out", str(tmp_path / "grades")]
-    assert main(["grade", str(tmp_path / "in"), *common, *out]) == 1
-    grades = ["--grades", str(tmp_path / "grades")]
-    assert main(["adjust", "Ada", "1", "+1", "--reason", "asked well", *grades]) == 0
-    (tmp_path / "sheet.csv").write_text(
+    answer.source = RIGHT
+    nbformat.write(handed_out, course.hand_in("Ada_7_assignsubmission_file_/x"))
+    course.hand_in("bob").write_text("{")
+    assert course.grade() == 1
+    assert "bob.ipynb: not graded." in course.said
+    assert "Traceback" not in course.printed + course.said
+    assert course.run("adjust", "Ada", 1, "+1", "--reason", "asked well") == 0
+    sheet = course.write(
+        "sheet.csv",
         "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\n"
-        "Participant 7,Ada,,20.00,-\n"
+        "Participant 7,Ada,,20.00,-\n",
     )
-    assert main(["export", f"1={tmp_path / 'sheet.csv'}", *grades]) == 0
-    text = (tmp_path / "grades" / "filled-sheet.csv").read_text()
+    assert course.run("export", f"1={sheet}") == 0
     points = exercise_of(FIRST).task("scores").points
-    assert f'"Participant 7","Ada","{points + 1:g}","20.00","-"' in text
-    page = (tmp_path / "grades" / "feedback" / "Ada-1.html").read_text()
+    row = f'"Participant 7","Ada","{points + 1:g}","20.00","-"'
+    assert row in course.text("filled-sheet.csv")
+    page = course.text("feedback/Ada-1.html")
     assert f"{points:g} of 20" in page
     assert f"In the end: {points + 1:g} of 20." in page
-    printed = capsys.readouterr()
-    assert "Traceback" not in printed.out + printed.err
-    assert "bob.ipynb: not graded." in printed.err
 
 
 def test_the_command_itself_imports_no_torch(tmp_path, notebook):
@@ -258,25 +217,14 @@ def test_the_command_itself_imports_no_torch(tmp_path, notebook):
     assert "Exercise 1" in (tmp_path / "grades" / "class.html").read_text("utf8")
 
 
-def test_a_limit_that_is_no_time_is_refused(tmp_path, notebook, capsys):
-    path = notebook(tmp_path / "ada.ipynb")
-    assert main(["grade", str(path), "--limit", "0"]) == 1
-    assert "--limit takes seconds" in capsys.readouterr().err
-
-
 def test_without_the_grader_the_command_says_how_to_install_it(monkeypatch, capsys):
-    from attncourse import cli
-
     monkeypatch.setitem(sys.modules, "attncourse_grader", None)
     assert cli.main(["grade"]) == 1
     assert "pip install ./grader" in capsys.readouterr().err
 
 
-def test_elsewhere_than_on_linux_the_command_says_what_to_do(
-    tmp_path, notebook, grade, monkeypatch
-):
-    notebook(tmp_path / "in" / "ada.ipynb")
+def test_elsewhere_than_on_linux_the_command_says_what_to_do(course, monkeypatch):
+    course.hand_in()
     monkeypatch.setattr("attncourse_grader.batch.sandbox.linux", False)
-    status, error = grade()
-    assert status == 1
-    assert "Grading needs Linux" in error
+    assert course.grade() == 1
+    assert "Grading needs Linux" in course.said

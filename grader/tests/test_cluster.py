@@ -15,6 +15,7 @@ from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
+from grader.tests.defining import RIGHT
 
 dask = pytest.importorskip("dask", reason="the extra `cluster`")
 # Workers are forks of a process that has imported Dask, so that one is back at once.
@@ -42,24 +43,20 @@ def grader(pause=0.0, deadly=""):
     return grade
 
 
+def local_cluster(workers):
+    options = {"dashboard_address": None, "silence_logs": 50}
+    return distributed.LocalCluster(workers, threads_per_worker=1, **options)
+
+
 @pytest.fixture(scope="module")
 def scheduler():
-    with dask.config.set(
-        {
-            "distributed.scheduler.allowed-failures": 1,
-            "distributed.worker.daemon": False,
-            "distributed.admin.tick.limit": "60s",
-        }
-    ):
-        local = distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=50,
-        )
-        with local:
-            yield local
+    settings = {
+        "distributed.scheduler.allowed-failures": 1,
+        "distributed.worker.daemon": False,
+        "distributed.admin.tick.limit": "60s",
+    }
+    with dask.config.set(settings), local_cluster(2) as local:
+        yield local
 
 
 @pytest.fixture
@@ -100,10 +97,7 @@ def test_workers_grade_as_this_machine_does(
     tmp_path, notebook, course, solutions, calls
 ):
     """The real grader, on a worker: one notebook with two answers."""
-    path = notebook(tmp_path / "in" / "ada.ipynb")
-    right = "def attention_scores(query, key):\n    "
-    right += "return query @ key.mT / key.shape[-1] ** 0.5"
-    notebook(path, extra=right)
+    path = notebook(tmp_path / "in" / "ada.ipynb", extra=RIGHT)
     assert grade_course(course(path)) == 0
     assert calls == []  # not in this process
     points = exercise_of("1_attention_from_scratch").task("scores").points
@@ -132,8 +126,9 @@ def test_two_lost_workers_lose_nothing(
     tmp_path, notebook, scheduler, course, monkeypatch
 ):
     monkeypatch.setattr(scheduler.scheduler, "allowed_failures", 3)
-    for place in range(12):
-        notebook(tmp_path / "in" / f"s{place:02}.ipynb", scores=str(place))
+    names = [f"s{place:02}" for place in range(12)]
+    for name in names:
+        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
     killed = []
 
     def kill_two():
@@ -146,9 +141,7 @@ def test_two_lost_workers_lose_nothing(
     thread.join()
     assert status == 0
     assert len(killed) == 2
-    assert students_in(tmp_path / "grades") == {
-        f"s{place:02}": 7 for place in range(12)
-    }
+    assert students_in(tmp_path / "grades") == dict.fromkeys(names, 7)
 
 
 def test_a_notebook_that_ends_workers_costs_itself_only(
@@ -171,9 +164,7 @@ def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
     monkeypatch.setattr(cluster, "PATIENCE", 3)
     for place in range(6):
         notebook(tmp_path / "in" / f"s{place}.ipynb", scores=str(place))
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as local:
+    with local_cluster(1) as local:
         out, address = tmp_path / "grades", local.scheduler_address
         thread = when_some_are_kept(tmp_path / "grades", lambda: local.scale(0))
         with pytest.raises(Refused, match="no worker left"):

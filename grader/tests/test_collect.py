@@ -19,9 +19,9 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.safe_text import one_line
 
 
-def packed(path, members, **options):
-    path.parent.mkdir(exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, **options) as archive:
+def packed(path, members):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return path
@@ -29,6 +29,30 @@ def packed(path, members, **options):
 
 def names_in(found):
     return sorted(file.name for file in found.files)
+
+
+class Inbox:
+    """What was handed in, in the folder `in` or beside it."""
+
+    def __init__(self, beside, notebook):
+        self.beside, self.folder = beside, beside / "in"
+        self.scratch, self.notebook = beside / "scratch", notebook
+        self.text = notebook(beside / "x.ipynb").read_text()  # of some notebook
+
+    def put(self, name, place="in", **answers):
+        return self.notebook(self.beside / place / name, **answers)
+
+    def pack(self, name, members):
+        return packed(self.beside / name, members)
+
+    def collect(self, *places, students=None):
+        places = [self.beside / place for place in places or ["in"]]
+        return collect(places, self.scratch, students)
+
+
+@pytest.fixture
+def inbox(tmp_path, notebook):
+    return Inbox(tmp_path, notebook)
 
 
 @pytest.mark.parametrize(
@@ -53,64 +77,55 @@ def names_in(found):
         ("A" * 150 + "_123_assignsubmission_file/x.ipynb", "A" * 117 + "..."),
     ],
 )
-def test_folders_and_file_names_give_the_student(path, student, tmp_path, notebook):
-    notebook(tmp_path / "in" / path)
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
+def test_folders_and_file_names_give_the_student(path, student, inbox):
+    inbox.put(path)
+    found = inbox.collect()
     assert names_in(found) == [student]
     assert found.problems == []
 
 
-def test_a_notebook_with_no_other_name_has_that_of_its_folder(tmp_path, notebook):
-    path = notebook(tmp_path / "ada" / "1_attention_from_scratch.ipynb")
+def test_a_notebook_with_no_other_name_has_that_of_its_folder(inbox):
+    path = inbox.put("1_attention_from_scratch.ipynb", place="ada")
     for place in (path, path.parent):
-        assert names_in(collect([place], tmp_path / "scratch")) == ["ada"]
+        assert names_in(inbox.collect(place)) == ["ada"]
 
 
-def test_two_nameless_notebooks_in_a_folder_are_a_question(tmp_path, notebook):
+def test_two_nameless_notebooks_in_a_folder_are_a_question(inbox):
     for copy in ("", " (1)"):
-        notebook(tmp_path / "in" / f"1_attention_from_scratch{copy}.ipynb")
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
+        inbox.put(f"1_attention_from_scratch{copy}.ipynb")
+    found = inbox.collect()
     assert found.files == []
     assert all("another student's" in says for says in found.problems)
 
 
-def test_numbers_of_moodle_and_canvas_are_kept(tmp_path, notebook):
-    notebook(tmp_path / "in" / "Ada_123_assignsubmission_file_" / "x.ipynb")
-    notebook(tmp_path / "in" / "lovelaceada_LATE_12_345_x.ipynb")
-    moodle, canvas = sorted(
-        collect([tmp_path / "in"], tmp_path / "s").files, key=lambda f: f.canvas
-    )
+def test_numbers_of_moodle_and_canvas_are_kept(inbox):
+    inbox.put("Ada_123_assignsubmission_file_/x.ipynb")
+    inbox.put("lovelaceada_LATE_12_345_x.ipynb")
+    moodle, canvas = sorted(inbox.collect().files, key=lambda f: f.canvas)
     assert (moodle.moodle, moodle.canvas, moodle.marked_late) == ("123", "", False)
     assert (canvas.moodle, canvas.canvas, canvas.marked_late) == ("", "12", True)
 
 
-def test_zip_files_of_moodle_and_canvas_are_read(tmp_path, notebook):
-    text = notebook(tmp_path / "x.ipynb").read_text()
+def test_zip_files_of_moodle_and_canvas_are_read(inbox):
     name = "Ada_1_assignsubmission_file_/x.ipynb"
-    moodle = packed(tmp_path / "moodle.zip", {name: text, "__MACOSX/._x.ipynb": "junk"})
-    canvas = packed(tmp_path / "canvas.zip", {"hoppergrace_1_2_x.ipynb": text})
-    found = collect([canvas], tmp_path / "scratch")
+    inbox.pack("moodle.zip", {name: inbox.text, "__MACOSX/._x.ipynb": "junk"})
+    inbox.pack("canvas.zip", {"hoppergrace_1_2_x.ipynb": inbox.text})
+    found = inbox.collect("canvas.zip")
     assert (names_in(found), found.problems) == (["hoppergrace"], [])
-    found = collect([moodle], tmp_path / "scratch2")
+    found = inbox.collect("moodle.zip")
     assert (names_in(found), found.problems) == (["Ada"], [])
     ada = found.files[0]
     assert ada.time is None  # that of the entry is of the download
-    assert ada.path.read_text() == text
+    assert ada.path.read_text() == inbox.text
     assert ada.source == "moodle.zip/Ada_1_assignsubmission_file_/x.ipynb"
 
 
-def test_a_zip_file_in_a_students_folder_is_the_students(tmp_path, notebook):
-    text = notebook(tmp_path / "x.ipynb").read_text()
-    (tmp_path / "in").mkdir()
-    packed(
-        tmp_path / "in" / "ada" / "all.zip", {"1_attention_from_scratch.ipynb": text}
-    )
-    packed(tmp_path / "in" / "grace.zip", {"1_attention_from_scratch.ipynb": text})
-    inner = (tmp_path / "in" / "grace.zip").read_bytes()
-    packed(
-        tmp_path / "in" / "moodle.zip", {"Jo_5_assignsubmission_file/work.zip": inner}
-    )
-    found = collect([tmp_path / "in"], tmp_path / "scratch", CLASS)
+def test_a_zip_file_in_a_students_folder_is_the_students(inbox):
+    for name in ("ada/all", "grace"):
+        members = {"1_attention_from_scratch.ipynb": inbox.text}
+        inner = inbox.pack(f"in/{name}.zip", members).read_bytes()
+    inbox.pack("in/moodle.zip", {"Jo_5_assignsubmission_file/work.zip": inner})
+    found = inbox.collect(students=CLASS)
     assert names_in(found) == ["Jo", "ada", "grace"]
 
 
@@ -134,12 +149,10 @@ OUTER = [
 
 @pytest.mark.parametrize("place", ["in", "in/exercise 1"])
 @pytest.mark.parametrize("members", [VICTIMS[:1], VICTIMS[1:2], VICTIMS[:3]])
-def test_a_download_that_is_called_like_a_student_is_a_question(
-    members, place, tmp_path, notebook
-):
-    text = notebook(tmp_path / place / "mallory.ipynb").read_text()
-    packed(tmp_path / place / "grace.zip", dict.fromkeys(members, text))
-    found = collect([tmp_path / "in"], tmp_path / "scratch", CLASS)
+def test_a_download_that_is_called_like_a_student_is_a_question(members, place, inbox):
+    inbox.put("mallory.ipynb", place)
+    inbox.pack(f"{place}/grace.zip", dict.fromkeys(members, inbox.text))
+    found = inbox.collect(students=CLASS)
     assert names_in(found) == ["mallory"]
     assert "grace.zip is not graded, since it may be one student's" in found.problems[0]
 
@@ -149,20 +162,19 @@ def test_a_download_that_is_called_like_a_student_is_a_question(
 @pytest.mark.parametrize("form", ["folder", "zip", "own zip"])
 @pytest.mark.parametrize("students", [None, CLASS], ids=["no list", "class list"])
 def test_nothing_inside_a_hand_in_names_somebody_else(
-    victim, outer, form, students, tmp_path, notebook
+    victim, outer, form, students, inbox
 ):
     if outer.endswith("_{}"):
         victim = victim.replace("/", "_")
-    text = notebook(tmp_path / "x.ipynb").read_text()
     if form == "folder":
-        notebook(tmp_path / "in" / outer.format(victim))
+        inbox.put(outer.format(victim))
     elif form == "zip":
-        packed(tmp_path / "in.zip", {outer.format(victim): text})
+        inbox.pack("in.zip", {outer.format(victim): inbox.text})
     else:
-        own = packed(tmp_path / "own.zip", {victim: text}).read_bytes()
-        packed(tmp_path / "in.zip", {outer.format("work.zip"): own})
-    place = tmp_path / ("in" if form == "folder" else "in.zip")
-    found = collect([place], tmp_path / "scratch", students)
+        own = inbox.pack("own.zip", {victim: inbox.text}).read_bytes()
+        inbox.pack("in.zip", {outer.format("work.zip"): own})
+    place = "in" if form == "folder" else "in.zip"
+    found = inbox.collect(place, students=students)
     assert {file.name.lower() for file in found.files} == {"mallory"}
 
 
@@ -188,23 +200,21 @@ def shared(monkeypatch):
 
 @pytest.mark.parametrize("minutes", [0, 10])
 @pytest.mark.parametrize("mode", [0o1733, 0o3770, 0o777])
-def test_in_a_shared_folder_the_login_tells_who_wrote(
-    mode, minutes, tmp_path, notebook, shared
-):
+def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shared):
     claimed = datetime.now(UTC) - timedelta(minutes=minutes)
     exchanged = f"grace+ps1+{claimed:%Y-%m-%d %H:%M:%S.%f} UTC+x"
     for name in ("grace.ipynb", "ada/x.ipynb", exchanged + "A/1_x.ipynb"):
-        notebook(tmp_path / "in" / name)
+        inbox.put(name)
     for name in ("mallory.ipynb", exchanged.replace("grace", "mallory") + "/x.ipynb"):
-        notebook(tmp_path / "in" / name)
-    notebook(tmp_path / "in" / "x" / "y.ipynb")
-    (tmp_path / "in" / "x" / ".git").mkdir()
-    (tmp_path / "in").chmod(mode)
-    found = collect([tmp_path / "in"], tmp_path / "own")  # put there by ourselves
+        inbox.put(name)
+    inbox.put("x/y.ipynb")
+    (inbox.folder / "x" / ".git").mkdir()
+    inbox.folder.chmod(mode)
+    found = inbox.collect()  # put there by ourselves
     assert set(names_in(found)) == {"ada", "grace", "mallory", "x"}
-    (tmp_path / "in" / ".git").mkdir()  # by a student, to give all to "in"
-    shared(tmp_path / "in", mode, "mallory")
-    found = collect([tmp_path / "in"], tmp_path / "s")
+    (inbox.folder / ".git").mkdir()  # by a student, to give all to "in"
+    shared(inbox.folder, mode, "mallory")
+    found = inbox.collect()
     assert set(names_in(found)) == {"mallory"}
     assert sum(file.time is not None for file in found.files) == (not minutes)
     assert bool(minutes) == ("which is not believed" in "".join(found.problems))
@@ -212,22 +222,20 @@ def test_in_a_shared_folder_the_login_tells_who_wrote(
 
 @pytest.mark.parametrize("login", ["ps1", "exercise-1", "submitted"])
 @pytest.mark.parametrize("place", ["in", "in/exercise 1"])
-def test_a_login_like_the_name_of_an_exercise_is_a_login(
-    login, place, tmp_path, notebook, shared
-):
-    notebook(tmp_path / place / "ada" / "x.ipynb")
-    shared(tmp_path / place, 0o1733, login)
-    assert names_in(collect([tmp_path / "in"], tmp_path / "s")) == [login]
+def test_a_login_like_the_name_of_an_exercise_is_a_login(login, place, inbox, shared):
+    inbox.put("ada/x.ipynb", place)
+    shared(inbox.beside / place, 0o1733, login)
+    assert names_in(inbox.collect()) == [login]
 
 
-def test_a_file_of_another_account_than_its_folder_is_left_out(tmp_path, notebook):
-    path = notebook(tmp_path / "in" / "eve" / "x.ipynb")  # where a hard link may be
-    (tmp_path / "in").chmod(0o1733)
+def test_a_file_of_another_account_than_its_folder_is_left_out(inbox):
+    path = inbox.put("eve/x.ipynb")  # where a hard link may be
+    inbox.folder.chmod(0o1733)
     try:
         os.chown(path.parent, 12345, -1)
     except PermissionError:
         pytest.skip("only root gives a folder to somebody else")
-    found = collect([tmp_path / "in"], tmp_path / "s")
+    found = inbox.collect()
     assert found.files == []
     assert "another account" in found.problems[0]
 
@@ -248,193 +256,168 @@ CLONES = {
 }
 
 
-def test_a_clone_is_of_whoever_its_folder_is_called_after(tmp_path, notebook):
+def test_a_clone_is_of_whoever_its_folder_is_called_after(inbox):
     for name in CLONES:
-        notebook(tmp_path / "in" / name)
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
+        inbox.put(name)
+    found = inbox.collect()
     assert names_in(found) == sorted(filter(None, CLONES.values()))
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_a_copy_of_the_course_in_a_zip_file_counts_for_nobody(own, tmp_path, notebook):
-    text = notebook(tmp_path / "x.ipynb").read_text()
+def test_a_copy_of_the_course_in_a_zip_file_counts_for_nobody(own, inbox):
     names = [f"course-main/{n}/1.ipynb" for n in ("chapters", "exercises", "solutions")]
-    path = packed(tmp_path / "in" / "ada.zip", dict.fromkeys(names[1 - own :], text))
-    found = collect([path], tmp_path / "scratch")
+    path = inbox.pack("in/ada.zip", dict.fromkeys(names[1 - own :], inbox.text))
+    found = inbox.collect(path)
     assert len(found.files) == (1 if own else 2)
 
 
 @pytest.mark.parametrize(
     "name", ["ada+ps1+2026-99-99 1:1 UTC+x/y", "ada_1_2_a+b+2026-01-01 1:11 UTC+x"]
 )
-def test_times_that_students_make_up_stop_nothing(name, tmp_path, notebook):
-    notebook(tmp_path / "in" / f"{name}.ipynb")
-    (found,) = collect([tmp_path / "in"], tmp_path / "scratch").files
+def test_times_that_students_make_up_stop_nothing(name, inbox):
+    inbox.put(f"{name}.ipynb")
+    (found,) = inbox.collect().files
     assert (found.name, found.time) == ("ada", None)
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
 @pytest.mark.parametrize("students", [None, CLASS], ids=["no list", "class list"])
 def test_a_students_folder_or_zip_among_others_names_nobody_else(
-    victim, students, tmp_path, notebook
+    victim, students, inbox
 ):
-    text = notebook(tmp_path / "grace" / "1_attention_from_scratch.ipynb").read_text()
-    notebook(tmp_path / "mallory" / victim)
-    packed(tmp_path / "Jo.zip", {victim: text})
-    places = [tmp_path / name for name in ("grace", "mallory", "Jo.zip")]
-    found = collect(places, tmp_path / "scratch", students)
+    inbox.put("1_attention_from_scratch.ipynb", place="grace")
+    inbox.put(victim, place="mallory")
+    for name in ("Jo.zip", "all/Jo.zip"):
+        inbox.pack(name, {victim: inbox.text})
+    found = inbox.collect("grace", "mallory", "Jo.zip", students=students)
     assert "ada" not in {file.name.lower() for file in found.files}
-    (tmp_path / "all").mkdir()
-    packed(tmp_path / "all" / "Jo.zip", {victim: text})
-    found = collect([tmp_path / "all"], tmp_path / "scratch2", students)
+    found = inbox.collect("all", students=students)
     assert {file.name.lower() for file in found.files} <= {"jo"}
 
 
 @pytest.mark.parametrize(
     "name", ["../evil.ipynb", "/etc/evil.ipynb", "a/../../evil.ipynb", "C:/evil.ipynb"]
 )
-def test_names_that_lead_outside_are_refused(name, tmp_path, notebook):
-    text = notebook(tmp_path / "x.ipynb").read_text()
-    path = packed(tmp_path / "a.zip", {name: text, "ada/x.ipynb": text})
-    before = {p for p in tmp_path.rglob("*") if "scratch" not in p.parts}
-    found = collect([path], tmp_path / "scratch")
+def test_names_that_lead_outside_are_refused(name, inbox):
+    inbox.pack("a.zip", {name: inbox.text, "ada/x.ipynb": inbox.text})
+    before = {p for p in inbox.beside.rglob("*") if "scratch" not in p.parts}
+    found = inbox.collect("a.zip")
     assert names_in(found) == ["ada"]
     (said,) = found.problems
     assert "outside the archive" in said
-    assert {p for p in tmp_path.rglob("*") if "scratch" not in p.parts} == before
+    assert {p for p in inbox.beside.rglob("*") if "scratch" not in p.parts} == before
 
 
-def test_links_in_archives_are_refused(tmp_path, notebook):
-    text = notebook(tmp_path / "x.ipynb").read_text()
+def test_links_in_archives_are_refused(inbox):
     link = zipfile.ZipInfo("ada/link.ipynb")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(link, "/etc/passwd")
-        archive.writestr("grace/x.ipynb", text)
-    found = collect([path], tmp_path / "scratch")
+    inbox.pack("a.zip", {link: "/etc/passwd", "grace/x.ipynb": inbox.text})
+    found = inbox.collect("a.zip")
     assert names_in(found) == ["grace"]
     assert "is a link" in found.problems[0]
 
 
-def test_a_bomb_does_not_go_off(tmp_path, notebook):
-    text = notebook(tmp_path / "x.ipynb").read_text()
-    members = {"ada/x.ipynb": "0" * 25_000_000, "grace/x.ipynb": text}
-    path = packed(tmp_path / "a.zip", members)
-    found = collect([path], tmp_path / "scratch")
+def test_a_bomb_does_not_go_off(inbox):
+    members = {"ada/x.ipynb": "0" * 25_000_000, "grace/x.ipynb": inbox.text}
+    found = inbox.collect(inbox.pack("a.zip", members))
     assert names_in(found) == ["grace"]
     assert "is larger than 20 MB" in found.problems[0]
-    unpacked = sum(p.stat().st_size for p in (tmp_path / "scratch").rglob("*.ipynb"))
+    unpacked = sum(p.stat().st_size for p in inbox.scratch.rglob("*.ipynb"))
     assert unpacked < 1e6
 
 
-def test_sizes_are_counted_not_believed(tmp_path):
-    path = packed(tmp_path / "a.zip", {"ada/x.ipynb": os.urandom(1000) * 100})
+def test_sizes_are_counted_not_believed(inbox):
+    path = inbox.pack("a.zip", {"ada/x.ipynb": os.urandom(1000) * 100})
     data = bytearray(path.read_bytes())
     for sign, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         place = data.index(sign) + offset
         data[place : place + 4] = struct.pack("<I", 10)  # a lie about its size
     path.write_bytes(data)
-    found = collect([path], tmp_path / "scratch")
+    found = inbox.collect(path)
     assert found.files == []
     assert len(found.problems) == 1
 
 
-def test_what_is_too_large_in_all_is_left_out(tmp_path, notebook, monkeypatch):
-    text = notebook(tmp_path / "x.ipynb").read_text()
-    monkeypatch.setattr(archives, "MOST_BYTES", len(text) + 1)
-    path = packed(tmp_path / "a.zip", {"a/x.ipynb": text, "b/x.ipynb": text})
-    found = collect([path], tmp_path / "scratch")
+def test_what_is_too_large_in_all_is_left_out(inbox, monkeypatch):
+    monkeypatch.setattr(archives, "MOST_BYTES", len(inbox.text) + 1)
+    members = dict.fromkeys(["a/x.ipynb", "b/x.ipynb"], inbox.text)
+    found = inbox.collect(inbox.pack("a.zip", members))
     assert len(found.files) == 1
     assert "what follows" in found.problems[0]
 
 
 @pytest.mark.parametrize("inside", [True, False])
-def test_whoever_hands_in_thousands_of_files_costs_nobody_else_anything(
-    inside, tmp_path, notebook
-):
-    text = notebook(tmp_path / "x.ipynb").read_text()
+def test_whoever_hands_in_thousands_of_files_costs_nobody_else_anything(inside, inbox):
     files = {f"{k}.ipynb": "{}" for k in range(2000)}
     files |= {f"{k}.txt": "" for k in range(2000)}
     flood = {f"Ada_8_assignsubmission_file/{name}": d for name, d in files.items()}
     if inside:
-        data = packed(tmp_path / "in.zip", files).read_bytes()
+        data = inbox.pack("in.zip", files).read_bytes()
         flood = {"Ada_8_assignsubmission_file/x.zip": data}
     # Of two who have one name in Moodle one is Mallory.
-    members = flood | {"Ada_7_assignsubmission_file/x.ipynb": text}
-    scratch = tmp_path / "scratch"
-    found = collect([packed(tmp_path / "a.zip", members)], scratch)
+    members = flood | {"Ada_7_assignsubmission_file/x.ipynb": inbox.text}
+    found = inbox.collect(inbox.pack("a.zip", members))
     assert [f.moodle for f in found.files].count("7") == 1
     assert len(found.files) == (20 if inside else 21)  # the zip file is one, too
     assert len(found.problems) < 20
-    assert len(list(scratch.rglob("*.ipynb"))) < 50
-    folder = tmp_path / "in" / "ada"
-    folder.mkdir(parents=True)
+    assert len(list(inbox.scratch.rglob("*.ipynb"))) < 50
     for place in range(100):
-        packed(folder / f"{place}.zip", {"x.ipynb": text})
-        (folder / f"link {place}").symlink_to(scratch)
-    found = collect([folder.parent], tmp_path / "more")
-    assert len(list((tmp_path / "more").rglob("*.ipynb"))) == len(found.files) <= 20
+        path = inbox.pack(f"in/ada/{place}.zip", {"x.ipynb": inbox.text})
+        path.with_name(f"link {place}").symlink_to(inbox.scratch)
+    inbox.scratch = inbox.beside / "more"
+    found = inbox.collect()
+    assert len(list(inbox.scratch.rglob("*.ipynb"))) == len(found.files) <= 20
     assert len(found.problems) < 30
 
 
-def test_what_takes_long_to_read_costs_nobody_else_anything(
-    tmp_path, notebook, grade, calls
-):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    with (tmp_path / "in" / "huge.ipynb").open("wb") as file:
+def test_what_takes_long_to_read_costs_nobody_else_anything(course):
+    course.hand_in("ada")
+    with course.hand_in("huge").open("wb") as file:
         file.truncate(1 << 42)  # which takes no room
     # To put a row of accents in order takes time as the square of its length.
     accents = {str(k) + "\u0301\u0323" * 15_000: "" for k in range(40)}
-    (tmp_path / "in" / "eve").mkdir()
-    packed(tmp_path / "in" / "eve" / "x.zip", accents)
-    text = "x" * 200_000
+    packed(course.folder / "in" / "eve" / "x.zip", accents)
     head = "Identifier,Full name,Last modified (submission),Online text"
-    (tmp_path / "times.csv").write_text(f"{head}\nParticipant 7,ada,-,{text}\n")
+    row = f"Participant 7,ada,-,{'x' * 200_000}"
+    times = course.write("times.csv", f"{head}\n{row}\n")
     start = time.monotonic()
-    grade("--times", f"1={tmp_path / 'times.csv'}")
+    course.grade("--times", f"1={times}")
     assert time.monotonic() - start < 15
-    assert len(calls) == 1
+    assert len(course.graded) == 1
 
 
-def test_of_thousands_of_sentences_a_run_says_the_first(tmp_path, grade, capsys):
-    path = packed(tmp_path / "all.zip", {f"{k}.txt": "" for k in range(2000)})
-    assert grade(places=[path]) == 1
-    said = capsys.readouterr().err
-    assert said.count("is no notebook") == 300
-    assert "\n1,700 more are left out or in doubt.\n" in said
-    assert "2000 left out or in doubt, see above" in said
+def test_of_thousands_of_sentences_a_run_says_the_first(course):
+    path = packed(course.folder / "all.zip", {f"{k}.txt": "" for k in range(2000)})
+    assert course.grade(places=[path]) == 1
+    assert course.said.count("is no notebook") == 300
+    assert "\n1,700 more are left out or in doubt.\n" in course.said
+    assert "2000 left out or in doubt, see above" in course.said
 
 
-def test_an_archive_in_an_archive_is_named_not_opened(tmp_path, notebook):
-    inner = packed(tmp_path / "i.zip", {"x.ipynb": "{}"}).read_bytes()
-    inner = packed(tmp_path / "j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()
-    found = collect([packed(tmp_path / "a.zip", {"ada.zip": inner})], tmp_path / "s")
+def test_an_archive_in_an_archive_is_named_not_opened(inbox):
+    inner = inbox.pack("i.zip", {"x.ipynb": "{}"}).read_bytes()
+    inner = inbox.pack("j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()
+    found = inbox.collect(inbox.pack("a.zip", {"ada.zip": inner}))
     assert found.files == []
     assert "archive in an archive" in found.problems[0]
     assert len(found.problems) == 2
 
 
-def test_a_member_with_a_long_name_or_packed_otherwise_costs_itself_alone(
-    tmp_path, notebook
-):
-    text = notebook(tmp_path / "x.ipynb").read_text()
-    path = packed(tmp_path / "a.zip", {f"Eve/{chr(0x20000) * 80}.ipynb": text})
+def test_a_member_with_a_long_name_or_packed_otherwise_costs_itself_alone(inbox):
+    path = inbox.pack("a.zip", {f"Eve/{chr(0x20000) * 80}.ipynb": inbox.text})
     with zipfile.ZipFile(path, "a", zipfile.ZIP_LZMA) as archive:
-        archive.writestr("Mal/x.ipynb", text)
+        archive.writestr("Mal/x.ipynb", inbox.text)
     data = path.read_bytes().replace(b"x.ipynb\x09\x04\x05", b"x.ipynb\x09\x04\xff")
     path.write_bytes(data)  # a setting that LZMA does not know
-    found = collect([path], tmp_path / "scratch")
+    found = inbox.collect(path)
     assert names_in(found) == ["Eve"]
     assert "packed in a way that is not read" in found.problems[0]
 
 
 @pytest.mark.parametrize("place", ["in", "a.zip"])
-def test_a_full_disk_is_not_put_down_to_the_archive(
-    place, tmp_path, notebook, monkeypatch
-):
-    text = notebook(tmp_path / "in" / "ada.ipynb").read_text()
-    packed(tmp_path / "a.zip", {"ada.ipynb": text})
+def test_a_full_disk_is_not_put_down_to_the_archive(place, inbox, monkeypatch):
+    inbox.put("ada.ipynb")
+    inbox.pack("a.zip", {"ada.ipynb": inbox.text})
     real = Path.open
 
     def full(path, mode="r", **options):
@@ -444,37 +427,35 @@ def test_a_full_disk_is_not_put_down_to_the_archive(
 
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(Refused, match="Make room"):
-        collect([tmp_path / place], tmp_path / "s")
+        inbox.collect(place)
 
 
 @pytest.mark.parametrize("damage", ["cut", "noise", "empty", "inside"])
-def test_a_damaged_archive_is_a_sentence_and_the_rest_is_read(
-    damage, tmp_path, notebook
-):
-    text = notebook(tmp_path / "in" / "grace.ipynb").read_text()
-    path = packed(tmp_path / "in" / "a.zip", {"ada/x.ipynb": text * 50})
-    data = bytearray(path.read_bytes())
-    if damage == "inside":
-        data[60:90] = bytes(30)
-    else:
-        data = {"cut": data[: len(data) // 2], "noise": os.urandom(99), "empty": b""}[
-            damage
-        ]
-    path.write_bytes(bytes(data))
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
+def test_a_damaged_archive_is_a_sentence_and_the_rest_is_read(damage, inbox):
+    inbox.put("grace.ipynb")
+    path = inbox.pack("in/a.zip", {"ada/x.ipynb": inbox.text * 50})
+    data = path.read_bytes()
+    damaged = {
+        "cut": data[: len(data) // 2],
+        "noise": os.urandom(99),
+        "empty": b"",
+        "inside": data[:60] + bytes(30) + data[90:],
+    }
+    path.write_bytes(damaged[damage])
+    found = inbox.collect()
     assert names_in(found) == ["grace"]
     assert len(found.problems) == 1
     assert found.problems[0].startswith("a.zip")
 
 
-def test_links_and_other_things_in_folders_are_left_out(tmp_path, notebook):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    secret = notebook(tmp_path / "elsewhere" / "secret.ipynb")
-    (tmp_path / "in" / "link.ipynb").symlink_to(secret)
-    (tmp_path / "in" / "folder").symlink_to(secret.parent)
-    (tmp_path / "in" / "essay.pdf").write_bytes(b"%PDF")
-    os.mkfifo(tmp_path / "in" / "pipe.ipynb")
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
+def test_links_and_other_things_in_folders_are_left_out(inbox):
+    inbox.put("ada.ipynb")
+    secret = inbox.put("secret.ipynb", place="elsewhere")
+    (inbox.folder / "link.ipynb").symlink_to(secret)
+    (inbox.folder / "folder").symlink_to(secret.parent)
+    (inbox.folder / "essay.pdf").write_bytes(b"%PDF")
+    os.mkfifo(inbox.folder / "pipe.ipynb")
+    found = inbox.collect()
     assert names_in(found) == ["ada"]
     said = "\n".join(found.problems)
     assert said.count("symbolic link") == 2
@@ -511,15 +492,15 @@ CHANGES = {
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_is_exchanged_while_it_is_read_is_not_read(
-    change, moment, name, tmp_path, notebook, monkeypatch
+    change, moment, name, inbox, monkeypatch
 ):
-    text = notebook(tmp_path / "in" / "grace" / "y.ipynb").read_text()
-    path, victim = tmp_path / "in" / "eve" / name, tmp_path / "ada" / name
+    inbox.put("grace/y.ipynb")
+    path, victim = inbox.folder / "eve" / name, inbox.beside / "ada" / name
     for place, content in ((path, "mine"), (victim, "hers")):
-        own = notebook(place.with_suffix(".ipynb"), extra=content).read_text()
+        own = inbox.notebook(place.with_suffix(".ipynb"), extra=content)
         if name == "x.zip":
-            place.with_suffix(".ipynb").unlink()
-            packed(place, {"x.ipynb": own})
+            packed(place, {"x.ipynb": own.read_text()})
+            own.unlink()
     walk = os.walk
 
     def exchanging(*words, **options):
@@ -528,20 +509,18 @@ def test_a_file_that_is_exchanged_while_it_is_read_is_not_read(
 
     if moment == "before":  # when it was found, and not opened yet
         monkeypatch.setattr(os, "walk", exchanging)
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
+    found = inbox.collect()
     if moment == "after":
         CHANGES[change](path, victim)
     texts = {file.name: file.path.read_text() for file in found.files}
-    assert texts.pop("grace") == text
+    assert texts.pop("grace") == inbox.text
     assert len(found.problems) == (moment == "before")
     assert ["mine" in own for own in texts.values()] == [True] * (moment == "after")
 
 
-def test_an_unreadable_folder_is_a_sentence_and_the_rest_is_read(
-    tmp_path, notebook, monkeypatch
-):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    notebook(tmp_path / "in" / "closed" / "grace.ipynb")
+def test_an_unreadable_folder_is_a_sentence_and_the_rest_is_read(inbox, monkeypatch):
+    inbox.put("ada.ipynb")
+    inbox.put("closed/grace.ipynb")
     scandir = os.scandir
 
     def refusing(path):
@@ -550,42 +529,36 @@ def test_an_unreadable_folder_is_a_sentence_and_the_rest_is_read(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
-    found = collect([tmp_path / "in", tmp_path / "none"], tmp_path / "scratch")
+    found = inbox.collect("in", "none")
     assert names_in(found) == ["ada"]
     assert "permission denied" in found.problems[0]
     assert "no such file or folder" in found.problems[1]
 
 
-def test_a_path_that_is_too_long_is_a_sentence_and_the_rest_is_read(tmp_path, notebook):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    notebook(tmp_path / "in" / "zoe" / "1.ipynb")
-    folder = os.open(tmp_path / "in", os.O_RDONLY)
-    for _ in range(40):  # 40 names of 200 letters
-        os.mkdir("deep" * 50, dir_fd=folder)
-        above, folder = folder, os.open("deep" * 50, os.O_RDONLY, dir_fd=folder)
-        os.close(above)
-    os.close(folder)
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
-    assert names_in(found) == ["ada", "zoe"]
-    assert "name too long" in found.problems[0]
-
-
-def test_folders_that_lie_very_deep_are_a_sentence_and_the_rest_is_read(
-    tmp_path, notebook
+@pytest.mark.parametrize(
+    ("name", "depth", "says"),
+    [
+        ("deep" * 50, 40, "name too long"),
+        ("a", 1200, "are left out"),  # more than Python calls in one another
+    ],
+)
+def test_what_lies_too_deep_is_a_sentence_and_the_rest_is_read(
+    name, depth, says, inbox
 ):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    folder = os.open(tmp_path / "in", os.O_RDONLY)
-    for _ in range(1200):  # more than Python calls in one another
-        os.mkdir("a", dir_fd=folder)
-        above, folder = folder, os.open("a", os.O_RDONLY, dir_fd=folder)
+    inbox.put("ada.ipynb")
+    inbox.put("zoe/1.ipynb")
+    folder = os.open(inbox.folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(name, dir_fd=folder)
+        above, folder = folder, os.open(name, os.O_RDONLY, dir_fd=folder)
         os.close(above)
     os.close(folder)
     try:
-        found = collect([tmp_path / "in"], tmp_path / "scratch")
+        found = inbox.collect()
     finally:  # pytest would call itself in each folder
-        subprocess.run(["rm", "-r", tmp_path / "in"], check=True)
-    assert names_in(found) == ["ada"]
-    assert "are left out" in found.problems[0]
+        subprocess.run(["rm", "-r", inbox.folder], check=True)
+    assert names_in(found) == ["ada", "zoe"]
+    assert says in found.problems[0]
 
 
 @pytest.mark.parametrize(
@@ -596,13 +569,11 @@ def test_folders_that_lie_very_deep_are_a_sentence_and_the_rest_is_read(
         ("Group A", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
     ],
 )
-def test_a_student_or_group_called_like_the_place_does_not_own_it(
-    place, inside, tmp_path, notebook
-):
-    notebook(tmp_path / place / inside)
+def test_a_student_or_group_called_like_the_place_does_not_own_it(place, inside, inbox):
+    inbox.put(inside, place)
     listed = [Student("Ada Lovelace", "Ada Lovelace", section="Group A")]
     listed.append(Student(place, place))
-    found = collect([tmp_path / place], tmp_path / "scratch", ClassList(listed))
+    found = inbox.collect(place, students=ClassList(listed))
     assert found.files == []
     assert f"it may be of {place!r} or of 'Ada Lovelace'" in found.problems[0]
 
@@ -611,29 +582,24 @@ def test_a_student_or_group_called_like_the_place_does_not_own_it(
     "folder",
     ["ada+ps1+2026-11-23 10:00:00 UTC+X1", "ada_101_assignsubmission_file"],
 )
-def test_a_clone_in_a_platforms_folder_is_of_whom_the_platform_says(
-    folder, tmp_path, notebook
-):
-    path = notebook(tmp_path / "in" / folder / "1_attention_from_scratch.ipynb")
+def test_a_clone_in_a_platforms_folder_is_of_whom_the_platform_says(folder, inbox):
+    path = inbox.put(f"{folder}/1_attention_from_scratch.ipynb")
     (path.parent / ".git").mkdir()
-    assert names_in(collect([tmp_path / "in"], tmp_path / "scratch")) == ["ada"]
+    assert names_in(inbox.collect()) == ["ada"]
 
 
-def test_a_name_is_the_same_however_its_accents_are_written(tmp_path, notebook):
-    notebook(tmp_path / "in" / "Zoe\u0308.ipynb")
-    notebook(tmp_path / "more" / "Zo\u00eb.ipynb")
+def test_a_name_is_the_same_however_its_accents_are_written(inbox):
+    inbox.put("Zoe\u0308.ipynb")
+    inbox.put("Zo\u00eb.ipynb", place="more")
     students = ClassList([Student("Zo\u00eb")])
-    places = [tmp_path / "in", tmp_path / "more"]
-    found = collect(places, tmp_path / "scratch", students)
+    found = inbox.collect("in", "more", students=students)
     assert names_in(found) == ["Zo\u00eb"] * 2
 
 
 @pytest.mark.parametrize("sign", ["\xad", "\u200b", "\u200d", "\u202e", "\u3164"])
-def test_a_name_with_a_sign_that_nobody_sees_is_another_name(sign, tmp_path, notebook):
-    path = notebook(
-        tmp_path / "in" / f"a{sign}da_123_assignsubmission_file" / "x.ipynb"
-    )
-    (found,) = collect([path.parents[1]], tmp_path / "scratch").files
+def test_a_name_with_a_sign_that_nobody_sees_is_another_name(sign, inbox):
+    inbox.put(f"a{sign}da_123_assignsubmission_file/x.ipynb")
+    (found,) = inbox.collect().files
     shown = f"a{ascii(sign)[1:-1]}da"
     assert (found.name, shown in found.source) == (shown, True)
     assert CLASS.find(found) == ([], f"{shown!r} is not on the class list")
@@ -641,9 +607,9 @@ def test_a_name_with_a_sign_that_nobody_sees_is_another_name(sign, tmp_path, not
     assert one_line("\u0645\u06cc\u200c\u062e\u0648 \u2764\ufe0f").count("\\") == 0
 
 
-def test_names_with_escapes_become_plain(tmp_path, notebook):
-    notebook(tmp_path / "in" / "\x1b[31mada\x1b[0m.ipynb")
-    found = collect([tmp_path / "in"], tmp_path / "scratch")
+def test_names_with_escapes_become_plain(inbox):
+    inbox.put("\x1b[31mada\x1b[0m.ipynb")
+    found = inbox.collect()
     assert names_in(found) == ["ada"]
     assert "\x1b" not in found.files[0].source
 

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from attncourse_grader.batch import BOOK
-from attncourse_grader.cli import main
 
 KILLED = """
 import os, random, signal, sys, threading, time
@@ -50,87 +49,92 @@ sys.exit(batch.grade_course(course, grade=grade))
 """
 
 
-def test_killed_at_many_moments_every_grade_is_there_once_and_right(
-    tmp_path, notebook, solutions
-):
+def test_killed_at_many_moments_every_grade_is_there_once_and_right(course):
     for place in range(12):
         scores = "right" if place % 2 else "wrong"
-        notebook(
-            tmp_path / "in" / f"s{place:02}.ipynb", scores=scores, extra=f"#{place}"
-        )
-    out = tmp_path / "grades"
-    places = [tmp_path / "in", solutions, out, os.path.dirname(__file__)]
-    command = [sys.executable, "-c", KILLED, *map(str, places)]
-    done = subprocess.run(command, capture_output=True, text=True)
+        course.hand_in(f"s{place:02}", scores=scores, extra=f"#{place}")
+    places = [course.folder / "in", course.solutions, course.grades]
+    command = [sys.executable, "-c", KILLED, *places, os.path.dirname(__file__)]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    book = sqlite3.connect(out / BOOK)
+    book = sqlite3.connect(course.grades / BOOK)
     query = "SELECT DISTINCT student, points FROM seen "
     query += "JOIN results USING (result) ORDER BY 1"
     expected = [(f"s{place:02}", 2.0 * (place % 2)) for place in range(12)]
     assert book.execute(query).fetchall() == expected
     assert book.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     book.close()
-    assert len((out / "grades.csv").read_text().splitlines()) == 13
+    assert len(course.rows()) == 13
 
 
 @pytest.mark.parametrize("state", ["gone", "empty"])
-def test_a_gradebook_that_has_vanished_is_not_begun_anew(
-    tmp_path, notebook, grade, capsys, state
-):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    grade()
-    grade()
-    book = tmp_path / "grades" / BOOK
+def test_a_gradebook_that_has_vanished_is_not_begun_anew(course, state):
+    course.hand_in()
+    course.grade()
+    course.grade()
+    book = course.grades / BOOK
     copy = book.with_suffix(".backup.sqlite")
     kept = copy.read_bytes()
     book.unlink() if state == "gone" else book.write_bytes(b"")
-    assert grade() == 1
-    said = capsys.readouterr().err
-    assert "is gone or empty, but its copy is there" in said
-    assert "To begin anew, remove the copy" in said
+    assert course.grade() == 1
+    assert "is gone or empty, but its copy is there" in course.said
+    assert "To begin anew, remove the copy" in course.said
     assert copy.read_bytes() == kept
     copy.unlink()
-    assert grade() == 0
+    assert course.grade() == 0
 
 
-def test_what_stands_where_files_have_to_go_is_named(tmp_path, notebook, grade, capsys):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    grade()
-    (tmp_path / "grades" / "gradebook.backup.sqlite").mkdir()
-    assert grade() == 1
-    said = capsys.readouterr().err
-    assert "gradebook.backup.sqlite cannot be read or written (is a directory)" in said
-    (tmp_path / "grades" / "filled-a.csv").mkdir()
-    (tmp_path / "a.csv").write_text("Student,ID,Sheet 1 (7)\nAda,1,\n")
-    words = ["export", str(tmp_path / "a.csv"), "--grades", str(tmp_path / "grades")]
-    assert main(words) == 1
-    assert "filled-a.csv cannot be read or written" in capsys.readouterr().err
+def test_what_stands_where_files_have_to_go_is_named(course):
+    course.hand_in()
+    course.grade()
+    copy = course.grades / "gradebook.backup.sqlite"
+    copy.mkdir()
+    assert course.grade() == 1
+    assert f"{copy.name} cannot be read or written (is a directory)" in course.said
+    (course.grades / "filled-a.csv").mkdir()
+    table = course.write("a.csv", "Student,ID,Sheet 1 (7)\nAda,1,\n")
+    assert course.run("export", table) == 1
+    assert "filled-a.csv cannot be read or written" in course.said
 
 
-def test_a_gradebook_with_a_damaged_page_does_not_replace_its_copy(
-    tmp_path, notebook, grade, capsys
-):
-    notebook(tmp_path / "in" / "ada.ipynb", extra="#" * 9000)
-    grade()
-    grade()
-    book = tmp_path / "grades" / BOOK
+def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):
+    course.hand_in(extra="#" * 9000)
+    course.grade()
+    course.grade()
+    book = course.grades / BOOK
     copy = book.with_suffix(".backup.sqlite")
     whole, kept = book.read_bytes(), copy.read_bytes()
-    for page in range(1, len(whole) // 4096):
-        start = page * 4096
-        book.write_bytes(whole[:start] + b"\xa7" * 4096 + whole[start + 4096 :])
-        assert grade() == 1
-        assert "It is damaged. Put the copy" in capsys.readouterr().err
+    damaged = [b"not a database" * 1000]
+    for start in range(4096, len(whole), 4096):  # one page of it
+        damaged.append(whole[:start] + b"\xa7" * 4096 + whole[start + 4096 :])
+    for content in damaged:
+        book.write_bytes(content)
+        assert course.grade() == 1
+        assert f"It is damaged. Put the copy beside it, {copy.name}" in course.said
         assert copy.read_bytes() == kept
+    book.write_bytes(kept)
+    assert course.grade() == 0
+    assert course.standing().points == 2
+
+
+def test_a_damaged_record_is_a_sentence_and_the_points_stay(course):
+    for name in ("ada", "grace"):
+        course.hand_in(name, extra=name)
+    course.grade()
+    with course.book() as book:
+        book.db.execute("UPDATE results SET record = '{' WHERE result = 1")
+    assert course.grade() == 1
+    assert "what the gradebook holds about it is damaged" in course.said
+    assert course.standing("ada").points == course.standing("grace").points == 2
 
 
 @pytest.mark.parametrize("kind", ["a file", "a link"])
-def test_the_place_for_unpacking_is_cleared(tmp_path, notebook, grade, kind):
-    notebook(tmp_path / "in" / "ada.ipynb")
-    grade()
-    scratch, elsewhere = tmp_path / "grades" / ".unpacked", tmp_path / "elsewhere"
-    notebook(elsewhere / "keep.ipynb")
-    scratch.write_text("x") if kind == "a file" else scratch.symlink_to(elsewhere)
-    assert grade() == 0
+def test_the_place_for_unpacking_is_cleared(course, kind):
+    course.hand_in()
+    course.grade()
+    keep = course.hand_in("keep", place="elsewhere")
+    scratch = course.grades / ".unpacked"
+    scratch.write_text("x") if kind == "a file" else scratch.symlink_to(keep.parent)
+    assert course.grade() == 0
     assert not scratch.exists()
-    assert (elsewhere / "keep.ipynb").is_file()
+    assert keep.is_file()

@@ -4,6 +4,7 @@ import importlib.metadata
 import shutil
 import sys
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -55,9 +56,7 @@ def test_little_room_and_memory_are_said(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_cannot_be_written_is_missing(tmp_path, monkeypatch):
-    def refusing(**options):
-        raise PermissionError(13, "Permission denied")
-
+    refusing = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refusing)
     assert doctor.examine(tmp_path)["room for grades"][0] == doctor.MISSING
 

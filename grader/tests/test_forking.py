@@ -12,28 +12,25 @@ import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse_grader import cache, workers
 from attncourse_grader.grade import comparing, grading
 from attncourse_grader.isolate import forking, sandbox, student
 from attncourse_grader.isolate.channel import send
 from attncourse_grader.isolate.student import Killed, ProcessEnded, Student
-from grader.tests.defining import ATTENTION
+from grader.tests.defining import ATTENTION, SOLUTIONS
 
-ROOT = Path(__file__).resolve().parents[2]
 RIGHT = "def attention_scores(q, k):\n    return q @ k.mT / k.shape[-1] ** 0.5"
 
 
 def compare(answers, checked=("scores",), limits=(20, 20)):
     """Return what nbval says of answers to exercise 1, by task."""
     answers = {task: answers.get(task, "") for task in ("scores", "attention", "masks")}
-    solutions, name = str(ROOT / "solutions"), "1_attention_from_scratch"
+    solutions, name = str(SOLUTIONS), "1_attention_from_scratch"
     arguments = (solutions, name, answers, list(checked), "word", 100, limits)
     return forking.call(comparing.compare, *arguments, seconds=600)
 
@@ -94,22 +91,27 @@ def test_who_compares_may_take_so_much_memory_and_no_more():
         forking.call(operator.mul, [0], 1 << 30, seconds=20)
 
 
-def test_a_process_that_does_not_read_is_given_up_in_time():
-    (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
-    ends.sendall(json.dumps(dict.fromkeys(sandbox.LAYERS, "")).encode())
-    ends.shutdown(socket.SHUT_WR)  # as when all has ended
-    with talks, ends, pytest.raises(ProcessEnded):
-        Student(lambda: (talk, end)).run("#" * 10**7, seconds=0.1)
-
-
-def test_a_reply_that_is_too_long_to_be_kept_is_none(monkeypatch):
-    monkeypatch.setattr(student, "LONGEST_REPLY", 99)
+@pytest.fixture
+def ended():
+    """Return a student's process that has ended, and the socket that it would use."""
     (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
     ends.sendall(json.dumps(dict.fromkeys(sandbox.LAYERS, "")).encode())
     ends.shutdown(socket.SHUT_WR)
-    send(talks, {"id": 1, "error": "", "came": ["x" * 99]})
-    with talks, ends, pytest.raises(ProcessEnded):
-        Student(lambda: (talk, end)).run("", seconds=20)
+    with talks, ends:
+        yield Student(lambda: (talk, end)), talks
+
+
+def test_a_process_that_does_not_read_is_given_up_in_time(ended):
+    with pytest.raises(ProcessEnded):
+        ended[0].run("#" * 10**7, seconds=0.1)
+
+
+def test_a_reply_that_is_too_long_to_be_kept_is_none(ended, monkeypatch):
+    monkeypatch.setattr(student, "LONGEST_REPLY", 99)
+    process, its_socket = ended
+    send(its_socket, {"id": 1, "error": "", "came": ["x" * 99]})
+    with pytest.raises(ProcessEnded):
+        process.run("", seconds=20)
 
 
 def test_after_an_end_of_the_process_the_next_task_finds_all_that_it_needs():
@@ -119,29 +121,23 @@ def test_after_an_end_of_the_process_the_next_task_finds_all_that_it_needs():
     assert found["attention"]["passed"]
 
 
-def test_a_broken_solution_is_not_put_down_to_the_answers(tmp_path):
+def test_a_broken_solution_is_not_put_down_to_the_answers(tmp_path, hand_in):
     name = "1_attention_from_scratch.ipynb"
-    notebook = nbformat.read(ROOT / "solutions" / name, as_version=4)
+    notebook = nbformat.read(SOLUTIONS / name, as_version=4)
     for cell in notebook.cells:
         if cell.metadata.get("attncourse", {}).get("answer") == "scores":
-            cell.source = (
-                "def attention_scores(query, key):\n    import os; os._exit(1)"
-            )
+            cell.source = "def attention_scores(q, k):\n    import os; os._exit(1)"
     nbformat.write(notebook, tmp_path / name)
-    path = tmp_path / "ada.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(RIGHT)]), path)
     with pytest.raises(RuntimeError, match="SolutionBroken: the solution 1_att"):
-        grading.grade_file(path, solutions=tmp_path)
+        grading.grade_file(hand_in(RIGHT), solutions=tmp_path)
 
 
-def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(tmp_path):
-    loop = "def attention_scores(q, k):\n    while True: pass"
-    path = tmp_path / "ada.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(loop)]), path)
+def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(hand_in):
+    path = hand_in("def attention_scores(q, k):\n    while True: pass")
     code = f"""
         from pathlib import Path
         from attncourse_grader.grade.grading import grade_file
-        grade_file(Path({str(path)!r}), solutions=Path({str(ROOT / "solutions")!r}))
+        grade_file(Path({str(path)!r}), solutions=Path({str(SOLUTIONS)!r}))
         """
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
     everything, deadline = [], time.monotonic() + 120

@@ -1,7 +1,5 @@
 """Whole submissions through nbval: points, feedback, and nobody else's loss."""
 
-from pathlib import Path
-
 import pytest
 
 from attncourse_grader.exercises import exercise_of, modules
@@ -18,14 +16,9 @@ from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.safe_text import SENTENCES
-from grader.tests.defining import ATTENTION
+from grader.tests.defining import ATTENTION, RIGHT, SOLUTIONS
 
-ROOT = Path(__file__).resolve().parents[2]
-SOLUTIONS = ROOT / "solutions"
 FIRST = "1_attention_from_scratch"
-RIGHT = """\
-def attention_scores(query, key):
-    return query @ key.mT / key.shape[-1] ** 0.5"""
 
 
 def graded(path, **options):
@@ -184,9 +177,8 @@ def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_i
     grade = graded(hand_in(first, spy))
     _, attention, *_ = record_of(grade)["tasks"]
     assert "of the student" in str(attention)
-    assert "scaled score" not in str(
-        [check["feedback"] for check in attention["checks"]]
-    )
+    feedback = [check["feedback"] for check in attention["checks"]]
+    assert "scaled score" not in str(feedback)
 
 
 @pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])

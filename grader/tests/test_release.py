@@ -51,15 +51,15 @@ def test_a_stub_keeps_the_head_and_raises_where_the_solution_was():
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    "source",
     [
-        ("### BEGIN SOLUTION\nx = 1", "in pairs"),
-        ("x = 1\n### END SOLUTION", "in pairs"),
-        ("### BEGIN SOLUTION\n### BEGIN SOLUTION", "in pairs"),
+        "### BEGIN SOLUTION\nx = 1",
+        "x = 1\n### END SOLUTION",
+        "### BEGIN SOLUTION\n### BEGIN SOLUTION",
     ],
 )
-def test_markers_that_do_not_pair_are_refused(source, said):
-    with pytest.raises(ValueError, match=said):
+def test_markers_that_do_not_pair_are_refused(source):
+    with pytest.raises(ValueError, match="in pairs"):
         stub_of(source, "1.1")
 
 
@@ -116,10 +116,8 @@ def test_an_exercise_has_20_points(name):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_an_untouched_exercise_runs_to_its_end_and_says_not_done_yet(name, tmp_path):
     notebook = exercise_from(solution(name), name)
-    client = NotebookClient(
-        notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}
-    )
-    client.execute()
+    place = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=300, resources=place).execute()
     for task, cell in cells_of(notebook, "check").items():
         printed = "".join(o.get("text", "") for o in cell.outputs)
         assert "Not done yet." in printed, f"the check of {task} says: {printed}"

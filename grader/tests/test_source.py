@@ -2,16 +2,17 @@
 
 import pytest
 
-from attncourse_grader.hand_in.source import (
-    BrokenCell,
-    Statement,
-    needed,
-    statements_of,
-)
+from attncourse_grader.hand_in import source
+from attncourse_grader.hand_in.source import BrokenCell, Statement, statements_of
 
 
 def texts(found):
     return [statement.text for statement in found]
+
+
+def needed(name, code):
+    """Return the statements that come along with a name, as text."""
+    return texts(source.needed({name}, statements_of(code, 1)))
 
 
 def test_each_statement_is_kept_as_it_was_written():
@@ -53,11 +54,8 @@ def test_a_line_ends_where_python_says():
 
 
 def test_an_import_of_everything_comes_along():
-    statements = statements_of("from math import *\nz = 1\ndef f(): return pi", 1)
-    assert [s.text for s in needed(["f"], statements)] == [
-        "from math import *",
-        "def f(): return pi",
-    ]
+    found = needed("f", "from math import *\nz = 1\ndef f(): return pi")
+    assert found == ["from math import *", "def f(): return pi"]
 
 
 def test_what_a_statement_uses():
@@ -91,8 +89,8 @@ def test_a_cell_that_nobody_typed_is_not_parsed():
 
 def test_only_what_is_needed_is_taken_and_in_its_order():
     code = "a = 1\nb = 2\ndef g(): return a\nx = train()\ndef f(): return g()"
-    found = needed({"f"}, statements_of(code, 1))
-    assert texts(found) == ["a = 1", "def g(): return a", "def f(): return g()"]
+    expected = ["a = 1", "def g(): return a", "def f(): return g()"]
+    assert needed("f", code) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,19 +104,17 @@ def test_only_what_is_needed_is_taken_and_in_its_order():
     ],
 )
 def test_attributes_parameters_and_local_names_are_no_use_of_a_global(function):
-    found = needed({"f"}, statements_of(f"other = 1\n{function}", 1))
-    assert texts(found) == [function]
+    assert needed("f", f"other = 1\n{function}") == [function]
 
 
 def test_a_global_inside_a_method_is_used():
     code = "size = 3\nclass A:\n    def f(self):\n        return size"
-    assert len(needed({"A"}, statements_of(code, 1))) == 2
+    assert len(needed("A", code)) == 2
 
 
 @pytest.mark.parametrize("last", ["f = 2", "f = f + 1", "f['a'] = 1", "f += 1"])
 def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts(last):
-    found = needed({"f"}, statements_of(f"f = 1\n{last}", 1))
-    assert texts(found) == ["f = 1", last]
+    assert needed("f", f"f = 1\n{last}") == ["f = 1", last]
 
 
 @pytest.mark.parametrize(
@@ -133,9 +129,9 @@ def test_all_definitions_of_a_name_are_taken_so_that_the_last_counts(last):
 )
 def test_a_variable_of_a_later_cell_does_not_take_the_place_of_a_function(later, kept):
     code = f"def pairs(a):\n    return a\n\ndef f(x):\n    return pairs(x)\n\n{later}"
-    found = needed({"f"}, statements_of(code, 1))
-    assert any(s.text == later for s in found) == kept
-    assert found[0].text.startswith("def pairs(a):\n    return a")
+    first, *others = needed("f", code)
+    assert (later in others) == kept
+    assert first.startswith("def pairs(a):\n    return a")
 
 
 def test_many_names_in_many_statements_are_each_looked_at_once(monkeypatch):
@@ -145,5 +141,5 @@ def test_many_names_in_many_statements_are_each_looked_at_once(monkeypatch):
     asked, defines = [], Statement.defines
     counted = lambda self, name: asked.append(name) or defines(self, name)
     monkeypatch.setattr(Statement, "defines", counted)
-    assert len(needed(["a0"], statements)) == 5
+    assert len(source.needed(["a0"], statements)) == 5
     assert len(asked) == 5 * len(names)

@@ -1,6 +1,7 @@
 """Notebooks in every state: graded for what is there, or refused with a remedy."""
 
 import json
+import os
 import re
 from itertools import repeat
 
@@ -22,22 +23,6 @@ def source_of(submission, name="scores"):
     return "\n".join(s.text for s in submission.answer(task))
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "is empty"),
-        (b'"text"', "cannot be read as a notebook"),
-        (b"\xff\xfe\x00", "cannot be read as a notebook"),
-        (json.dumps({"cells": 3, "nbformat": 4}).encode(), "cannot be read"),
-    ],
-)
-def test_what_is_no_notebook_is_refused_with_a_remedy(tmp_path, content, said):
-    path = tmp_path / "work.ipynb"
-    path.write_bytes(content)
-    with pytest.raises(Refused, match=said):
-        read_submission(path)
-
-
 def test_a_folder_and_a_missing_file_are_refused(tmp_path):
     with pytest.raises(Refused, match="is not a file"):
         read_submission(tmp_path)
@@ -47,8 +32,8 @@ def test_a_folder_and_a_missing_file_are_refused(tmp_path):
 
 def test_a_huge_file_is_refused_unread(tmp_path):
     path = tmp_path / "work.ipynb"
-    with path.open("wb") as file:
-        file.truncate(30_000_000)
+    path.touch()
+    os.truncate(path, 30_000_000)
     with pytest.raises(Refused, match="30 MB; at most 20 MB"):
         read_submission(path)
 
@@ -64,9 +49,8 @@ def test_what_takes_long_to_read_is_ended(hand_in):
 def test_what_takes_long_to_judge_is_ended(hand_in, solutions, monkeypatch):
     monkeypatch.setattr(forking, "here", True)  # a fork, as far as the limits know
     monkeypatch.setattr(grading, "try_solution", lambda *words: None)
-    monkeypatch.setattr(
-        grading, "forbidden_uses", lambda *words: all(n for n in repeat(1))
-    )
+    endless = lambda *words: all(n for n in repeat(1))
+    monkeypatch.setattr(grading, "forbidden_uses", endless)
     monkeypatch.setattr(grading, "LOOKING", 0.5)
     with pytest.raises(Refused, match="takes too much time or memory to be read"):
         grading.grade_file(hand_in(SCORES), solutions=solutions)
@@ -76,9 +60,8 @@ def test_what_the_notebook_runs_with_an_answer_is_no_part_of_it(hand_in):
     helper = "def timed(x):\n    return x"
     answer = f"{helper}\n\n\n{SCORES.replace('query @', 'timed(query) @')}"
     run = "with attempt():\n    timed = attention_scores(1, 2)\n    print(timed)"
-    assert source_of(read_submission(hand_in(answer, run))) == answer.replace(
-        "\n\n\n", "\n"
-    )
+    found = source_of(read_submission(hand_in(answer, run)))
+    assert found == answer.replace("\n\n\n", "\n")
     inside = "with attempt():\n    " + SCORES.replace("\n", "\n    ")
     assert source_of(read_submission(hand_in(inside))) == inside
 
@@ -214,6 +197,10 @@ def test_other_kinds_of_utf_are_read(tmp_path, encoding):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
+        (b"", "is empty"),
+        (b'"text"', "cannot be read as a notebook"),
+        (b"\xff\xfe\x00", "cannot be read as a notebook"),
+        (json.dumps({"cells": 3, "nbformat": 4}).encode(), "cannot be read"),
         (b"<!DOCTYPE html><title>Sign in</title>", "it is a web page"),
         (b"PK\x03\x04", "it is a zip file"),
         (b"def attention_scores(q, k): return q", "cut off, or no text in JSON"),
