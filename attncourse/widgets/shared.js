@@ -382,8 +382,9 @@ function widget(name, question, build) {
   const render = async ({ model, el: place }) => {
     const id = uniqueId("title");
     const title = el("p", { class: "attn-title", id }, question);
-    const root = el("section",
-      { class: "attn-widget", "data-widget": name, "aria-labelledby": id }, title);
+    const others = document.querySelectorAll(`[data-widget="${name}"]`).length;
+    const naming = others ? { "aria-label": `${question} (${others + 1})` } : { "aria-labelledby": id };
+    const root = el("section", { class: "attn-widget", "data-widget": name, ...naming }, title);
     place.replaceChildren(root);
     const ends = [];
     await build(root, Object.assign(Object.create(model), { ends }));
