@@ -7,6 +7,7 @@ import functools
 import shutil
 import sys
 import time
+from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
@@ -87,16 +88,18 @@ class _Run:
         students, joined, doubts = None, {}, []
         if course.students:
             listed = class_list.read_class_list(course.students).students
-            before = class_list.named_as_before(listed, book.students().values())
-            students, (joined, doubts) = ClassList(before[0]), before[1:]
+            known = book.students().values()
+            own, joined, doubts = class_list.named_as_before(listed, known)
+            students = ClassList(own)
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
         last = book.rows("SELECT * FROM runs ORDER BY run DESC LIMIT 1")
         scratch.mkdir(parents=True)
         found = collect(course.submissions, scratch, students)
+        before = effective_grades(book)
         if last:
-            self._check_course(last[0]["started"], students, found.files)
+            self._check_course(last[0]["started"], students, found.files, before)
         own = fingerprint(course.secret)
         other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
@@ -124,21 +127,21 @@ class _Run:
             known = [job for job in jobs if job.result is not None]
             for job in known:
                 self._keep(job, {})
-        before = sum(len(job.handins) for job in known)
-        graded = self._grade([job for job in jobs if job.result is None], before)
-        self._note(effective_grades(book))
+        same = sum(len(job.handins) for job in known)
+        graded = self._grade([job for job in jobs if job.result is None], same)
+        self._note(found := effective_grades(book))
+        self._compare(before, found)
         gone = ", ".join(sorted(withdrawn(book) - {*book.setting("joined", {})}))
         if gone and book.setting("listed"):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
-        self._sum_up(graded, before)
+        self._sum_up(graded, same)
         return 1 if self.left_out else 0
 
-    def _check_course(self, started: float, students, files) -> None:
+    def _check_course(self, started: float, students, files, before) -> None:
         """Raise `Refused` if the gradebook seems to be of another course or year."""
-        known = {grade.student for grade in effective_grades(self.book)}
-        known = {name for name in known if not class_list.is_hidden(name)}
+        known = {g.student for g in before if not class_list.is_hidden(g.student)}
         here = {file.name for file in files}
         if students is not None:
             here = {student.student for student in students.students}
@@ -195,11 +198,6 @@ class _Run:
 
     def _note(self, found) -> None:
         """Say for what no time is known, and which file counts where there are more."""
-        query = "SELECT student FROM older_again WHERE run = ?"
-        older = [row["student"] for row in self.book.rows(query, self.book.run)]
-        if older:
-            back = f"`attncourse undo {self.book.run}` takes that back"
-            self._say(f"Older files count again ({back}): of {', '.join(older)}.")
         penalty = self.book.setting("penalty", "")
         late = [grade.late for grade in found if penalty]
         if unknown := late.count(None):
@@ -213,10 +211,25 @@ class _Run:
                 "Canvas has marked some as late and not said by how much: the least "
                 "is taken off. Give its submissions with --times."
             )
-        query = "SELECT says FROM several WHERE run = ?"
+        query = "SELECT says FROM notes WHERE run = ?"
         for (says,) in self.book.rows(query, self.book.run):
             self.book.note_problem(one_line(says, 600))
             self._say(says)
+
+    def _compare(self, before, now) -> None:
+        """Say whose points have changed without a new file, or fell with one."""
+        old, said = {(g.student, g.exercise): g for g in before}, defaultdict(list)
+        for grade in now:
+            was = old.get((grade.student, grade.exercise), grade)
+            if was.total in (None, grade.total):
+                continue
+            points = f"{number(was.total)}, now {number(grade.total)}"
+            how = "without a new file"
+            if was.content != grade.content:
+                how = "for the worse" * (grade.total < was.total)
+            said[how].append(f"{grade.student}, {grade.exercise}: {points}")
+        for how in filter(None, said):
+            self._say(f"Changed {how} ({len(said[how])}): {'; '.join(said[how])}.")
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""

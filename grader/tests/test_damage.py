@@ -134,3 +134,13 @@ def test_the_place_for_unpacking_is_cleared(tmp_path, notebook, grade, kind):
     assert grade() == 0
     assert not scratch.exists()
     assert (elsewhere / "keep.ipynb").is_file()
+
+
+def test_only_grading_begins_a_gradebook(tmp_path, notebook, grade, capsys):
+    notebook(tmp_path / "in" / "ada.ipynb")
+    grade()
+    book = tmp_path / "grades" / "gradebook.sqlite"
+    book.write_bytes(b"")
+    assert main(["export", "--grades", str(tmp_path / "grades")]) == 1
+    assert "there is no gradebook" in capsys.readouterr().err.lower()
+    assert book.read_bytes() == b""

@@ -754,3 +754,33 @@ def test_pages_of_two_students_never_share_a_file(tmp_path, notebook, grade):
     assert len({page.name.lower() for page in pages}) == 4
     found = [re.search("<p>(.+?): <strong>", page.read_text())[1] for page in pages]
     assert sorted(found) == sorted(names)
+
+
+def test_it_is_said_whose_points_changed_and_why(
+    tmp_path, notebook, grade, came, capsys
+):
+    notebook(tmp_path / "in" / "ada.ipynb", attention="right")
+    times = came("student,exercise,handed_in\nada,1,2026-12-02\n")
+    grade("--deadline", "1=2026-12-01", "--penalty", "5%/day", *times)
+    notebook(tmp_path / "in" / "grace.ipynb")
+    assert "Changed" not in capsys.readouterr().err
+    grade("--deadline", "2026-12-15")
+    said = capsys.readouterr().err
+    assert f"Changed without a new file (1): ada, {FIRST}: 3, now 4.\n" in said
+    notebook(tmp_path / "in" / "ada.ipynb", scores="wrong")
+    grade()
+    said = capsys.readouterr().err
+    assert f"Changed for the worse (1): ada, {FIRST}: 4, now 0.\n" in said
+
+
+@pytest.mark.parametrize("known", ["times", "numbers"])
+def test_an_older_file_that_comes_later_is_named(
+    known, tmp_path, notebook, grade, came, capsys
+):
+    for place, day in ((502, 20), (402, 10)):
+        name = f"ada_7_{place}_x" if known == "numbers" else "ada"
+        notebook(tmp_path / "1" / f"{day}" / f"{name}.ipynb", attention=f"{place}")
+        words = came(f"student,exercise,handed_in\nada,1,2026-11-{day}\n")
+        grade(*words[: 2 * (known == "times")], places=[tmp_path / "1" / f"{day}"])
+    said = capsys.readouterr().err
+    assert said.count("Older files count again (`attncourse undo 2` takes") == 1

@@ -52,14 +52,20 @@ EXCEPT SELECT student FROM known WHERE NOT EXISTS (SELECT 1 FROM listed)
 EXCEPT SELECT student FROM seen WHERE student = 'Participant ' || moodle;
 
 -- Each content of each student as it was seen last, with its last grade and with the
--- earliest time at which it was handed in: what a name or a table has said since.
+-- earliest time at which it was handed in: what a name or a table has said since, until
+-- a run has seen another file in its place.
 CREATE TEMP VIEW hand_ins AS
 WITH counting AS (
-    SELECT result AS graded FROM results JOIN runs USING (run) WHERE NOT undone
+    SELECT result AS graded, exercise AS answered
+    FROM results JOIN runs USING (run) WHERE NOT undone
 ), sightings AS (
     SELECT
         run, student, content, source, moodle, place, refused,
         MIN(run) OVER same AS first_run,
+        MIN(run) OVER (
+            PARTITION BY student, answered ORDER BY run
+            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+        ) AS next_run,
         MIN(time) OVER same AS time,
         MIN(marked_late) OVER same AS marked_late,
         FIRST_VALUE(graded) OVER (
@@ -73,6 +79,7 @@ WITH counting AS (
         SELECT MIN(handed_in) FROM times JOIN runs USING (run)
         WHERE NOT undone AND times.student = sightings.student
         AND times.exercise IN ('', results.exercise) AND times.run >= first_run
+        AND times.run < IFNULL(next_run, times.run + 1)
     ) AS told
     FROM sightings LEFT JOIN results USING (result) WHERE age = 1
 )
@@ -97,7 +104,7 @@ WITH ranked AS (
 )
 SELECT
     student, exercise, source, content, result, points, by_hand, handed_in, until,
-    run, first_run,
+    run, first_run, place,
     IFNULL(marked_late, 0) AS marked_late,
     IFNULL(ranked.of, (
         SELECT of FROM results WHERE exercise = places.exercise
@@ -108,25 +115,34 @@ LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exerci
 LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
--- Of which student and exercise a run has seen more files than one, and which counts.
-CREATE TEMP VIEW several AS
-WITH files AS (
+-- What whoever grades should know of a run: where an older file counts again, of whom
+-- the run before that saw one had seen another; and which of several files counts.
+CREATE TEMP VIEW notes AS
+WITH visits AS (
+    SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
+    FROM (
+        SELECT DISTINCT seen.run, student, exercise
+        FROM seen JOIN runs USING (run) JOIN results USING (result) WHERE NOT undone
+    )
+), older AS (
+    SELECT DISTINCT standing.run, student
+    FROM standing JOIN visits USING (run, student, exercise)
+    JOIN hand_ins AS newer USING (student, exercise)
+    WHERE newer.run = before AND (
+        newer.first_run > standing.first_run OR newer.handed_in > standing.handed_in
+        OR standing.place > 0 AND newer.place > standing.place
+    )
+), files AS (
     SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
     WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1
 )
-SELECT files.run, printf(
+SELECT run, printf(
+    'Older files count again (`attncourse undo %d` takes that back): of %s.', run,
+    GROUP_CONCAT(student, ', ')
+) AS says FROM older GROUP BY run
+UNION ALL SELECT files.run, printf(
     '%s, %s: %d files. %s counts.', student, exercise, count, source
-) AS says FROM files JOIN standing USING (student, exercise);
-
--- Of whom a run has seen an older file and not the one that the run before has seen.
-CREATE TEMP VIEW older_again AS
-WITH counting AS (
-    SELECT DISTINCT run FROM main.seen JOIN runs USING (run) WHERE NOT undone
-), visits AS (SELECT run, LAG(run) OVER (ORDER BY run) AS before FROM counting)
-SELECT DISTINCT standing.run, student
-FROM standing JOIN visits USING (run)
-JOIN hand_ins AS newer USING (student, exercise)
-WHERE newer.first_run > standing.first_run AND newer.run = before;
+) FROM files JOIN standing USING (student, exercise);
 
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
