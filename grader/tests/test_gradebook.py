@@ -784,3 +784,37 @@ def test_an_older_file_that_comes_later_is_named(
         grade(*words[: 2 * (known == "times")], places=[tmp_path / "1" / f"{day}"])
     said = capsys.readouterr().err
     assert said.count("Older files count again (`attncourse undo 2` takes") == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "says", "points"),
+    [
+        ("Zoe,1,\n", "'Ada' is now called 'Zoe'", {"Ada": "1", "Alan": ""}),
+        ("Zoe,1,z@x.org\n", "is now that of 'Zoe'", {"Zoe": "", "Alan": ""}),
+        ("Alan,2,ada@x.org\n", "is now that of 'Alan'", {"Alan": "2"}),
+        ("Alan,1,\n", "is now that of 'Alan'", {"Alan (1)": ""}),
+        ("Ada,9,a9@x.org\n", "taken for somebody else: 'Ada (9)'", {"Ada (9)": ""}),
+    ],
+)
+def test_nobody_takes_the_grades_of_who_left(
+    now, says, points, tmp_path, notebook, grade, capsys
+):
+    table, grades = tmp_path / "class.csv", tmp_path / "grades"
+    notebook(tmp_path / "in" / "Ada.ipynb")
+    notebook(tmp_path / "in" / "Mo.ipynb", extra="Mo")
+    people = "Ada,1,ada@x.org\nAlan,2,alan@x.org\nMo,3,\n"
+    table.write_text(f"name,id,email\n{people}")
+    grade("--students", str(table))
+    for name, more in (("Ada", "-1"), ("Alan", "+2")):
+        words = [name, "1", more, "--reason", "why", "--grades", str(grades)]
+        assert main(["adjust", *words]) == 0
+    (tmp_path / "in" / "Ada.ipynb").unlink()
+    table.write_text(f"name,id,email\n{now}Mo,3,\n")
+    assert grade("--students", str(table)) == 1
+    assert says in capsys.readouterr().err
+    rows = (grades / "grades.csv").read_text().replace('"', "").splitlines()[1:]
+    found = {row.split(",")[0]: row.split(",")[4] for row in rows}
+    found.pop("Mo")
+    assert found == {name: points[name] for name in found}
+    grade("--students", str(table))
+    assert "taken for" not in capsys.readouterr().err

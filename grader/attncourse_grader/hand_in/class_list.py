@@ -25,6 +25,14 @@ SOMEBODY_ELSES = (
     "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
     "names. If the earlier class list was wrong, undo its runs and grade them again."
 )
+RENAMED = (
+    "{!r} is now called {!r}, as a number, a login or an address tells, and keeps the "
+    "grades. If that is wrong, undo this run and correct the class list."
+)
+NAMESAKE = (
+    "{!r} has other numbers or addresses than the earlier class list, and so is taken "
+    "for somebody else: {!r}. If one of the lists was wrong, undo its runs."
+)
 
 
 @dataclass(frozen=True)
@@ -136,26 +144,41 @@ def named_as_before(students: list[Student], known) -> tuple:
     each person whom a name and a number tell apart.
     """
     people, names, problems = ClassList(students), defaultdict(list), []
+    rows = {key_of(row["student"]) for row in known if any(row[k] for k in MARKS)}
     for row in known:
         marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
         full = row["moodle"] or row["canvas"] or marked
         named = people.named(row["student"], full=full)
         named = set(named or people.named(row["name"], full=True))
-        same = marked or named
-        if named and (others := marked - named):
-            others = ", ".join(sorted(s.student for s in others))
-            problems.append(SOMEBODY_ELSES.format(row["student"], others))
+        same, others = marked or named, marked - named
+        shown = row["student"], ", ".join(sorted(s.student for s in others))
+        # Whoever is found by a mark alone has to agree in all else that is known.
+        doubt = named or any(key_of(s.student) in rows for s in others)
+        doubt = doubt or any(_differ(row, s) for s in others)
+        if others and doubt:
+            problems.append(SOMEBODY_ELSES.format(*shown))
             same = named
+        elif others and not people.named(row["student"]):
+            problems.append(RENAMED.format(*shown))
         elif not marked and any(row[k] and getattr(s, k) for k in MARKS for s in same):
             same = set()  # a namesake
         if len(same) == 1:
             names[same.pop()].append(row["student"])
     new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
+    for s in students:
+        if not names[s] and _own(s) and key_of(s.student) in rows:
+            new[s] = f"{s.student} ({_own(s)})"
+            problems.append(NAMESAKE.format(s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
     joined = {old: n for s, n in new.items() for old in names[s]}
     joined = {old: n for old, n in joined.items() if old not in new.values()}
     return [replace(s, student=n) for s, n in new.items()], joined, problems
+
+
+def _differ(row, student: Student) -> bool:
+    pairs = ((key_of(row[k]), key_of(getattr(student, k))) for k in MARKS)
+    return any(one and other and one != other for one, other in pairs)
 
 
 def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
