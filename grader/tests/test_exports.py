@@ -450,3 +450,25 @@ def test_class_lists_that_say_nothing_are_refused(text, said, tmp_path):
     (tmp_path / "class.csv").write_text(text)
     with pytest.raises(Refused, match=said):
         read_class_list(tmp_path / "class.csv")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_row_whose_name_and_number_are_of_two_people_is_left(
+    form, tmp_path, notebook, course
+):
+    head, students = FORMS[form][2], tmp_path / "class.csv"
+    for name, points in (("Ada", "right"), ("Alan", "wrong")):
+        notebook(tmp_path / "in" / f"{name}.ipynb", attention=points)
+    students.write_text("name,id,email\nAda,2,2@x.org\nAlan,1,1@x.org\n")
+    course("grade", "--students", students)
+    rows = "Participant 1,{},1@x.org,,20,-\nParticipant 2,{},2@x.org,,20,-"
+    if form == "canvas":
+        rows = "{},71,1,,A,\n{},72,2,,A,"
+    table = tmp_path / "table.csv"
+    for names, points in ((("Ada", "Alan"), ["", ""]), (("Alan", "A"), ["2", "4"])):
+        table.write_text(f"{head}\n{rows.format(*names)}\n")
+        _, said = course("export", f"1={table}" if form == "moodle" else table)
+        assert ("the row of 'Ada' has a number" in said) == (names[0] == "Ada")
+        titles, *filled_rows = read_rows(tmp_path / "grades" / "filled-table.csv")
+        place = titles.index("Grade") if form == "moodle" else -1
+        assert [row[place] for row in filled_rows] == points

@@ -55,7 +55,7 @@ class ClassList:
         self.students = students
         self._by_key, self._by_name = defaultdict(set), defaultdict(set)
         self._by_mark, self._by_moodle = defaultdict(list), defaultdict(set)
-        self._groups = defaultdict(set)
+        self._groups, self._sure = defaultdict(set), set()
         for student in students:
             names = _names_of(student)
             for key in names:
@@ -82,13 +82,26 @@ class ClassList:
         found = found if len(found) == 1 else self.named(name, full=True)
         student = found[0] if len(found) == 1 and number else None
         self._by_moodle[number, key_of(name)].add(student)
+        self.meet([(student, name)])
         return student
+
+    def meet(self, rows) -> None:
+        """Learn from rows, as pairs of a student and a name, who is there as such."""
+        self._sure |= {s for s, name in rows if s in self.named(name, full=True)}
+
+    def at_odds(self, student: Student, name: str) -> bool:
+        """Say whether a row has another's name, who has no row of the same name."""
+        named = set(self.named(name, full=True))
+        return student not in named and not named <= self._sure
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
         rows = self._by_moodle.get((found.moodle, key_of(found.name)), set())
-        if len(rows - {None}) == 1:
-            return list(rows - {None}), ""
+        if len(own := list(rows - {None})) == 1:
+            if self.at_odds(own[0], found.name):
+                says = f"Moodle's worksheet has the address of {own[0].student!r} for"
+                return [], f"{says} {found.name!r}"
+            return own, ""
         students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
         group = students and not self.named(found.name, full=True)
         if found.moodle and group and (rows or not self._by_moodle):

@@ -54,16 +54,21 @@ class Table:
         """Return whose each row is, "" where that is not sure.
 
         What tells best is asked first. A student has one row: where two would be the
-        same one's, the next has to tell, and who has one is meant by no other.
+        same one's, the next has to tell, and who has one is meant by no other. Where
+        the name is somebody else's who has no row, nothing is sure.
         """
-        found: dict[int, str] = {}
+        found: dict[int, Student] = {}
         for way in zip(*map(self.ways, self.rows), strict=True):
-            meant = [(k, s.student) for k, own in enumerate(way) for s in own]
+            meant = [(k, s) for k, own in enumerate(way) for s in own]
             taken = {*found, *found.values()}
             meant = [pair for pair in meant if taken.isdisjoint(pair)]
             count = Counter(itertools.chain(*meant))
             found |= {k: s for k, s in meant if count[k] == count[s] == 1}
-        return [found.get(k, "") for k in range(len(self.rows))]
+        names = list(map(self.name_in, self.rows))
+        self.people.meet([(s, names[k]) for k, s in found.items()])
+        odd = {k for k, s in found.items() if self.people.at_odds(s, names[k])}
+        self.odd = {names[k]: found.pop(k).student for k in odd}
+        return [found[k].student if k in found else "" for k in range(len(self.rows))]
 
     def make_safe(self, columns, kept) -> None:
         """Keep some columns, and formulas only in those that are `kept`."""
@@ -85,9 +90,13 @@ class Table:
             )
 
     def without_rows_of(self, students) -> list[str]:
-        """Return a sentence about students who have no row, if there are any."""
-        names = ", ".join(sorted(students))
-        return [f"{self.name} has no row of: {names}."] if names else []
+        """Return sentences about students who have no row, or none that is sure."""
+        names = ", ".join(sorted(set(students) - set(self.odd.values())))
+        said = [f"{self.name} has no row of: {names}."] if names else []
+        for name, student in self.odd.items():
+            says = f"{self.name}: the row of {name!r} has a number, a login or an "
+            said.append(f"{says}address of {student!r}, and is left as it came.")
+        return said
 
 
 class Worksheet(Table):
@@ -112,12 +121,16 @@ class Worksheet(Table):
             says = f"{self.name} is graded with a scale. Set the assignment to points."
             raise Refused(says)
 
+    def name_in(self, row: list[str]) -> str:
+        """Return the name in a row."""
+        return self.of(row, "name")
+
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by an address, by a hand-in of this exercise, by a name.
 
         A name alone is not that of somebody who has another address.
         """
-        number, name = number_in(self.of(row, "identifier")), self.of(row, "name")
+        number, name = number_in(self.of(row, "identifier")), self.name_in(row)
         email = key_of(self.of(row, "email"))
         named = self.people.named(name or blind(number).student, full=True)
         own = [s for s in named if not name or s.student in self.by_number[number]]
@@ -222,14 +235,17 @@ class CanvasTable(Table):
             )
         return own[0]
 
+    def name_in(self, row: list[str]) -> str:
+        """Return the name in a row."""
+        return " ".join(filter(None, (self.of(row, title) for title in PLACES[:3])))
+
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by each number or login, and by the name.
 
         Nobody is who has another number in Canvas.
         """
         ways = [self.people.marked(k, self.of(row, c)) for c, k in MARKS.items()]
-        names = [row[self.at[t]] for t in PLACES[:3] if t in self.at]
-        ways.append(self.people.named(" ".join(names), full=True))
+        ways.append(self.people.named(self.name_in(row), full=True))
         own = "", key_of(self.of(row, "ID"))
         return [[s for s in way if key_of(s.canvas) in own] for way in ways]
 
