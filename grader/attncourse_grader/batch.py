@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in import class_list
-from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
+from attncourse_grader.hand_in.class_list import ClassList, Student, key_of, number_in
 from attncourse_grader.hand_in.collect import collect
 from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
@@ -27,6 +27,7 @@ from attncourse_grader.records.effective import effective_grades, withdrawn
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, penalty_for
+from attncourse_grader.records.lms import OTHER_NUMBERS
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
@@ -94,7 +95,7 @@ class _Run:
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
-        last = book.rows("SELECT * FROM runs ORDER BY run DESC LIMIT 1")
+        last = book.rows("SELECT * FROM runs WHERE NOT undone ORDER BY run DESC")[:1]
         scratch.mkdir(parents=True)
         found = collect(course.submissions, scratch, students)
         before = effective_grades(book)
@@ -121,7 +122,8 @@ class _Run:
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
             jobs, problems = plan(found.files, students, **options)
-            for student, one in self._students_of(times, students):
+            own = self._students_of(times, students)
+            for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 book.add_time(student, one.exercise, one.handed_in)
             self._leave_out_all([*doubts, *found.problems, *problems])
             known = [job for job in jobs if job.result is not None]
@@ -131,6 +133,7 @@ class _Run:
         graded = self._grade([job for job in jobs if job.result is None], same)
         self._note(found := effective_grades(book))
         self._compare(before, found)
+        self._check_numbers(times)
         gone = ", ".join(sorted(withdrawn(book) - {*book.setting("joined", {})}))
         if gone and book.setting("listed"):
             self._say(f"No longer on the class list, and left out of tables: {gone}.")
@@ -160,7 +163,7 @@ class _Run:
                 own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
-                of_moodle = class_list.number_in(who["identifier"])
+                of_moodle = number_in(who["identifier"])
                 name = who.get("name", "")
                 self.of_number[of_moodle, key_of(name)] = said.handed_in
                 own, shown = [names.add_moodle(who)], name or who["identifier"]
@@ -177,6 +180,16 @@ class _Run:
             else:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
         return found
+
+    def _check_numbers(self, times) -> None:
+        """Say which worksheets are of other assignments, as Moodle's numbers tell."""
+        for exercise in sorted({said.exercise for said in times}):
+            rows = [said.student for said in times if said.exercise == exercise]
+            rows = [row["identifier"] for row in rows if "modified" in row]
+            known = self.book.of_numbers(exercise)
+            if rows and known and known.keys().isdisjoint(map(number_in, rows)):
+                says = OTHER_NUMBERS.format("Moodle's worksheet", exercise)
+                self._leave_out(f"{says} `attncourse undo {self.book.run}` undoes it.")
 
     def _grade(self, jobs: list[Job], known: int) -> int:
         """Grade jobs here or on a cluster; return how many files were graded."""

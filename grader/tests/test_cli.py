@@ -237,7 +237,7 @@ def test_a_course_from_release_to_export_with_the_real_grader(
         "Participant 7,Ada,,20.00,-\n"
     )
     assert main(["export", f"1={tmp_path / 'sheet.csv'}", *grades]) == 0
-    text = (tmp_path / "grades" / "filled-sheet.csv").read_text()
+    text = (tmp_path / "grades" / "filled-1-sheet.csv").read_text()
     points = exercise_of(FIRST).task("scores").points
     assert f'"Participant 7","Ada","{points + 1:g}","20.00","-"' in text
     page = (tmp_path / "grades" / "feedback" / "Ada-1.html").read_text()

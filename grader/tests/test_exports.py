@@ -68,8 +68,8 @@ def test_the_table_of_tasks_has_their_points(tmp_path, notebook, course):
 
 def filled(tmp_path, name):
     """Return the rows of a table as it came, and filled."""
-    texts = [PLATFORMS / f"{name}.csv", tmp_path / "grades" / f"filled-{name}.csv"]
-    return [list(read_rows(path)) for path in texts]
+    (path,) = (tmp_path / "grades").glob(f"filled-*{name}.csv")
+    return [list(read_rows(path)) for path in (PLATFORMS / f"{name}.csv", path)]
 
 
 def as_moodle(tmp_path, notebook, *names):
@@ -107,13 +107,14 @@ def test_moodles_worksheet_tells_times_and_takes_grades(
     assert after[3:] == [[t.replace("=H", "'=H") for t in r] for r in before[3:]]
     with zipfile.ZipFile(tmp_path / "grades" / "moodle-1-feedback.zip") as archive:
         pages = sorted(archive.namelist())
-    # What is uploaded and filled again says what holds then.
+    # What is uploaded and filled again says what holds then, also in a paragraph.
+    text = (tmp_path / "grades" / f"filled-1-moodle-{name}.csv").read_text("utf8")
     again = tmp_path / "again.csv"
-    again.write_bytes((tmp_path / "grades" / f"filled-moodle-{name}.csv").read_bytes())
+    again.write_text(text.replace("Handed in", "<p>Handed in"), "utf8")
     course("grade", "--deadline", "none")
     course("export", f"1={again}")
     comments = [row[comment].rstrip("\n") for row in before[:3]]
-    after = list(read_rows(tmp_path / "grades" / "filled-again.csv"))
+    after = list(read_rows(tmp_path / "grades" / "filled-1-again.csv"))
     assert [row[comment] for row in after[:3]] == comments
     assert pages == [
         "Ada Lovelace_101_assignfeedback_file_/feedback.html",
@@ -267,7 +268,7 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, tmp_path, notebook, c
 def test_a_column_that_canvas_does_not_know_is_a_question(tmp_path, notebook, course):
     notebook(tmp_path / "in" / "lovelaceada_12_345_x.ipynb")
     course("grade", "--students", PLATFORMS / "canvas.csv")
-    for heading_ in ("Sheet 1", "Essay", "Final Score (read only)"):
+    for heading_ in ("Sheet 1", "1. Quiz (99)", "Essay", "Final Score (read only)"):
         column = ["--column", f"1={heading_}"]
         status, said = course("export", PLATFORMS / "canvas.csv", *column)
         assert (status, "which column is exercise 1?" in said) == (1, True)
@@ -343,7 +344,7 @@ def test_of_two_with_one_name_in_a_table_only_who_handed_in_has_a_grade(
     table = tmp_path / "table.csv"
     table.write_text("\n".join([head, *people.split("\n")[rows]]))
     assert course("export", f"1={table}" if form == "moodle" else table)[0] == 0
-    titles, *filled_rows = read_rows(tmp_path / "grades" / "filled-table.csv")
+    titles, *filled_rows = read_rows(*(tmp_path / "grades").glob("filled-*table.csv"))
     place = titles.index("Grade") if form == "moodle" else -1
     assert [row[place] for row in filled_rows] == points
 
@@ -469,6 +470,19 @@ def test_a_row_whose_name_and_number_are_of_two_people_is_left(
         table.write_text(f"{head}\n{rows.format(*names)}\n")
         _, said = course("export", f"1={table}" if form == "moodle" else table)
         assert ("the row of 'Ada' has a number" in said) == (names[0] == "Ada")
-        titles, *filled_rows = read_rows(tmp_path / "grades" / "filled-table.csv")
+        titles, *filled_rows = read_rows(
+            *(tmp_path / "grades").glob("filled-*table.csv")
+        )
         place = titles.index("Grade") if form == "moodle" else -1
         assert [row[place] for row in filled_rows] == points
+
+
+def test_a_table_of_another_assignment_is_named(tmp_path, notebook, course):
+    as_moodle(tmp_path, notebook, "Ada Lovelace_555")
+    sheet = f"1={PLATFORMS / 'moodle-en.csv'}"
+    for words in (("grade", "--times", sheet), ("export", sheet)):
+        status, said = course(*words)
+        assert (status, "none of the numbers" in said) == (1, True)
+    (tmp_path / "t.csv").write_text("name,time\nAda Lovelace,2026-12-01\n")
+    status, said = course("grade", "--times", tmp_path / "t.csv")
+    assert (status, "ay of which exercise t.csv is" in said) == (1, True)

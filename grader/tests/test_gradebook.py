@@ -285,7 +285,7 @@ def test_a_time_of_nobody_is_named_and_the_others_count(
     tmp_path, notebook, grade, came, capsys
 ):
     notebook(tmp_path / "in" / "ada.ipynb", attention="right")
-    times = came("student;handed_in\nADA;2026-12-02T12:00\nnobody;2026-12-03\n")
+    times = came("student;exercise;time\nADA;1;2026-12-02T12:00\nnobody;1;2026-12-03\n")
     late = ["--deadline", "2026-12-01", "--penalty", "2/day"]
     assert grade(*late, *times) == 1
     assert "nobody is known as 'nobody'" in capsys.readouterr().err
@@ -472,9 +472,12 @@ def test_a_run_with_a_wrong_class_list_is_undone(tmp_path, notebook, grade):
     table.write_text("name,email\nAda,other@x.org\nEve,eve@x.org\n")
     grade("--students", str(table))
     assert "other@x.org" in grades.read_text()
+    pages = tmp_path / "grades" / "feedback"
+    assert [page.name for page in pages.iterdir()] == ["Ada-1.html"]
     undo = ["undo", "2", "--grades", str(tmp_path / "grades")]
     assert main(undo) == 0
     assert grades.read_text() == right
+    assert len(list(pages.iterdir())) == 3
     assert main([*undo, "--back"]) == 0
     assert "eve@x.org" in grades.read_text()
 
@@ -771,6 +774,13 @@ def test_it_is_said_whose_points_changed_and_why(
     grade()
     said = capsys.readouterr().err
     assert f"Changed for the worse (1): ada, {FIRST}: 4, now 0.\n" in said
+    days = ("2026-12-18", "2026-12-17") * 2  # of two lines the later one holds
+    lines = "".join(f"ada,1,{day}\n" for day in days[:3])
+    grade(*came(f"student,exercise,handed_in\n{lines}"))
+    assert standing(tmp_path).late == 3 * 86400
+    grade(*came("student,exercise,handed_in\nada,1,2026-12-20\n"))
+    said = capsys.readouterr().err
+    assert said.count(f"of ada, {FIRST} are known to be earlier") == 1
 
 
 @pytest.mark.parametrize("known", ["times", "numbers"])

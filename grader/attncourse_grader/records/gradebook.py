@@ -6,6 +6,7 @@ import difflib
 import itertools
 import json
 import time
+from collections import defaultdict
 from dataclasses import fields
 
 from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
@@ -148,6 +149,14 @@ class Gradebook(Database):
             time=time,
             marked_late=found.marked_late,
         )
+
+    def of_numbers(self, exercise: str) -> dict[str, set[str]]:
+        """Return whose each of Moodle's numbers is, which are of one assignment."""
+        found, query = defaultdict(set), "SELECT student, moodle FROM seen "
+        query += "JOIN results USING (result) WHERE exercise = ? AND moodle <> ''"
+        for row in self.rows(query, exercise):
+            found[row["moodle"]].add(row["student"])
+        return found
 
     def adjust(self, student: str, exercise: str, points: float, reason: str) -> None:
         """Keep a change by hand."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import zipfile
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of, modules
@@ -20,6 +20,10 @@ from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
+OTHER_NUMBERS = (
+    "{} has none of the numbers that Moodle has given to the files of {}. Is it of "
+    "another assignment?"
+)
 BOX = "Allow updating records that have been modified more recently in Moodle"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
@@ -27,8 +31,8 @@ PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's o
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
 # What was filled in earlier begins so, and may no longer be true.
-FILLED = r"(?m)^(Handed in( .+)? after the deadline|Changed by hand:|Answers that are "
-FILLED += r"not marked yet:|\w+: Marked by hand:).*\n?"
+FILLED = r"(?m)^(<[^>]+>)*(Handed in( .+)? after the deadline|Changed by hand:|"
+FILLED += r"Answers that are not marked yet:|\w+: Marked by hand:).*\n?"
 AMOUNT = re.compile(r"[-+]?\d+([.,]\d*)?")
 
 
@@ -104,10 +108,7 @@ class Worksheet(Table):
 
     def __init__(self, path: Path, book, exercise: str):
         super().__init__(path, book.people())
-        self.by_number = defaultdict(set)
-        query = "SELECT student, moodle FROM seen JOIN results USING (result) "
-        for row in book.rows(f"{query} WHERE exercise = ? AND moodle <> ''", exercise):
-            self.by_number[row["moodle"]].add(row["student"])
+        self.by_number = book.of_numbers(exercise)
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
         # What was found for a row, by name and number of the participant.
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
@@ -117,6 +118,9 @@ class Worksheet(Table):
                 f"{self.name} is no grading worksheet of Moodle in English, German or "
                 'French. Tick "Offline grading worksheet" in the assignment.'
             )
+        here = {number_in(self.of(row, "identifier")) for row in self.rows}
+        if self.by_number and here.isdisjoint(self.by_number):
+            raise Refused(OTHER_NUMBERS.format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
             says = f"{self.name} is graded with a scale. Set the assignment to points."
             raise Refused(says)
@@ -133,7 +137,9 @@ class Worksheet(Table):
         number, name = number_in(self.of(row, "identifier")), self.name_in(row)
         email = key_of(self.of(row, "email"))
         named = self.people.named(name or blind(number).student, full=True)
-        own = [s for s in named if not name or s.student in self.by_number[number]]
+        own = [
+            s for s in named if not name or s.student in self.by_number.get(number, ())
+        ]
         rest = [s for s in named if not email or key_of(s.email) in ("", email)]
         return [self.people.marked("email", email), own, rest]
 
@@ -219,7 +225,7 @@ class CanvasTable(Table):
         place, title = exercise.partition("_")[0], exercise
         if exercise in modules():  # the course may have it no longer
             title = exercise_of(exercise).title
-        start = re.compile(rf"(exercise|assignment|sheet)?\s*{place}\b", re.I)
+        start = re.compile(rf"(exercise|assignment|sheet)\s*{place}\b", re.I)
 
         def fits(heading: str) -> bool:
             if named:

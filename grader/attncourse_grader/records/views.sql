@@ -116,7 +116,9 @@ LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
 -- What whoever grades should know of a run: where an older file counts again, of whom
--- the run before that saw one had seen another; and which of several files counts.
+-- the run before that saw one had seen another; whose file is later by what this run was
+-- told than by an earlier one, for what comes twice is as early as the first; and which
+-- of several files counts.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -132,6 +134,10 @@ WITH visits AS (
         newer.first_run > standing.first_run OR newer.handed_in > standing.handed_in
         OR standing.place > 0 AND newer.place > standing.place
     )
+), told AS (
+    SELECT run, student, exercise, handed_in, 0 AS marked_late FROM times
+    UNION SELECT seen.run, student, exercise, time, seen.marked_late
+    FROM seen JOIN results USING (result)
 ), files AS (
     SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
     WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1
@@ -140,6 +146,14 @@ SELECT run, printf(
     'Older files count again (`attncourse undo %d` takes that back): of %s.', run,
     GROUP_CONCAT(student, ', ')
 ) AS says FROM older GROUP BY run
+UNION ALL SELECT told.run, printf(
+    'The files of %s are known to be earlier than a table says now, and count from ' ||
+    'then. If the earlier one was wrong, undo its run.',
+    GROUP_CONCAT(DISTINCT student || ', ' || exercise)
+) FROM told JOIN standing USING (student, exercise)
+WHERE told.handed_in > standing.handed_in OR told.marked_late > standing.marked_late
+    AND standing.handed_in IS NULL
+GROUP BY told.run
 UNION ALL SELECT files.run, printf(
     '%s, %s: %d files. %s counts.', student, exercise, count, source
 ) FROM files JOIN standing USING (student, exercise);
