@@ -23,7 +23,7 @@ from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import back_up, only_run
-from attncourse_grader.records.effective import effective_grades, withdrawn
+from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, penalty_for
@@ -134,9 +134,6 @@ class _Run:
         self._note(found := effective_grades(book))
         self._compare(before, found)
         self._check_numbers(times)
-        gone = ", ".join(sorted(withdrawn(book) - {*book.setting("joined", {})}))
-        if gone and book.setting("listed"):
-            self._say(f"No longer on the class list, and left out of tables: {gone}.")
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
         self._sum_up(graded, same)
@@ -186,8 +183,9 @@ class _Run:
         for exercise in sorted({said.exercise for said in times}):
             rows = [said.student for said in times if said.exercise == exercise]
             rows = [row["identifier"] for row in rows if "modified" in row]
-            known = self.book.of_numbers(exercise)
-            if rows and known and known.keys().isdisjoint(map(number_in, rows)):
+            query = "SELECT moodle FROM numbers WHERE exercise = ?"
+            known = {row["moodle"] for row in self.book.rows(query, exercise)}
+            if rows and known and known.isdisjoint(map(number_in, rows)):
                 says = OTHER_NUMBERS.format("Moodle's worksheet", exercise)
                 self._leave_out(f"{says} `attncourse undo {self.book.run}` undoes it.")
 
@@ -233,16 +231,15 @@ class _Run:
         """Say whose points have changed without a new file, or fell with one."""
         old, said = {(g.student, g.exercise): g for g in before}, defaultdict(list)
         for grade in now:
-            was = old.get((grade.student, grade.exercise), grade)
-            if was.total in (None, grade.total):
-                continue
-            points = f"{number(was.total)}, now {number(grade.total)}"
-            how = "without a new file"
-            if was.content != grade.content:
-                how = "for the worse" * (grade.total < was.total)
-            said[how].append(f"{grade.student}, {grade.exercise}: {points}")
-        for how in filter(None, said):
-            self._say(f"Changed {how} ({len(said[how])}): {'; '.join(said[how])}.")
+            was = old.get((grade.student, grade.exercise))
+            if was and was.handin and was.total != grade.total:
+                new = was.handin["content"] != grade.handin["content"]
+                if not new or grade.total < was.total:
+                    points = f"{number(was.total)}, now {number(grade.total)}"
+                    says = f"{grade.student}, {grade.exercise}: {points}"
+                    said["for the worse" if new else "without a new file"].append(says)
+        for how, those in said.items():
+            self._say(f"Changed {how} ({len(those)}): {'; '.join(those)}.")
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""

@@ -25,13 +25,9 @@ SOMEBODY_ELSES = (
     "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
     "names. If the earlier class list was wrong, undo its runs and grade them again."
 )
-RENAMED = (
-    "{!r} is now called {!r}, as a number, a login or an address tells, and keeps the "
-    "grades. If that is wrong, undo this run and correct the class list."
-)
-NAMESAKE = (
-    "{!r} has other numbers or addresses than the earlier class list, and so is taken "
-    "for somebody else: {!r}. If one of the lists was wrong, undo its runs."
+TAKEN = (
+    "{!r} on the class list is taken for {!r}, as numbers, logins or addresses tell. "
+    "If that is wrong, undo this run and correct the list."
 )
 
 
@@ -172,7 +168,7 @@ def named_as_before(students: list[Student], known) -> tuple:
             problems.append(SOMEBODY_ELSES.format(*shown))
             same = named
         elif others and not people.named(row["student"]):
-            problems.append(RENAMED.format(*shown))
+            problems.append(TAKEN.format(*reversed(shown)))
         elif not marked and any(row[k] and getattr(s, k) for k in MARKS for s in same):
             same = set()  # a namesake
         if len(same) == 1:
@@ -181,7 +177,7 @@ def named_as_before(students: list[Student], known) -> tuple:
     for s in students:
         if not names[s] and _own(s) and key_of(s.student) in rows:
             new[s] = f"{s.student} ({_own(s)})"
-            problems.append(NAMESAKE.format(s.student, new[s]))
+            problems.append(TAKEN.format(s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
     joined = {old: n for s, n in new.items() for old in names[s]}

@@ -56,11 +56,6 @@ class EffectiveGrade:
     marks: tuple[Mark, ...] = ()  # of answers that somebody reads
 
     @property
-    def content(self) -> str | None:
-        """The hash of the file that counts, None if there is none."""
-        return self.handin["content"] if self.handin else None
-
-    @property
     def waiting(self) -> int:
         """How many answers are not marked yet."""
         return sum(mark.points is None for mark in self.marks)

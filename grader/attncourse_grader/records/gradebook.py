@@ -6,7 +6,6 @@ import difflib
 import itertools
 import json
 import time
-from collections import defaultdict
 from dataclasses import fields
 
 from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
@@ -136,27 +135,11 @@ class Gradebook(Database):
 
     def add_handin(self, student, found, time, content, result, said) -> None:
         """Keep that this run has seen a file, with its result or why it has none."""
-        self._insert(
-            "seen",
-            run=self.run,
-            student=student,
-            content=content,
-            source=found.source,
-            moodle=found.moodle,
-            place=found.order,
-            result=result,
-            refused=one_line(said.get("refused", ""), 400),
-            time=time,
-            marked_late=found.marked_late,
-        )
-
-    def of_numbers(self, exercise: str) -> dict[str, set[str]]:
-        """Return whose each of Moodle's numbers is, which are of one assignment."""
-        found, query = defaultdict(set), "SELECT student, moodle FROM seen "
-        query += "JOIN results USING (result) WHERE exercise = ? AND moodle <> ''"
-        for row in self.rows(query, exercise):
-            found[row["moodle"]].add(row["student"])
-        return found
+        place = {"run": self.run, "student": student, "content": content}
+        file = {"source": found.source, "moodle": found.moodle, "place": found.order}
+        when = {"time": time, "marked_late": found.marked_late}
+        refused = one_line(said.get("refused", ""), 400)
+        self._insert("seen", **place, **file, **when, result=result, refused=refused)
 
     def adjust(self, student: str, exercise: str, points: float, reason: str) -> None:
         """Keep a change by hand."""

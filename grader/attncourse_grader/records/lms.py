@@ -26,6 +26,7 @@ OTHER_NUMBERS = (
 )
 BOX = "Allow updating records that have been modified more recently in Moodle"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
+NAMES = ("name", "Student", "LastName", "FirstName")
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
 PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
@@ -54,6 +55,10 @@ class Table:
         """Return a cell of a row, "" where the table has no such column."""
         return row[self.at[column]] if column in self.at else ""
 
+    def name_in(self, row: list[str]) -> str:
+        """Return the name in a row."""
+        return " ".join(self.of(row, title) for title in NAMES if title in self.at)
+
     def whose(self) -> list[str]:
         """Return whose each row is, "" where that is not sure.
 
@@ -70,8 +75,8 @@ class Table:
             found |= {k: s for k, s in meant if count[k] == count[s] == 1}
         names = list(map(self.name_in, self.rows))
         self.people.meet([(s, names[k]) for k, s in found.items()])
-        odd = {k for k, s in found.items() if self.people.at_odds(s, names[k])}
-        self.odd = {names[k]: found.pop(k).student for k in odd}
+        for k in [k for k, s in found.items() if self.people.at_odds(s, names[k])]:
+            del found[k]
         return [found[k].student if k in found else "" for k in range(len(self.rows))]
 
     def make_safe(self, columns, kept) -> None:
@@ -94,13 +99,10 @@ class Table:
             )
 
     def without_rows_of(self, students) -> list[str]:
-        """Return sentences about students who have no row, or none that is sure."""
-        names = ", ".join(sorted(set(students) - set(self.odd.values())))
-        said = [f"{self.name} has no row of: {names}."] if names else []
-        for name, student in self.odd.items():
-            says = f"{self.name}: the row of {name!r} has a number, a login or an "
-            said.append(f"{says}address of {student!r}, and is left as it came.")
-        return said
+        """Return a sentence about students who have no row, if there are any."""
+        names = ", ".join(sorted(students))
+        said = f"{self.name} has no row whose name, number and address are of: {names}."
+        return [said] if names else []
 
 
 class Worksheet(Table):
@@ -108,7 +110,8 @@ class Worksheet(Table):
 
     def __init__(self, path: Path, book, exercise: str):
         super().__init__(path, book.people())
-        self.by_number = book.of_numbers(exercise)
+        rows = book.rows("SELECT * FROM numbers WHERE exercise = ?", exercise)
+        self.by_number = {(row["moodle"], row["student"]) for row in rows}
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
         # What was found for a row, by name and number of the participant.
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
@@ -119,15 +122,11 @@ class Worksheet(Table):
                 'French. Tick "Offline grading worksheet" in the assignment.'
             )
         here = {number_in(self.of(row, "identifier")) for row in self.rows}
-        if self.by_number and here.isdisjoint(self.by_number):
+        if rows and here.isdisjoint(row["moodle"] for row in rows):
             raise Refused(OTHER_NUMBERS.format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
             says = f"{self.name} is graded with a scale. Set the assignment to points."
             raise Refused(says)
-
-    def name_in(self, row: list[str]) -> str:
-        """Return the name in a row."""
-        return self.of(row, "name")
 
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by an address, by a hand-in of this exercise, by a name.
@@ -137,9 +136,7 @@ class Worksheet(Table):
         number, name = number_in(self.of(row, "identifier")), self.name_in(row)
         email = key_of(self.of(row, "email"))
         named = self.people.named(name or blind(number).student, full=True)
-        own = [
-            s for s in named if not name or s.student in self.by_number.get(number, ())
-        ]
+        own = [s for s in named if not name or (number, s.student) in self.by_number]
         rest = [s for s in named if not email or key_of(s.email) in ("", email)]
         return [self.people.marked("email", email), own, rest]
 
@@ -240,10 +237,6 @@ class CanvasTable(Table):
                 f"heading as it stands there: --column {place}='Sheet 1 (4711)'"
             )
         return own[0]
-
-    def name_in(self, row: list[str]) -> str:
-        """Return the name in a row."""
-        return " ".join(filter(None, (self.of(row, title) for title in PLACES[:3])))
 
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by each number or login, and by the name.

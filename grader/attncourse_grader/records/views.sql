@@ -117,8 +117,8 @@ ORDER BY student COLLATE NOCASE, student, exercise;
 
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
--- told than by an earlier one, for what comes twice is as early as the first; and which
--- of several files counts.
+-- told than by an earlier one, for what comes twice is as early as the first; which of
+-- several files counts; and who is no longer on the class list.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -156,12 +156,31 @@ WHERE told.handed_in > standing.handed_in OR told.marked_late > standing.marked_
 GROUP BY told.run
 UNION ALL SELECT files.run, printf(
     '%s, %s: %d files. %s counts.', student, exercise, count, source
-) FROM files JOIN standing USING (student, exercise);
+) FROM files JOIN standing USING (student, exercise)
+UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
+    'No longer on the class list, and left out of tables: %s.',
+    GROUP_CONCAT(student, ', ')
+) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
+AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*);
+
+-- Whose each of Moodle's numbers is, which are of one assignment.
+CREATE TEMP VIEW numbers AS
+SELECT DISTINCT exercise, moodle, student FROM seen JOIN results USING (result)
+WHERE moodle <> '';
 
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
 WITH last AS (SELECT *, MAX(run) OVER (PARTITION BY student) AS last FROM hand_ins)
 SELECT * FROM last WHERE refused <> '' AND run = last;
+
+-- What the last run has left out, in a sentence each.
+CREATE TEMP VIEW left_out AS
+SELECT says FROM (
+    SELECT says, 1 AS kind, rowid AS place FROM problems
+    WHERE run = (SELECT MAX(run) FROM runs)
+    UNION ALL
+    SELECT printf('%s: not graded. %s', source, refused), 2, 0 FROM refusals
+) GROUP BY says ORDER BY MIN(kind), MIN(place);
 
 -- All runs, in a sentence each.
 CREATE TEMP VIEW all_runs AS
