@@ -82,6 +82,7 @@ class _Run:
         self.keys = Keys(course.solutions, self.secret)
         self.left_out, self.broken = 0, set()  # sentences on solutions
         self.of_number = {}  # when what has a number and a name in Moodle came
+        self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
 
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
@@ -124,7 +125,8 @@ class _Run:
             jobs, problems = plan(found.files, students, **options)
             own = self._students_of(times, students)
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
-                book.add_time(student, one.exercise, one.handed_in)
+                facts = {"run": book.run, "handed_in": one.handed_in}
+                book.keep("times", student, one.exercise, **facts)
             self._leave_out_all([*doubts, *found.problems, *problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:
@@ -133,7 +135,11 @@ class _Run:
         graded = self._grade([job for job in jobs if job.result is None], same)
         self._note(found := effective_grades(book))
         self._compare(before, found)
-        self._check_numbers(times)
+        for exercise, numbers in self.numbers.items():
+            rows = book.rows("SELECT moodle FROM numbers WHERE exercise = ?", exercise)
+            if rows and numbers.isdisjoint(row["moodle"] for row in rows):
+                says = OTHER_NUMBERS.format("Moodle's worksheet", exercise)
+                self._leave_out(f"{says} `attncourse undo {book.run}` takes it back.")
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
         self._sum_up(graded, same)
@@ -162,6 +168,7 @@ class _Run:
             elif "modified" in who:
                 of_moodle = number_in(who["identifier"])
                 name = who.get("name", "")
+                self.numbers[said.exercise].add(of_moodle)
                 self.of_number[of_moodle, key_of(name)] = said.handed_in
                 own, shown = [names.add_moodle(who)], name or who["identifier"]
                 if own == [None] and not name:
@@ -177,17 +184,6 @@ class _Run:
             else:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
         return found
-
-    def _check_numbers(self, times) -> None:
-        """Say which worksheets are of other assignments, as Moodle's numbers tell."""
-        for exercise in sorted({said.exercise for said in times}):
-            rows = [said.student for said in times if said.exercise == exercise]
-            rows = [row["identifier"] for row in rows if "modified" in row]
-            query = "SELECT moodle FROM numbers WHERE exercise = ?"
-            known = {row["moodle"] for row in self.book.rows(query, exercise)}
-            if rows and known and known.isdisjoint(map(number_in, rows)):
-                says = OTHER_NUMBERS.format("Moodle's worksheet", exercise)
-                self._leave_out(f"{says} `attncourse undo {self.book.run}` undoes it.")
 
     def _grade(self, jobs: list[Job], known: int) -> int:
         """Grade jobs here or on a cluster; return how many files were graded."""

@@ -25,10 +25,8 @@ SOMEBODY_ELSES = (
     "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
     "names. If the earlier class list was wrong, undo its runs and grade them again."
 )
-TAKEN = (
-    "{!r} on the class list is taken for {!r}, as numbers, logins or addresses tell. "
-    "If that is wrong, undo this run and correct the list."
-)
+TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
+TAKEN += "If that is wrong, undo this run and correct the list."
 
 
 @dataclass(frozen=True)
@@ -162,14 +160,13 @@ def named_as_before(students: list[Student], known) -> tuple:
         same, others = marked or named, marked - named
         shown = row["student"], ", ".join(sorted(s.student for s in others))
         # Whoever is found by a mark alone has to agree in all else that is known.
-        doubt = named or any(key_of(s.student) in rows for s in others)
-        doubt = doubt or any(_differ(row, s) for s in others)
-        if others and doubt:
+        doubt = any(key_of(s.student) in rows or _differ(row, s) for s in others)
+        if others and (named or doubt):
             problems.append(SOMEBODY_ELSES.format(*shown))
             same = named
         elif others and not people.named(row["student"]):
             problems.append(TAKEN.format(*reversed(shown)))
-        elif not marked and any(row[k] and getattr(s, k) for k in MARKS for s in same):
+        elif not marked and any(_differ(row, s) for s in same):
             same = set()  # a namesake
         if len(same) == 1:
             names[same.pop()].append(row["student"])

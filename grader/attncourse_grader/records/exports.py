@@ -55,13 +55,13 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     Returns the paths of what was written, and sentences about what should be known.
     """
     found, path, paths = effective.grades_of_class(book), Path(name), []
+    place = exercise.partition("_")[0]
     if exercise:
         own = {s.student: s for s in found if s.exercise == exercise}
-        table, place = Worksheet(path, book, exercise), exercise.partition("_")[0]
+        table = Worksheet(path, book, exercise)
         said = table.fill(own)
         paths.append(out / f"moodle-{place}-feedback.zip")
         moodle_feedback(book, table.filled, paths[0])
-        paths.append(out / f"filled-{place}-{path.stem}.csv")
     else:
         table = CanvasTable(path, book.people())
         titles = {
@@ -70,7 +70,8 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
             if not columns or each in columns
         }
         said = table.fill(found, titles)
-        paths.append(out / f"filled-{path.stem}.csv")
+    parts = filter(None, ("filled", place, path.stem))
+    paths.append(out / f"{'-'.join(parts)}.csv")
     write(paths[-1], csv_text([table.head, *table.rows]))
     return paths, said
 
@@ -84,9 +85,8 @@ def plain_table(book, graded) -> str:
         says = f"{refused['source']}: {refused['refused']}"
         remarks[refused["student"]].append(says)
     rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]
-    gone = effective.withdrawn(book)
     for name, student in book.students().items():
-        if name in gone:
+        if student["gone"]:
             continue
         own = [table.get((name, exercise)) for exercise in exercises]
         totals = [grade.total if grade else None for grade in own]

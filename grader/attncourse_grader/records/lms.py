@@ -20,11 +20,14 @@ from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
-OTHER_NUMBERS = (
-    "{} has none of the numbers that Moodle has given to the files of {}. Is it of "
-    "another assignment?"
-)
+OTHER_NUMBERS = "{} has none of the numbers of files of {}. Is it another assignment's?"
 BOX = "Allow updating records that have been modified more recently in Moodle"
+NO_ROW = "no row has the name, number and address of"
+TOO_MANY = "more points than the maximum, which Moodle skips, and so left as they were"
+NOUGHT = "Moodle may not take a grade of 0. See to these after the upload"
+LATE = "less for lateness. Where Canvas has a late policy, it takes off again from "
+LATE += "what you upload: switch it off, or set the status of these to None"
+UNDONE = "a grade is there that the gradebook does not have; see to it"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 NAMES = ("name", "Student", "LastName", "FirstName")
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
@@ -98,11 +101,10 @@ class Table:
                 f"{number(of[0])} points. Set them alike, and download it again."
             )
 
-    def without_rows_of(self, students) -> list[str]:
-        """Return a sentence about students who have no row, if there are any."""
-        names = ", ".join(sorted(students))
-        said = f"{self.name} has no row whose name, number and address are of: {names}."
-        return [said] if names else []
+    def named(self, why: str, students) -> list[str]:
+        """Return a sentence that names students, if there are any."""
+        names = ", ".join(sorted(set(students)))
+        return [f"{self.name}: {why}: {names}."] if names else []
 
 
 class Worksheet(Table):
@@ -142,10 +144,11 @@ class Worksheet(Table):
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
-        said, nought, over, again = [], [], [], 0
+        said, nought, over, undone, again = [], [], [], [], 0
         for row, student in zip(self.rows, self.whose(), strict=True):
             effective = grades.get(student)
             if effective is None or effective.total is None:
+                undone += [student] * bool(_amount(self.of(row, "grade")))
                 continue
             number_there = number_in(self.of(row, "identifier"))
             self.filled[self.of(row, "name"), number_there] = effective
@@ -171,18 +174,10 @@ class Worksheet(Table):
                 f'skips them without a word unless you tick "{BOX} than in the '
                 'spreadsheet" when you upload it.'
             )
-        if over:
-            said.append(
-                f"{self.name}: more points than the maximum, which Moodle skips, and "
-                f"so left as they were: {', '.join(over)}."
-            )
-        if nought:
-            said.append(
-                f"{self.name}: some versions of Moodle do not take a grade of 0. See "
-                f"to these after the upload: {', '.join(nought)}."
-            )
+        said += self.named(TOO_MANY, over) + self.named(NOUGHT, nought)
+        said += self.named(UNDONE, filter(None, undone))
         met = {effective.student for effective in self.filled.values()}
-        return said + self.without_rows_of(set(grades) - met)
+        return said + self.named(NO_ROW, set(grades) - met)
 
 
 def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None:
@@ -268,11 +263,6 @@ class CanvasTable(Table):
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
-        said = self.without_rows_of({g.student for g in grades} - met)
-        if late := sum(bool(grade.penalty) for grade in grades):
-            said.append(
-                f"{late} grades are less for lateness. Where Canvas has a late policy, "
-                "it takes off again from what you upload: switch it off, or set the "
-                "status of these to None."
-            )
+        said = self.named(NO_ROW, {g.student for g in grades} - met)
+        said += self.named(LATE, {grade.student for grade in grades if grade.penalty})
         return said

@@ -34,7 +34,7 @@ FROM main.extensions LEFT JOIN joined ON was = student GROUP BY 1, 2;
 CREATE TEMP VIEW everybody AS
 SELECT students.*, now AS joined, EXISTS (
     SELECT 1 FROM main.seen WHERE seen.student = students.student AND moodle <> ''
-) AS moodle
+) AS moodle, student IN (SELECT student FROM withdrawn) AS gone
 FROM students LEFT JOIN joined ON was = student ORDER BY student COLLATE NOCASE;
 
 -- Who is not on the class list or, where there is none, has handed in nothing and has
@@ -114,6 +114,27 @@ FROM places
 LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exercise)
 LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
+
+-- Each answer that somebody reads, of what counts, with its mark, or with the last one
+-- of another answer to the task.
+CREATE TEMP VIEW answers AS
+WITH parts AS (
+    SELECT student, exercise, one.key AS task, one.id AS place,
+        json_extract(one.value, '$[0]') AS of, json_extract(one.value, '$[1]') AS answer
+    FROM standing, json_each(by_hand) AS one WHERE one.type = 'array'
+), fitting AS (
+    SELECT parts.*, marks.answer = parts.answer AS own, MIN(of, points) AS points,
+        comment, ROW_NUMBER() OVER (
+            PARTITION BY student, exercise, task
+            ORDER BY marks.answer = parts.answer DESC, made DESC
+        ) AS rank
+    FROM parts LEFT JOIN marks USING (student, exercise, task)
+)
+SELECT
+    student, exercise, task, of, answer, iif(own, comment, '') AS comment,
+    CASE WHEN own THEN points WHEN answer = '' THEN 0.0 END AS points,
+    iif(own = 0 AND answer <> '', points, NULL) AS proposed, comment AS says
+FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
 
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
