@@ -7,6 +7,7 @@ import functools
 import shutil
 import sys
 import time
+from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tqdm import tqdm
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in import class_list
-from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
+from attncourse_grader.hand_in.class_list import ClassList, Student, key_of, number_in
 from attncourse_grader.hand_in.collect import collect
 from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
@@ -22,10 +23,11 @@ from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import back_up, only_run
-from attncourse_grader.records.effective import effective_grades, withdrawn
+from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, penalty_for
+from attncourse_grader.records.lms import OTHER_NUMBERS
 from attncourse_grader.safe_text import SENTENCES, number, one_line
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
@@ -71,6 +73,7 @@ class _Run:
         self.keys = Keys(course.solutions, self.secret)
         self.left_out, self.broken = 0, set()  # sentences on solutions
         self.of_number = {}  # when what has a number and a name in Moodle came
+        self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
 
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
@@ -78,16 +81,18 @@ class _Run:
         students, joined, doubts = None, {}, []
         if course.students:
             listed = class_list.read_class_list(course.students).students
-            before = class_list.named_as_before(listed, book.students().values())
-            students, (joined, doubts) = ClassList(before[0]), before[1:]
+            known = book.students().values()
+            own, joined, doubts = class_list.named_as_before(listed, known)
+            students = ClassList(own)
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
-        last = book.rows("SELECT * FROM runs ORDER BY run DESC LIMIT 1")
+        last = book.rows("SELECT * FROM runs WHERE NOT undone ORDER BY run DESC")[:1]
         scratch.mkdir(parents=True)
         found = collect(course.submissions, scratch, students)
+        before = effective_grades(book)
         if last:
-            self._check_course(last[0]["started"], students, found.files)
+            self._check_course(last[0]["started"], students, found.files, before)
         own = fingerprint(course.secret)
         other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
@@ -109,27 +114,31 @@ class _Run:
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
             jobs, problems = plan(found.files, students, **options)
-            for student, one in self._students_of(times, students):
-                book.add_time(student, one.exercise, one.handed_in)
+            own = self._students_of(times, students)
+            for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
+                facts = {"run": book.run, "handed_in": one.handed_in}
+                book.keep("times", student, one.exercise, **facts)
             self._leave_out_all([*doubts, *found.problems, *problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:
                 self._keep(job, {})
-        before = sum(len(job.handins) for job in known)
-        graded = self._grade([job for job in jobs if job.result is None], before)
-        self._note(effective_grades(book))
-        gone = ", ".join(sorted(withdrawn(book) - {*book.setting("joined", {})}))
-        if gone and book.setting("listed"):
-            self._say(f"No longer on the class list, and left out of tables: {gone}.")
+        same = sum(len(job.handins) for job in known)
+        graded = self._grade([job for job in jobs if job.result is None], same)
+        self._note(found := effective_grades(book))
+        self._compare(before, found)
+        for exercise, numbers in self.numbers.items():
+            rows = book.rows("SELECT moodle FROM numbers WHERE exercise = ?", exercise)
+            if rows and numbers.isdisjoint(row["moodle"] for row in rows):
+                says = OTHER_NUMBERS.format("Moodle's worksheet", exercise)
+                self._leave_out(f"{says} `attncourse undo {book.run}` takes it back.")
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
-        self._sum_up(graded, before)
+        self._sum_up(graded, same)
         return 1 if self.left_out else 0
 
-    def _check_course(self, started: float, students, files) -> None:
+    def _check_course(self, started: float, students, files, before) -> None:
         """Raise `Refused` if the gradebook seems to be of another course or year."""
-        known = {grade.student for grade in effective_grades(self.book)}
-        known = {name for name in known if not class_list.is_hidden(name)}
+        known = {g.student for g in before if not class_list.is_hidden(g.student)}
         here = {file.name for file in files}
         if students is not None:
             here = {student.student for student in students.students}
@@ -150,8 +159,9 @@ class _Run:
                 own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
-                of_moodle = class_list.number_in(who["identifier"])
+                of_moodle = number_in(who["identifier"])
                 name = who.get("name", "")
+                self.numbers[said.exercise].add(of_moodle)
                 self.of_number[of_moodle, key_of(name)] = said.handed_in
                 own, shown = [names.add_moodle(who)], name or who["identifier"]
                 if own == [None] and not name:
@@ -188,11 +198,6 @@ class _Run:
 
     def _note(self, found) -> None:
         """Say for what no time is known, and which file counts where there are more."""
-        query = "SELECT student FROM older_again WHERE run = ?"
-        older = [row["student"] for row in self.book.rows(query, self.book.run)]
-        if older:
-            back = f"`attncourse undo {self.book.run}` takes that back"
-            self._say(f"Older files count again ({back}): of {', '.join(older)}.")
         penalty = self.book.setting("penalty", "")
         late = [grade.late for grade in found if penalty]
         if unknown := late.count(None):
@@ -206,10 +211,24 @@ class _Run:
                 "Canvas has marked some as late and not said by how much: the least "
                 "is taken off. Give its submissions with --times."
             )
-        query = "SELECT says FROM several WHERE run = ?"
+        query = "SELECT says FROM notes WHERE run = ?"
         for (says,) in self.book.rows(query, self.book.run):
             self.book.note_problem(one_line(says, 600))
             self._say(says)
+
+    def _compare(self, before, now) -> None:
+        """Say whose points have changed without a new file, or fell with one."""
+        old, said = {(g.student, g.exercise): g for g in before}, defaultdict(list)
+        for grade in now:
+            was = old.get((grade.student, grade.exercise))
+            if was and was.handin and was.total != grade.total:
+                new = was.handin["content"] != grade.handin["content"]
+                if not new or grade.total < was.total:
+                    points = f"{number(was.total)}, now {number(grade.total)}"
+                    says = f"{grade.student}, {grade.exercise}: {points}"
+                    said["for the worse" if new else "without a new file"].append(says)
+        for how, those in said.items():
+            self._say(f"Changed {how} ({len(those)}): {'; '.join(those)}.")
 
     def _keep(self, job: Job, outcome: dict) -> int:
         """Keep what came of a job; return how many files were graded."""

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from attncourse_grader.batch import BOOK, grade_course
@@ -79,21 +80,21 @@ def run_adjust(arguments) -> int:
         raise Refused(f"{text!r} is no number of points. Write it like +2 or -1.5.")
     if not arguments.reason.strip():
         raise Refused("a change by hand needs a reason, which the student reads.")
-    return _change(arguments, Gradebook.adjust, float(text))
+    return _change(arguments, "adjustments", points=float(text), made=time.time())
 
 
 def run_extend(arguments) -> int:
     """Keep one student's own deadline and write the pages anew."""
     until = None if arguments.until == "none" else read_time(arguments.until)
-    return _change(arguments, Gradebook.extend, until)
+    return _change(arguments, "extensions", until=until)
 
 
-def _change(arguments, change, value) -> int:
+def _change(arguments, table: str, **facts) -> int:
     """Make a change for one student, and say what it comes to."""
     exercise = exercise_named(arguments.exercise)
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         student = book.student_named(arguments.student)
-        change(book, student, exercise, value, arguments.reason)
+        book.keep(table, student, exercise, reason=arguments.reason, **facts)
         _write(book, arguments)
         for found in effective_grades(book):
             if (found.student, found.exercise) == (student, exercise):

@@ -201,7 +201,7 @@ def test_a_course_from_release_to_export_with_the_real_grader(real_course):
     assert course.run("export", f"1={sheet}") == 0
     points = exercise_of(FIRST).task("scores").points
     row = f'"Participant 7","Ada","{points + 1:g}","20.00","-"'
-    assert row in course.text("filled-sheet.csv")
+    assert row in course.text("filled-1-sheet.csv")
     page = course.text("feedback/Ada-1.html")
     assert f"{points:g} of 20" in page
     assert f"In the end: {points + 1:g} of 20." in page

@@ -138,3 +138,13 @@ def test_the_place_for_unpacking_is_cleared(course, kind):
     assert course.grade() == 0
     assert not scratch.exists()
     assert keep.is_file()
+
+
+def test_only_grading_begins_a_gradebook(course):
+    course.hand_in()
+    course.grade()
+    book = course.grades / BOOK
+    book.write_bytes(b"")
+    assert course.run("export") == 1
+    assert "there is no gradebook" in course.said.lower()
+    assert book.read_bytes() == b""

@@ -45,7 +45,8 @@ def test_the_table_of_tasks_has_their_points(course):
 
 def filled(course, name):
     """Return the rows of a table as it came, and filled."""
-    return read_rows(PLATFORMS / f"{name}.csv"), course.rows(f"filled-{name}.csv")
+    (path,) = course.grades.glob(f"filled-*{name}.csv")
+    return [list(read_rows(path)) for path in (PLATFORMS / f"{name}.csv", path)]
 
 
 def as_moodle(course, *names):
@@ -78,6 +79,14 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
     assert after[3:] == [[t.replace("=H", "'=H") for t in r] for r in before[3:]]
     with zipfile.ZipFile(course.grades / "moodle-1-feedback.zip") as archive:
         pages = sorted(archive.namelist())
+    # What is uploaded and filled again says what holds then, also in a paragraph.
+    text = course.text(f"filled-1-moodle-{name}.csv")
+    again = course.write("again.csv", text.replace("Handed in", "<p>Handed in"))
+    course.grade("--deadline", "none")
+    course.run("export", f"1={again}")
+    comments = [row[comment].rstrip("\n") for row in before[:3]]
+    after = course.rows("filled-1-again.csv")
+    assert [row[comment] for row in after[:3]] == comments
     assert pages == [
         "Ada Lovelace_101_assignfeedback_file_/feedback.html",
         "Grace Hopper_102_assignfeedback_file_/feedback.html",
@@ -186,7 +195,7 @@ def test_points_that_moodle_skips_are_named(course):
     course.run("adjust", "Grace Hopper", "1", "-30", "--reason", "copied")
     course.run("export", SHEET)
     assert "which Moodle skips, and so left as they were: Ada Lovelace" in course.said
-    said = "do not take a grade of 0. See to these after the upload: Grace"
+    said = "may not take a grade of 0. See to these after the upload: Grace"
     assert said in course.said
 
 
@@ -220,7 +229,7 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, course):
 def test_a_column_that_canvas_does_not_know_is_a_question(course):
     course.hand_in("lovelaceada_12_345_x")
     course.grade("--students", PLATFORMS / "canvas.csv")
-    for heading_ in ("Sheet 1", "Essay", "Final Score (read only)"):
+    for heading_ in ("Sheet 1", "1. Quiz (99)", "Essay", "Final Score (read only)"):
         column = ["--column", f"1={heading_}"]
         assert course.run("export", PLATFORMS / "canvas.csv", *column) == 1
         assert "which column is exercise 1?" in course.said
@@ -288,7 +297,7 @@ def test_of_two_with_one_name_in_a_table_only_who_handed_in_has_a_grade(
     course.grade(*course.students(students) * listed)
     table = course.write("table.csv", "\n".join([head, *people.split("\n")[rows]]))
     assert course.run("export", f"1={table}" if form == "moodle" else table) == 0
-    titles, *filled_rows = course.rows("filled-table.csv")
+    titles, *filled_rows = read_rows(*course.grades.glob("filled-*table.csv"))
     place = titles.index("Grade") if form == "moodle" else -1
     assert [row[place] for row in filled_rows] == points
 
@@ -388,3 +397,30 @@ def test_a_name_of_two_students_is_nobodys(find):
 def test_class_lists_that_say_nothing_are_refused(text, said, find):
     with pytest.raises(Refused, match=said):
         find(text, "ada")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_row_whose_name_and_number_are_of_two_people_is_left(form, course):
+    course.hand_in("Ada", attention="right")
+    course.hand_in("Alan", attention="wrong")
+    course.grade(*course.students("name,id,email\nAda,2,2@x.org\nAlan,1,1@x.org\n"))
+    rows = "Participant 1,{},1@x.org,,20,-\nParticipant 2,{},2@x.org,,20,-"
+    if form == "canvas":
+        rows = "{},71,1,,A,\n{},72,2,,A,"
+    for names, points in ((("Ada", "Alan"), ["", ""]), (("Alan", "A"), ["2", "4"])):
+        table = course.write("table.csv", f"{FORMS[form][2]}\n{rows.format(*names)}\n")
+        course.run("export", f"1={table}" if form == "moodle" else table)
+        assert ("address of: Ada, Alan" in course.said) == (names[0] == "Ada")
+        titles, *filled_rows = read_rows(*course.grades.glob("filled-*table.csv"))
+        place = titles.index("Grade") if form == "moodle" else -1
+        assert [row[place] for row in filled_rows] == points
+
+
+def test_a_table_of_another_assignment_is_named(course):
+    as_moodle(course, "Ada Lovelace_555")
+    assert course.grade("--times", SHEET) == 1
+    assert "none of the numbers" in course.said
+    assert course.run("export", SHEET) == 1
+    assert "none of the numbers" in course.said
+    assert course.grade(*course.times("name,time\nAda Lovelace,2026-12-01\n")) == 1
+    assert "ay of which exercise times.csv is" in course.said

@@ -247,7 +247,7 @@ def test_a_number_of_moodle_has_the_time_of_its_own_table(course):
 
 def test_a_time_of_nobody_is_named_and_the_others_count(course):
     course.hand_in(attention="right")
-    text = "student;handed_in\nADA;2026-12-02T12:00\nnobody;2026-12-03\n"
+    text = "student;exercise;time\nADA;1;2026-12-02T12:00\nnobody;1;2026-12-03\n"
     late = ["--deadline", "2026-12-01", "--penalty", "2/day"]
     assert course.grade(*late, *course.times(text)) == 1
     assert "nobody is known as 'nobody'" in course.said
@@ -387,8 +387,11 @@ def test_a_run_with_a_wrong_class_list_is_undone(course):
     right = course.text("grades.csv")
     course.grade(*course.students("name,email\nAda,other@x.org\nEve,eve@x.org\n"))
     assert "other@x.org" in course.text("grades.csv")
+    pages = course.grades / "feedback"
+    assert [page.name for page in pages.iterdir()] == ["Ada-1.html"]
     assert course.run("undo", 2) == 0
     assert course.text("grades.csv") == right
+    assert len(list(pages.iterdir())) == 3
     assert course.run("undo", 2, "--back") == 0
     assert "eve@x.org" in course.text("grades.csv")
 
@@ -623,3 +626,59 @@ def test_pages_of_two_students_never_share_a_file(course):
     assert len({page.name.lower() for page in pages}) == 4
     found = [re.search("<p>(.+?): <strong>", page.read_text())[1] for page in pages]
     assert sorted(found) == sorted(names)
+
+
+def test_it_is_said_whose_points_changed_and_why(course):
+    head = "student,exercise,handed_in\n"
+    course.hand_in(attention="right")
+    late = ["--deadline", "1=2026-12-01", "--penalty", "5%/day"]
+    course.grade(*late, *course.times(f"{head}ada,1,2026-12-02\n"))
+    course.hand_in("grace")
+    assert "Changed" not in course.said
+    course.grade("--deadline", "2026-12-15")
+    assert f"Changed without a new file (1): ada, {FIRST}: 3, now 4.\n" in course.said
+    course.hand_in(scores="wrong")
+    course.grade()
+    assert f"Changed for the worse (1): ada, {FIRST}: 4, now 0.\n" in course.said
+    days = ("2026-12-18", "2026-12-17", "2026-12-18")  # the later line holds
+    course.grade(*course.times(head + "".join(f"ada,1,{day}\n" for day in days)))
+    assert course.standing().late == 3 * 86400
+    course.grade(*course.times(f"{head}ada,1,2026-12-20\n"))
+    assert course.said.count(f"of ada, {FIRST} are known to be earlier") == 1
+
+
+@pytest.mark.parametrize("known", ["times", "numbers"])
+def test_an_older_file_that_comes_later_is_named(known, course):
+    for place, day in ((502, 20), (402, 10)):
+        name = f"ada_7_{place}_x" if known == "numbers" else "ada"
+        course.hand_in(name, f"1/{day}", attention=f"{place}")
+        words = course.times(f"student,exercise,handed_in\nada,1,2026-11-{day}\n")
+        course.grade(*words[: 2 * (known == "times")], places=[f"1/{day}"])
+    assert course.said.count("Older files count again (`attncourse undo 2` takes") == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "says", "points"),
+    [
+        ("Zoe,1,\n", "'Zoe' on the class list is", {"Ada": "1", "Alan": ""}),
+        ("Zoe,1,z@x.org\n", "is now that of 'Zoe'", {"Zoe": "", "Alan": ""}),
+        ("Alan,2,ada@x.org\n", "is now that of 'Alan'", {"Alan": "2"}),
+        ("Alan,1,\n", "is now that of 'Alan'", {"Alan (1)": ""}),
+        ("Ada,9,a9@x.org\n", "is taken for 'Ada (9)'", {"Ada (9)": ""}),
+    ],
+)
+def test_nobody_takes_the_grades_of_who_left(now, says, points, course):
+    path = course.hand_in("Ada")
+    course.hand_in("Mo", extra="Mo")
+    people = "Ada,1,ada@x.org\nAlan,2,alan@x.org\nMo,3,\n"
+    course.grade(*course.students(f"name,id,email\n{people}"))
+    for name, more in (("Ada", "-1"), ("Alan", "+2")):
+        assert course.run("adjust", name, 1, more, "--reason", "why") == 0
+    path.unlink()
+    table = course.students(f"name,id,email\n{now}Mo,3,\n")
+    assert course.grade(*table) == 1
+    assert says in course.said
+    found = {row[0]: row[4] for row in course.rows()[1:] if row[0] != "Mo"}
+    assert found == {name: points[name] for name in found}
+    course.grade(*table)
+    assert "is taken for" not in course.said

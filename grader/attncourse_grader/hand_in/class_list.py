@@ -25,6 +25,8 @@ SOMEBODY_ELSES = (
     "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
     "names. If the earlier class list was wrong, undo its runs and grade them again."
 )
+TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
+TAKEN += "If that is wrong, undo this run and correct the list."
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class ClassList:
         self.students = students
         self._by_key, self._by_name = defaultdict(set), defaultdict(set)
         self._by_mark, self._by_moodle = defaultdict(list), defaultdict(set)
-        self._groups = defaultdict(set)
+        self._groups, self._sure = defaultdict(set), set()
         for student in students:
             names = _names_of(student)
             for key in names:
@@ -74,13 +76,26 @@ class ClassList:
         found = found if len(found) == 1 else self.named(name, full=True)
         student = found[0] if len(found) == 1 and number else None
         self._by_moodle[number, key_of(name)].add(student)
+        self.meet([(student, name)])
         return student
+
+    def meet(self, rows) -> None:
+        """Learn from rows, as pairs of a student and a name, who is there as such."""
+        self._sure |= {s for s, name in rows if s in self.named(name, full=True)}
+
+    def at_odds(self, student: Student, name: str) -> bool:
+        """Say whether a row has another's name, who has no row of the same name."""
+        named = set(self.named(name, full=True))
+        return student not in named and not named <= self._sure
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
         rows = self._by_moodle.get((found.moodle, key_of(found.name)), set())
-        if len(rows - {None}) == 1:
-            return list(rows - {None}), ""
+        if len(own := list(rows - {None})) == 1:
+            if self.at_odds(own[0], found.name):
+                says = f"Moodle's worksheet has the address of {own[0].student!r} for"
+                return [], f"{says} {found.name!r}"
+            return own, ""
         students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
         group = students and not self.named(found.name, full=True)
         if found.moodle and group and (rows or not self._by_moodle):
@@ -136,26 +151,40 @@ def named_as_before(students: list[Student], known) -> tuple:
     each person whom a name and a number tell apart.
     """
     people, names, problems = ClassList(students), defaultdict(list), []
+    rows = {key_of(row["student"]) for row in known if any(row[k] for k in MARKS)}
     for row in known:
         marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
         full = row["moodle"] or row["canvas"] or marked
         named = people.named(row["student"], full=full)
         named = set(named or people.named(row["name"], full=True))
-        same = marked or named
-        if named and (others := marked - named):
-            others = ", ".join(sorted(s.student for s in others))
-            problems.append(SOMEBODY_ELSES.format(row["student"], others))
+        same, others = marked or named, marked - named
+        shown = row["student"], ", ".join(sorted(s.student for s in others))
+        # Whoever is found by a mark alone has to agree in all else that is known.
+        doubt = any(key_of(s.student) in rows or _differ(row, s) for s in others)
+        if others and (named or doubt):
+            problems.append(SOMEBODY_ELSES.format(*shown))
             same = named
-        elif not marked and any(row[k] and getattr(s, k) for k in MARKS for s in same):
+        elif others and not people.named(row["student"]):
+            problems.append(TAKEN.format(*reversed(shown)))
+        elif not marked and any(_differ(row, s) for s in same):
             same = set()  # a namesake
         if len(same) == 1:
             names[same.pop()].append(row["student"])
     new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
+    for s in students:
+        if not names[s] and _own(s) and key_of(s.student) in rows:
+            new[s] = f"{s.student} ({_own(s)})"
+            problems.append(TAKEN.format(s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
     joined = {old: n for s, n in new.items() for old in names[s]}
     joined = {old: n for old, n in joined.items() if old not in new.values()}
     return [replace(s, student=n) for s, n in new.items()], joined, problems
+
+
+def _differ(row, student: Student) -> bool:
+    pairs = ((key_of(row[k]), key_of(getattr(student, k))) for k in MARKS)
+    return any(one and other and one != other for one, other in pairs)
 
 
 def whose(found, students: ClassList | None) -> tuple[list[Student], str]:

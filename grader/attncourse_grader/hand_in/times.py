@@ -29,7 +29,7 @@ class Said:
     """What a table says about one hand-in."""
 
     student: dict[str, str]  # name, number in Moodle or Canvas, id: what it has
-    exercise: str  # "" for all
+    exercise: str
     handed_in: float | None = None  # seconds since 1970
 
 
@@ -99,15 +99,12 @@ def read_times(text: str) -> list[Said]:
     """
     name, rest = numbered(text) if not Path(text).exists() else ("", text)
     path = Path(rest)
-    if path.suffix.lower() == ".json":
-        return _from_canvas(path, name)
-    found = []
-    for place, row in enumerate(read_table(path), start=2):
+    canvas = path.suffix.lower() == ".json"
+    found = _from_canvas(path, name) if canvas else []
+    for place, row in enumerate([] if canvas else read_table(path), start=2):
         where = f"{path.name}, line {place}"
         known = {heading(k): v for k, v in row.items()}
         if "identifier" in known and "modified" in known:
-            if not name:
-                raise Refused(OF_WHICH.format(path.name))
             when = known["modified"].strip()
             time = read_time(when) if when not in ("", "-") else None
             found.append(Said({**known, **row}, name, time))
@@ -120,15 +117,15 @@ def read_times(text: str) -> list[Said]:
         if not when:
             raise Refused(f"{where}: no column says when. Name it handed_in.")
         found.append(Said(row, own, read_time(when)))
-    if not found:
+    if not (found or canvas):
         raise Refused(f"{path.name} has no line that says when anything came.")
+    if not all(said.exercise for said in found):
+        raise Refused(OF_WHICH.format(path.name))
     return found
 
 
 def _from_canvas(path: Path, name: str) -> list[Said]:
     """Read what Canvas's API lists under .../assignments/ID/submissions."""
-    if not name:
-        raise Refused(OF_WHICH.format(path.name))
     try:
         listed = json.loads(path.read_bytes())
         return [

@@ -38,7 +38,7 @@ def class_page(book, graded) -> str:
         students=len({s.student for s in found}),
         graded=len(records),
         exercises=[_exercise(book, some) for name, some in own.items() if some],
-        left_out=_left_out(book),
+        left_out=[row["says"] for row in book.rows("SELECT * FROM left_out")],
         most_mistakes=MOST_MISTAKES,
     )
 
@@ -125,11 +125,3 @@ def _alike(book, own) -> list[str]:
             says += f"; the same but for names: {', '.join(tasks)}" if tasks else ""
             said.append(f"{says}. Read them.")
     return said
-
-
-def _left_out(book) -> list[str]:
-    query = "SELECT says FROM problems WHERE run = (SELECT MAX(run) FROM runs)"
-    said = [row["says"] for row in book.rows(query)]
-    rows = book.rows("SELECT source, refused FROM refusals")
-    said += [f"{source}: not graded. {refused}" for source, refused in rows]
-    return list(dict.fromkeys(said))

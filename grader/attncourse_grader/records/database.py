@@ -26,7 +26,7 @@ class Database(contextlib.AbstractContextManager):
 
     def __init__(self, path, *, must_exist: bool = False):
         self.path = path
-        if must_exist and not Path(path).is_file():
+        if must_exist and not (Path(path).is_file() and Path(path).stat().st_size):
             raise Refused(f"there is no gradebook {path}. `attncourse grade` makes it.")
         with self._care():
             # Autocommit: each statement outside `together` is a transaction.

@@ -108,8 +108,10 @@ def effective_grades(book) -> list[EffectiveGrade]:
     for row in book.rows("SELECT * FROM adjustments ORDER BY adjustment"):
         place = row["student"], row["exercise"]
         changes[place].append((row["points"], row["reason"]))
-    for row in book.rows("SELECT * FROM marks ORDER BY made"):
-        marks[row["student"], row["exercise"]].append(row)
+    for row in book.rows("SELECT * FROM answers"):
+        facts = row["task"], row["of"], row["answer"], row["points"], row["comment"]
+        last = (row["proposed"], row["says"]) if row["proposed"] is not None else None
+        marks[row["student"], row["exercise"]].append(Mark(*facts, last))
     for row in book.rows("SELECT * FROM standing"):
         place = row["student"], row["exercise"]
         late = lateness(row, deadlines.get(place[1])) if row["result"] else 0.0
@@ -125,26 +127,10 @@ def effective_grades(book) -> list[EffectiveGrade]:
                 penalty=penalty_for(penalty, late or 0.0, of),
                 adjustments=tuple(changes[place]),
                 handin=row if row["result"] else None,
-                marks=marks_of(row["by_hand"] or "{}", marks[place]),
+                marks=tuple(marks[place]),
             )
         )
     return found
-
-
-def marks_of(by_hand: str, known) -> tuple[Mark, ...]:
-    """Return the marks of what counts; an answer keeps its own as long as it is it."""
-    found = []
-    for task, (of, answer) in json.loads(by_hand).items():
-        rows = {row["answer"]: row for row in known if row["task"] == task}
-        row, points, proposal = rows.get(answer), None if answer else 0.0, None
-        if row is None and rows and answer:
-            last = list(rows.values())[-1]
-            proposal = min(of, last["points"]), last["comment"]
-        if row is not None:
-            points = min(of, row["points"])
-        comment = row["comment"] if row else ""
-        found.append(Mark(task, of, answer, points, comment, proposal))
-    return tuple(found)
 
 
 def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
@@ -178,10 +164,5 @@ def exercises_in(found: Iterable[EffectiveGrade]) -> list[str]:
 
 def grades_of_class(book) -> list[EffectiveGrade]:
     """Return where those stand who are not withdrawn."""
-    gone = withdrawn(book)
+    gone = {row["student"] for row in book.rows("SELECT student FROM withdrawn")}
     return [grade for grade in effective_grades(book) if grade.student not in gone]
-
-
-def withdrawn(book) -> set[str]:
-    """Return who is not on the class list or, without one, has handed in nothing."""
-    return {row["student"] for row in book.rows("SELECT student FROM withdrawn")}

@@ -19,7 +19,7 @@ def write_outputs(book, out: Path) -> list[str]:
 
     Files that say the same already are left alone.
     """
-    students, problems = book.students(), []
+    students, problems, pages = book.students(), [], set()
     found = effective.grades_of_class(book)
     graded = [(grade, effective.record_of_effective(book, grade)) for grade in found]
 
@@ -33,14 +33,19 @@ def write_outputs(book, out: Path) -> list[str]:
     for name, make in {**TABLES, "class.html": class_page}.items():
         keep(out / name, make(book, graded))
     for grade, record in graded:
+        name, place = students[grade.student]["page"], grade.exercise.partition("_")[0]
+        pages.add(path := out / "feedback" / f"{name}-{place}.html")
         if record is not None:
-            name, place = students[grade.student]["page"], grade.exercise.partition("_")
-            text = page("feedback.html", record=record, standing=grade.sentences())
-            keep(out / "feedback" / f"{name}-{place[0]}.html", text)
+            keep(path, page("feedback.html", record=record, standing=grade.sentences()))
         elif grade.handin is not None:
             said = f"{grade.student}, {grade.exercise}: what the gradebook holds about "
             said += f"it is damaged; the points are {number(grade.points)}. --again "
             problems.append(f"{said}grades it anew.")
+    # Pages of what counts no longer, or of those who have left.
+    ours = {student["page"] for student in students.values()}
+    for path in (out / "feedback").glob("*-*.html"):
+        if path not in pages and path.stem.rpartition("-")[0] in ours:
+            path.unlink()
     return problems
 
 
@@ -50,11 +55,12 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     Returns the paths of what was written, and sentences about what should be known.
     """
     found, path, paths = effective.grades_of_class(book), Path(name), []
+    place = exercise.partition("_")[0]
     if exercise:
         own = {s.student: s for s in found if s.exercise == exercise}
         table = Worksheet(path, book, exercise)
         said = table.fill(own)
-        paths.append(out / f"moodle-{exercise.partition('_')[0]}-feedback.zip")
+        paths.append(out / f"moodle-{place}-feedback.zip")
         moodle_feedback(book, table.filled, paths[0])
     else:
         table = CanvasTable(path, book.people())
@@ -64,7 +70,8 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
             if not columns or each in columns
         }
         said = table.fill(found, titles)
-    paths.append(out / f"filled-{path.stem}.csv")
+    parts = filter(None, ("filled", place, path.stem))
+    paths.append(out / f"{'-'.join(parts)}.csv")
     write(paths[-1], csv_text([table.head, *table.rows]))
     return paths, said
 
@@ -73,14 +80,13 @@ def plain_table(book, graded) -> str:
     """Return one row a student, with what stands in the end for each exercise."""
     table = {(grade.student, grade.exercise): grade for grade, _ in graded}
     exercises, remarks = effective.exercises_in(table.values()), defaultdict(list)
-    of = sum({grade.exercise: grade.of for grade in table.values()}.values())
+    most = {grade.exercise: grade.of for grade in table.values()}
     for refused in book.rows("SELECT * FROM refusals"):
         says = f"{refused['source']}: {refused['refused']}"
         remarks[refused["student"]].append(says)
     rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]
-    gone = effective.withdrawn(book)
     for name, student in book.students().items():
-        if name in gone:
+        if student["gone"]:
             continue
         own = [table.get((name, exercise)) for exercise in exercises]
         totals = [grade.total if grade else None for grade in own]
@@ -92,7 +98,7 @@ def plain_table(book, graded) -> str:
                 *(cell(student[c]) for c in ("student", "id", "email", "section")),
                 *map(number, totals),
                 number(sum(known) if known else None),
-                number(of),
+                number(sum((most | {g.exercise: g.of for g in own if g}).values())),
                 cell(" ".join(remarks[name])),
             ]
         )

@@ -107,8 +107,7 @@ class Gradebook(Database):
     def exercise_in(self, content: str) -> str:
         """Return which exercise a file's content answers: "" if not known yet."""
         query = "SELECT exercise FROM results WHERE content = ? ORDER BY result DESC"
-        rows = self.rows(query, content)
-        return rows[0]["exercise"] if rows else ""
+        return next((row["exercise"] for row in self.rows(query, content)), "")
 
     def result_of(self, key: str) -> int | None:
         """Return the number of what this was given before, None if nothing counts."""
@@ -120,53 +119,22 @@ class Gradebook(Database):
         """Keep a grade and return its number."""
         tasks = [task for task in record["tasks"] if "manual" in task]
         by_hand = {task["name"]: [task["manual"], task["hash"]] for task in tasks}
-        return self._insert(
-            "results",
-            key=key,
-            content=content,
-            version=version,
-            **{name: record[name] for name in ("exercise", "points", "of")},
-            record=json.dumps(record, ensure_ascii=False),
-            answers=json.dumps(answers),
-            by_hand=json.dumps(by_hand),
-            graded=time.time(),
-            run=self.run,
-        )
+        texts = {"answers": json.dumps(answers), "by_hand": json.dumps(by_hand)}
+        texts["record"] = json.dumps(record, ensure_ascii=False)
+        facts = {name: record[name] for name in ("exercise", "points", "of")}
+        facts |= {"key": key, "content": content, "version": version}
+        facts |= {"graded": time.time(), "run": self.run}
+        return self._insert("results", **facts, **texts)
 
     def add_handin(self, student, found, time, content, result, said) -> None:
         """Keep that this run has seen a file, with its result or why it has none."""
-        self._insert(
-            "seen",
-            run=self.run,
-            student=student,
-            content=content,
-            source=found.source,
-            moodle=found.moodle,
-            place=found.order,
-            result=result,
-            refused=one_line(said.get("refused", ""), 400),
-            time=time,
-            marked_late=found.marked_late,
-        )
+        place = {"run": self.run, "student": student, "content": content}
+        file = {"source": found.source, "moodle": found.moodle, "place": found.order}
+        when = {"time": time, "marked_late": found.marked_late}
+        refused = one_line(said.get("refused", ""), 400)
+        self._insert("seen", **place, **file, **when, result=result, refused=refused)
 
-    def adjust(self, student: str, exercise: str, points: float, reason: str) -> None:
-        """Keep a change by hand."""
-        place = {"student": student, "exercise": exercise, "made": time.time()}
-        text = one_line(reason, 400)
-        self._insert("adjustments", **place, points=points, reason=text)
-
-    def mark(self, grade, mark, points: float, comment: str) -> None:
-        """Keep the points that somebody gave for an answer."""
-        place = {"student": grade.student, "exercise": grade.exercise}
-        place |= {"task": mark.task, "answer": mark.answer, "made": time.time()}
-        self._insert("marks", **place, points=points, comment=one_line(comment, 400))
-
-    def add_time(self, student: str, exercise: str, handed_in: float) -> None:
-        """Keep when a student handed in: with "" as the exercise, all."""
-        place = {"run": self.run, "student": student, "exercise": exercise}
-        self._insert("times", **place, handed_in=handed_in)
-
-    def extend(self, student: str, exercise: str, until, reason: str) -> None:
-        """Keep a deadline of one student's own; None takes it back."""
-        place, text = {"student": student, "exercise": exercise}, one_line(reason, 400)
-        self._insert("extensions", **place, until=until, reason=text)
+    def keep(self, table: str, student: str, exercise: str, **facts) -> None:
+        """Keep what somebody, or a table, has said of a student and an exercise."""
+        texts = {k: one_line(v, 400) for k, v in facts.items() if isinstance(v, str)}
+        self._insert(table, student=student, exercise=exercise, **facts | texts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import zipfile
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of, modules
@@ -20,15 +20,23 @@ from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
+OTHER_NUMBERS = "{} has none of the numbers of files of {}. Is it another assignment's?"
 BOX = "Allow updating records that have been modified more recently in Moodle"
+NO_ROW = "no row has the name, number and address of"
+TOO_MANY = "more points than the maximum, which Moodle skips, and so left as they were"
+NOUGHT = "Moodle may not take a grade of 0. See to these after the upload"
+LATE = "less for lateness. Where Canvas has a late policy, it takes off again from "
+LATE += "what you upload: switch it off, or set the status of these to None"
+UNDONE = "a grade is there that the gradebook does not have; see to it"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
+NAMES = ("name", "Student", "LastName", "FirstName")
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
 PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
 # What was filled in earlier begins so, and may no longer be true.
-FILLED = r"(?m)^(Handed in( .+)? after the deadline|Changed by hand:|Answers that are "
-FILLED += r"not marked yet:|\w+: Marked by hand:).*\n?"
+FILLED = r"(?m)^(<[^>]+>)*(Handed in( .+)? after the deadline|Changed by hand:|"
+FILLED += r"Answers that are not marked yet:|\w+: Marked by hand:).*\n?"
 AMOUNT = re.compile(r"[-+]?\d+([.,]\d*)?")
 
 
@@ -50,20 +58,29 @@ class Table:
         """Return a cell of a row, "" where the table has no such column."""
         return row[self.at[column]] if column in self.at else ""
 
+    def name_in(self, row: list[str]) -> str:
+        """Return the name in a row."""
+        return " ".join(self.of(row, title) for title in NAMES if title in self.at)
+
     def whose(self) -> list[str]:
         """Return whose each row is, "" where that is not sure.
 
         What tells best is asked first. A student has one row: where two would be the
-        same one's, the next has to tell, and who has one is meant by no other.
+        same one's, the next has to tell, and who has one is meant by no other. Where
+        the name is somebody else's who has no row, nothing is sure.
         """
-        found: dict[int, str] = {}
+        found: dict[int, Student] = {}
         for way in zip(*map(self.ways, self.rows), strict=True):
-            meant = [(k, s.student) for k, own in enumerate(way) for s in own]
+            meant = [(k, s) for k, own in enumerate(way) for s in own]
             taken = {*found, *found.values()}
             meant = [pair for pair in meant if taken.isdisjoint(pair)]
             count = Counter(itertools.chain(*meant))
             found |= {k: s for k, s in meant if count[k] == count[s] == 1}
-        return [found.get(k, "") for k in range(len(self.rows))]
+        names = list(map(self.name_in, self.rows))
+        self.people.meet([(s, names[k]) for k, s in found.items()])
+        for k in [k for k, s in found.items() if self.people.at_odds(s, names[k])]:
+            del found[k]
+        return [found[k].student if k in found else "" for k in range(len(self.rows))]
 
     def make_safe(self, columns, kept) -> None:
         """Keep some columns, and formulas only in those that are `kept`."""
@@ -84,10 +101,10 @@ class Table:
                 f"{number(of[0])} points. Set them alike, and download it again."
             )
 
-    def without_rows_of(self, students) -> list[str]:
-        """Return a sentence about students who have no row, if there are any."""
-        names = ", ".join(sorted(students))
-        return [f"{self.name} has no row of: {names}."] if names else []
+    def named(self, why: str, students) -> list[str]:
+        """Return a sentence that names students, if there are any."""
+        names = ", ".join(sorted(set(students)))
+        return [f"{self.name}: {why}: {names}."] if names else []
 
 
 class Worksheet(Table):
@@ -95,10 +112,8 @@ class Worksheet(Table):
 
     def __init__(self, path: Path, book, exercise: str):
         super().__init__(path, book.people())
-        self.by_number = defaultdict(set)
-        query = "SELECT student, moodle FROM seen JOIN results USING (result) "
-        for row in book.rows(f"{query} WHERE exercise = ? AND moodle <> ''", exercise):
-            self.by_number[row["moodle"]].add(row["student"])
+        rows = book.rows("SELECT * FROM numbers WHERE exercise = ?", exercise)
+        self.by_number = {(row["moodle"], row["student"]) for row in rows}
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
         # What was found for a row, by name and number of the participant.
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
@@ -108,6 +123,9 @@ class Worksheet(Table):
                 f"{self.name} is no grading worksheet of Moodle in English, German or "
                 'French. Tick "Offline grading worksheet" in the assignment.'
             )
+        here = {number_in(self.of(row, "identifier")) for row in self.rows}
+        if rows and here.isdisjoint(row["moodle"] for row in rows):
+            raise Refused(OTHER_NUMBERS.format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
             says = f"{self.name} is graded with a scale. Set the assignment to points."
             raise Refused(says)
@@ -117,19 +135,20 @@ class Worksheet(Table):
 
         A name alone is not that of somebody who has another address.
         """
-        number, name = number_in(self.of(row, "identifier")), self.of(row, "name")
+        number, name = number_in(self.of(row, "identifier")), self.name_in(row)
         email = key_of(self.of(row, "email"))
         named = self.people.named(name or blind(number).student, full=True)
-        own = [s for s in named if not name or s.student in self.by_number[number]]
+        own = [s for s in named if not name or (number, s.student) in self.by_number]
         rest = [s for s in named if not email or key_of(s.email) in ("", email)]
         return [self.people.marked("email", email), own, rest]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
-        said, nought, over, again = [], [], [], 0
+        said, nought, over, undone, again = [], [], [], [], 0
         for row, student in zip(self.rows, self.whose(), strict=True):
             effective = grades.get(student)
             if effective is None or effective.total is None:
+                undone += [student] * bool(_amount(self.of(row, "grade")))
                 continue
             number_there = number_in(self.of(row, "identifier"))
             self.filled[self.of(row, "name"), number_there] = effective
@@ -155,18 +174,10 @@ class Worksheet(Table):
                 f'skips them without a word unless you tick "{BOX} than in the '
                 'spreadsheet" when you upload it.'
             )
-        if over:
-            said.append(
-                f"{self.name}: more points than the maximum, which Moodle skips, and "
-                f"so left as they were: {', '.join(over)}."
-            )
-        if nought:
-            said.append(
-                f"{self.name}: some versions of Moodle do not take a grade of 0. See "
-                f"to these after the upload: {', '.join(nought)}."
-            )
+        said += self.named(TOO_MANY, over) + self.named(NOUGHT, nought)
+        said += self.named(UNDONE, filter(None, undone))
         met = {effective.student for effective in self.filled.values()}
-        return said + self.without_rows_of(set(grades) - met)
+        return said + self.named(NO_ROW, set(grades) - met)
 
 
 def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None:
@@ -206,7 +217,7 @@ class CanvasTable(Table):
         place, title = exercise.partition("_")[0], exercise
         if exercise in modules():  # the course may have it no longer
             title = exercise_of(exercise).title
-        start = re.compile(rf"(exercise|assignment|sheet)?\s*{place}\b", re.I)
+        start = re.compile(rf"(exercise|assignment|sheet)\s*{place}\b", re.I)
 
         def fits(heading: str) -> bool:
             if named:
@@ -228,8 +239,7 @@ class CanvasTable(Table):
         Nobody is who has another number in Canvas.
         """
         ways = [self.people.marked(k, self.of(row, c)) for c, k in MARKS.items()]
-        names = [row[self.at[t]] for t in PLACES[:3] if t in self.at]
-        ways.append(self.people.named(" ".join(names), full=True))
+        ways.append(self.people.named(self.name_in(row), full=True))
         own = "", key_of(self.of(row, "ID"))
         return [[s for s in way if key_of(s.canvas) in own] for way in ways]
 
@@ -253,11 +263,6 @@ class CanvasTable(Table):
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
-        said = self.without_rows_of({g.student for g in grades} - met)
-        if late := sum(bool(grade.penalty) for grade in grades):
-            said.append(
-                f"{late} grades are less for lateness. Where Canvas has a late policy, "
-                "it takes off again from what you upload: switch it off, or set the "
-                "status of these to None."
-            )
+        said = self.named(NO_ROW, {g.student for g in grades} - met)
+        said += self.named(LATE, {grade.student for grade in grades if grade.penalty})
         return said

@@ -6,6 +6,7 @@ import hashlib
 import http.server
 import json
 import secrets
+import time
 from pathlib import Path
 
 from attncourse_grader.grade.report import page
@@ -64,7 +65,9 @@ class MarkingServer(http.server.ThreadingHTTPServer):
                         return "The answer is another one by now. Load the page again."
                     if not 0 <= points <= mark.of:
                         return f"Give points from 0 to {mark.of:g}."
-                    book.mark(grade, mark, points, comment)
+                    facts = {"task": mark.task, "answer": mark.answer, "points": points}
+                    facts |= {"comment": comment, "made": time.time()}
+                    book.keep("marks", grade.student, grade.exercise, **facts)
                     return ""
         return "This answer counts no longer. Load the page again."
 

@@ -34,7 +34,7 @@ FROM main.extensions LEFT JOIN joined ON was = student GROUP BY 1, 2;
 CREATE TEMP VIEW everybody AS
 SELECT students.*, now AS joined, EXISTS (
     SELECT 1 FROM main.seen WHERE seen.student = students.student AND moodle <> ''
-) AS moodle
+) AS moodle, student IN (SELECT student FROM withdrawn) AS gone
 FROM students LEFT JOIN joined ON was = student ORDER BY student COLLATE NOCASE;
 
 -- Who is not on the class list or, where there is none, has handed in nothing and has
@@ -52,14 +52,20 @@ EXCEPT SELECT student FROM known WHERE NOT EXISTS (SELECT 1 FROM listed)
 EXCEPT SELECT student FROM seen WHERE student = 'Participant ' || moodle;
 
 -- Each content of each student as it was seen last, with its last grade and with the
--- earliest time at which it was handed in: what a name or a table has said since.
+-- earliest time at which it was handed in: what a name or a table has said since, until
+-- a run has seen another file in its place.
 CREATE TEMP VIEW hand_ins AS
 WITH counting AS (
-    SELECT result AS graded FROM results JOIN runs USING (run) WHERE NOT undone
+    SELECT result AS graded, exercise AS answered
+    FROM results JOIN runs USING (run) WHERE NOT undone
 ), sightings AS (
     SELECT
         run, student, content, source, moodle, place, refused,
         MIN(run) OVER same AS first_run,
+        MIN(run) OVER (
+            PARTITION BY student, answered ORDER BY run
+            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+        ) AS next_run,
         MIN(time) OVER same AS time,
         MIN(marked_late) OVER same AS marked_late,
         FIRST_VALUE(graded) OVER (
@@ -73,6 +79,7 @@ WITH counting AS (
         SELECT MIN(handed_in) FROM times JOIN runs USING (run)
         WHERE NOT undone AND times.student = sightings.student
         AND times.exercise IN ('', results.exercise) AND times.run >= first_run
+        AND times.run < IFNULL(next_run, times.run + 1)
     ) AS told
     FROM sightings LEFT JOIN results USING (result) WHERE age = 1
 )
@@ -97,7 +104,7 @@ WITH ranked AS (
 )
 SELECT
     student, exercise, source, content, result, points, by_hand, handed_in, until,
-    run, first_run,
+    run, first_run, place,
     IFNULL(marked_late, 0) AS marked_late,
     IFNULL(ranked.of, (
         SELECT of FROM results WHERE exercise = places.exercise
@@ -108,30 +115,93 @@ LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exerci
 LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
--- Of which student and exercise a run has seen more files than one, and which counts.
-CREATE TEMP VIEW several AS
-WITH files AS (
+-- Each answer that somebody reads, of what counts, with its mark, or with the last one
+-- of another answer to the task.
+CREATE TEMP VIEW answers AS
+WITH parts AS (
+    SELECT student, exercise, one.key AS task, one.id AS place,
+        json_extract(one.value, '$[0]') AS of, json_extract(one.value, '$[1]') AS answer
+    FROM standing, json_each(by_hand) AS one WHERE one.type = 'array'
+), fitting AS (
+    SELECT parts.*, marks.answer = parts.answer AS own, MIN(of, points) AS points,
+        comment, ROW_NUMBER() OVER (
+            PARTITION BY student, exercise, task
+            ORDER BY marks.answer = parts.answer DESC, made DESC
+        ) AS rank
+    FROM parts LEFT JOIN marks USING (student, exercise, task)
+)
+SELECT
+    student, exercise, task, of, answer, iif(own, comment, '') AS comment,
+    CASE WHEN own THEN points WHEN answer = '' THEN 0.0 END AS points,
+    iif(own = 0 AND answer <> '', points, NULL) AS proposed, comment AS says
+FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
+
+-- What whoever grades should know of a run: where an older file counts again, of whom
+-- the run before that saw one had seen another; whose file is later by what this run was
+-- told than by an earlier one, for what comes twice is as early as the first; which of
+-- several files counts; and who is no longer on the class list.
+CREATE TEMP VIEW notes AS
+WITH visits AS (
+    SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
+    FROM (
+        SELECT DISTINCT seen.run, student, exercise
+        FROM seen JOIN runs USING (run) JOIN results USING (result) WHERE NOT undone
+    )
+), older AS (
+    SELECT DISTINCT standing.run, student
+    FROM standing JOIN visits USING (run, student, exercise)
+    JOIN hand_ins AS newer USING (student, exercise)
+    WHERE newer.run = before AND (
+        newer.first_run > standing.first_run OR newer.handed_in > standing.handed_in
+        OR standing.place > 0 AND newer.place > standing.place
+    )
+), told AS (
+    SELECT run, student, exercise, handed_in, 0 AS marked_late FROM times
+    UNION SELECT seen.run, student, exercise, time, seen.marked_late
+    FROM seen JOIN results USING (result)
+), files AS (
     SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
     WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1
 )
-SELECT files.run, printf(
+SELECT run, printf(
+    'Older files count again (`attncourse undo %d` takes that back): of %s.', run,
+    GROUP_CONCAT(student, ', ')
+) AS says FROM older GROUP BY run
+UNION ALL SELECT told.run, printf(
+    'The files of %s are known to be earlier than a table says now, and count from ' ||
+    'then. If the earlier one was wrong, undo its run.',
+    GROUP_CONCAT(DISTINCT student || ', ' || exercise)
+) FROM told JOIN standing USING (student, exercise)
+WHERE told.handed_in > standing.handed_in OR told.marked_late > standing.marked_late
+    AND standing.handed_in IS NULL
+GROUP BY told.run
+UNION ALL SELECT files.run, printf(
     '%s, %s: %d files. %s counts.', student, exercise, count, source
-) AS says FROM files JOIN standing USING (student, exercise);
+) FROM files JOIN standing USING (student, exercise)
+UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
+    'No longer on the class list, and left out of tables: %s.',
+    GROUP_CONCAT(student, ', ')
+) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
+AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*);
 
--- Of whom a run has seen an older file and not the one that the run before has seen.
-CREATE TEMP VIEW older_again AS
-WITH counting AS (
-    SELECT DISTINCT run FROM main.seen JOIN runs USING (run) WHERE NOT undone
-), visits AS (SELECT run, LAG(run) OVER (ORDER BY run) AS before FROM counting)
-SELECT DISTINCT standing.run, student
-FROM standing JOIN visits USING (run)
-JOIN hand_ins AS newer USING (student, exercise)
-WHERE newer.first_run > standing.first_run AND newer.run = before;
+-- Whose each of Moodle's numbers is, which are of one assignment.
+CREATE TEMP VIEW numbers AS
+SELECT DISTINCT exercise, moodle, student FROM seen JOIN results USING (result)
+WHERE moodle <> '';
 
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
 WITH last AS (SELECT *, MAX(run) OVER (PARTITION BY student) AS last FROM hand_ins)
 SELECT * FROM last WHERE refused <> '' AND run = last;
+
+-- What the last run has left out, in a sentence each.
+CREATE TEMP VIEW left_out AS
+SELECT says FROM (
+    SELECT says, 1 AS kind, rowid AS place FROM problems
+    WHERE run = (SELECT MAX(run) FROM runs)
+    UNION ALL
+    SELECT printf('%s: not graded. %s', source, refused), 2, 0 FROM refusals
+) GROUP BY says ORDER BY MIN(kind), MIN(place);
 
 -- All runs, in a sentence each.
 CREATE TEMP VIEW all_runs AS
