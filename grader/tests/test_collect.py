@@ -651,3 +651,13 @@ def test_names_with_escapes_become_plain(tmp_path, notebook):
 @pytest.mark.parametrize("name", ["Ada_final", "student12", "Exner", "Exavier 2nd"])
 def test_names_of_people_are_left_whole(name):
     assert without_exercise(name) == name
+
+
+@pytest.mark.parametrize("name", ["M" * 90 + "," + "S" * 90, "Ma\u0308\u200c,llory"])
+def test_a_name_that_reads_otherwise_when_cleaned_again_stops_no_run(
+    name, tmp_path, notebook, grade
+):
+    notebook(tmp_path / "in" / "Ada Lovelace" / "x.ipynb")
+    people = tmp_path / "people.csv"
+    people.write_text(f"First name,Last name\nAda,Lovelace\n{name}\n", "utf8")
+    assert grade("--students", str(people)) == 0
