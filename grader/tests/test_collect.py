@@ -14,7 +14,7 @@ import pytest
 
 from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.class_list import ClassList, Student
-from attncourse_grader.hand_in.collect import collect, without_exercise
+from attncourse_grader.hand_in.collect import Found, collect, without_exercise
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.safe_text import one_line
 
@@ -661,3 +661,43 @@ def test_a_name_that_reads_otherwise_when_cleaned_again_stops_no_run(
     people = tmp_path / "people.csv"
     people.write_text(f"First name,Last name\nAda,Lovelace\n{name}\n", "utf8")
     assert grade("--students", str(people)) == 0
+
+
+LISTED = [
+    Student(name, name, user=user, email=f"{address}@x.org")
+    for name, user, address in (
+        ("Ada Lovelace", "ada", "ada.l"),
+        ("Lovelace Ada", "", "adal"),
+        ("ada", "", "m1"),
+        ("A. D. A.", "", "m2"),
+        ("grace", "", "m3"),
+        ("Grace Hopper", "", "grace"),
+        ("User 51001", "", "m4"),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "student"),
+    [
+        ("Ada", {}, "Ada Lovelace"),  # her login, of which nobody else can make a name
+        ("ada", {"moodle": "5"}, "ada"),
+        ("Ada Lovelace", {}, "Ada Lovelace"),
+        ("lovelaceada", {"canvas": "5"}, ""),  # the same words in another order
+        ("ADA.L@x.org", {}, "Ada Lovelace"),
+        ("grace", {}, ""),
+        ("grace", {"is_login": True}, "Grace Hopper"),
+        ("user 51001", {"is_login": True}, ""),
+    ],
+)
+def test_a_login_is_no_name_and_who_has_the_same_words_is_a_question(
+    name, facts, student
+):
+    own, why = ClassList(LISTED).find(Found(Path(), "", name, **facts))
+    assert ([s.student for s in own], bool(why)) == ([student] * bool(student), not own)
+
+
+def test_addresses_that_differ_in_signs_are_of_two_people():
+    people = ClassList(LISTED)
+    assert people.marked("email", " Ada.L@x.org ") == LISTED[:1]
+    assert people.marked("email", "adal@x.org") == LISTED[1:2]

@@ -17,7 +17,6 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
 from attncourse_grader.safe_text import one_line
 
-OWN_NAMES = attrgetter("student", "name", "id", "user")
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
@@ -45,18 +44,11 @@ class ClassList:
 
     def __init__(self, students: list[Student]):
         self.students = students
-        self._by_key, self._by_name = defaultdict(set), defaultdict(set)
-        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(set)
+        self._by_key, self._by_moodle = defaultdict(set), defaultdict(set)
         self._groups = defaultdict(set)
         for student in students:
-            names = _names_of(student)
-            for key in names:
-                self._by_name[key].add(student)
-            for key in names | _marks_of(student):
+            for key in _names_of(student) | _marks_of(student):
                 self._by_key[key].add(student)
-            for kind in MARKS:
-                if key := key_of(getattr(student, kind)):
-                    self._by_mark[kind, key].append(student)
             for group in filter(None, map(key_of, student.section.split(","))):
                 self._groups[group].add(student)
 
@@ -81,7 +73,8 @@ class ClassList:
         rows = self._by_moodle.get((found.moodle, key_of(found.name)), set())
         if len(rows - {None}) == 1:
             return list(rows - {None}), ""
-        students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
+        full = bool(found.moodle or found.canvas)
+        students, why = self._named(found.name, full=full, login=found.is_login)
         group = students and not self.named(found.name, full=True)
         if found.moodle and group and (rows or not self._by_moodle):
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
@@ -100,21 +93,32 @@ class ClassList:
             return [], f"{found.name!r} has two numbers"
         return students, why
 
-    def named(self, name: str, *, full=False) -> list[Student]:
-        """Return who has a name; a full one is no login, for people choose theirs."""
-        known = self._by_name if full else self._by_key
-        matches = known.get(key_of(name), set())
-        for form in (str, key_of):  # what is written alike, and an address last of all
-            own = {s for s in matches if form(name) in map(form, OWN_NAMES(s))}
-            matches = own or matches
-        return sorted(matches, key=lambda s: s.student)
+    def named(self, name: str, *, full=False, login=False) -> list[Student]:
+        """Return who is meant by a name: several people if nothing tells which.
+
+        People choose their full names, so these are no logins, and a login is no name
+        of whom the list knows otherwise.
+        """
+        key, matches = key_of(name), self._like(name)
+        if full:
+            matches = [s for s in matches if key in _names_of(s)]
+        elif login:
+            matches = [s for s in matches if key in (_marks_of(s) or _names_of(s))]
+        for parts, form in FULL if full else ANY:
+            if own := [s for s in matches if form(name) in map(form, parts(s))]:
+                return own
+        return matches
+
+    def _like(self, text: str) -> list[Student]:
+        return sorted(self._by_key.get(key_of(text), ()), key=lambda s: s.student)
 
     def marked(self, kind: str, text: str) -> list[Student]:
         """Return who has a number, a login or an address, one of `MARKS`."""
-        return self._by_mark.get((kind, key_of(text)), [])
+        mark = mark_of(text)
+        return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
-    def _named(self, name: str, *, full=False) -> tuple[list[Student], str]:
-        matches = self.named(name, full=full)
+    def _named(self, name: str, **of) -> tuple[list[Student], str]:
+        matches = self.named(name, **of)
         if len(matches) == 1:
             return matches, ""
         if matches:
@@ -193,6 +197,11 @@ def key_of(text: str) -> str:
     return "".join(c for c in found if c.isalnum())
 
 
+def mark_of(text: str) -> str:
+    """Return a number, a login or an address for comparing: signs tell these apart."""
+    return one_line(text).casefold()
+
+
 def _names_of(student: Student) -> set[str]:
     words = student.name.replace(",", " ").split()
     names = [student.student, student.name]
@@ -203,7 +212,21 @@ def _names_of(student: Student) -> set[str]:
 
 def _marks_of(student: Student) -> set[str]:
     marks = [getattr(student, kind) for kind in MARKS]
-    return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
+    return set(map(key_of, [*marks, _user_part(student)])) - {""}
+
+
+def _user_part(student: Student) -> str:
+    return student.email.partition("@")[0]
+
+
+# What a name is compared with, and how, the surest first; what matches in none of these
+# ways has the same letters, maybe in another order.
+FULL = ((attrgetter("student", "name"), str),)
+ANY = (
+    (attrgetter("id", "user", "email"), mark_of),
+    (attrgetter("id", "user"), key_of),
+    (lambda s: (s.student, s.name, _user_part(s)), str),
+)
 
 
 def read_class_list(path: Path) -> ClassList:

@@ -65,6 +65,7 @@ class Found:
     numbered: bool = False  # whether one follows, so that this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
+    is_login: bool = False  # whether the name is that of an account
     place: int = 0  # which of the places that were given it comes from
 
 
@@ -105,8 +106,9 @@ class _Place:
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
-        # Starts of paths that end in a name, whatever it looks like: a login or clone.
-        self.sure = set()
+        # Starts of paths that end in a name, whatever it looks like, and whether that
+        # is a login; otherwise it is a clone's.
+        self.sure = {}
 
     def read(self, *, alone: bool) -> None:
         root, whole = self.root, ""
@@ -282,7 +284,7 @@ class _Place:
         other = MOODLE.fullmatch(here.name) or EXCHANGE.fullmatch(here.name)
         clone = ".git" in (*folders, *files) and not other
         if clone and (here / ".git").lstat().st_uid == here.stat().st_uid:
-            self.sure.add(here.relative_to(self.root).parts)
+            self.sure[here.relative_to(self.root).parts] = False
             if {*folders} >= {*archives.COURSES}:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
 
@@ -315,7 +317,7 @@ class _Place:
         login = f"user {owner}"
         with contextlib.suppress(KeyError):
             login = pwd.getpwuid(owner).pw_name
-        self.sure.add((login,))
+        self.sure[login,] = True
         match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
         if not match or match["name"] != login:
             return (login, *rest)
@@ -326,9 +328,10 @@ class _Place:
         return (login, *rest)
 
 
-def _of(name: str, **facts) -> Found:
+def _of(name: str, *, is_login=False, **facts) -> Found:
     """Return who handed something in, and what the platform says beside the name."""
-    return Found(Path(), "", one_line(name), of_platform=bool(facts), **facts)
+    found = Found(Path(), "", one_line(name), of_platform=bool(facts), **facts)
+    return replace(found, is_login=is_login)
 
 
 def _named(parts, sure=()) -> Found | None:
@@ -339,12 +342,13 @@ def _named(parts, sure=()) -> Found | None:
     for place, part in enumerate(parts, start=1):
         text = one_line(part, LONGEST_PART)
         if parts[:place] in sure:
-            return _of(text)
+            return _of(text, is_login=sure[parts[:place]])
         if match := MOODLE.fullmatch(text):
             return _of(match["name"], moodle=match["id"] or "")
         # Of a folder alone: students name their files, Canvas puts words before that.
         if place < len(parts) and (match := EXCHANGE.fullmatch(text)):
-            return _of(match["name"], time=claimed_time(match["time"]))
+            time = claimed_time(match["time"])
+            return _of(match["name"], is_login=True, time=time)
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
                 more = MORE_NUMBERS.match(match["rest"])

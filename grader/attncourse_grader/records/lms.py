@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade.report import page
-from attncourse_grader.hand_in.class_list import Student, blind, key_of, number_in
+from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
@@ -118,10 +118,10 @@ class Worksheet(Table):
         A name alone is not that of somebody who has another address.
         """
         number, name = number_in(self.of(row, "identifier")), self.of(row, "name")
-        email = key_of(self.of(row, "email"))
+        email = mark_of(self.of(row, "email"))
         named = self.people.named(name or blind(number).student, full=True)
         own = [s for s in named if not name or s.student in self.by_number[number]]
-        rest = [s for s in named if not email or key_of(s.email) in ("", email)]
+        rest = [s for s in named if not email or mark_of(s.email) in ("", email)]
         return [self.people.marked("email", email), own, rest]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
@@ -230,8 +230,8 @@ class CanvasTable(Table):
         ways = [self.people.marked(k, self.of(row, c)) for c, k in MARKS.items()]
         names = [row[self.at[t]] for t in PLACES[:3] if t in self.at]
         ways.append(self.people.named(" ".join(names), full=True))
-        own = "", key_of(self.of(row, "ID"))
-        return [[s for s in way if key_of(s.canvas) in own] for way in ways]
+        own = "", mark_of(self.of(row, "ID"))
+        return [[s for s in way if mark_of(s.canvas) in own] for way in ways]
 
     def fill(self, grades: list[EffectiveGrade], columns: dict[str, int]) -> list[str]:
         """Fill in grades; return what the instructor should know."""
