@@ -701,3 +701,14 @@ def test_addresses_that_differ_in_signs_are_of_two_people():
     people = ClassList(LISTED)
     assert people.marked("email", " Ada.L@x.org ") == LISTED[:1]
     assert people.marked("email", "adal@x.org") == LISTED[1:2]
+
+
+def test_who_takes_the_name_of_a_section_does_not_hand_in_for_it():
+    rows = ("Ada", "77", "CS1"), ("Grace", "78", "CS1"), ("Mal", "66", "CS1")
+    people = [Student(n, n, canvas=number, section=s) for n, number, s in rows]
+    canvas, moodle = ClassList(people), ClassList(people)
+    for name, number, _ in rows:
+        moodle.add_moodle({"identifier": f"Participant {number}", "name": name})
+    assert "number is Mal's" in canvas.find(Found(Path(), "", "cs1", canvas="66"))[1]
+    assert "may be a group" in moodle.find(Found(Path(), "", "CS1", moodle="66"))[1]
+    assert len(moodle.find(Found(Path(), "", "CS1", moodle="9"))[0]) == 3  # a group

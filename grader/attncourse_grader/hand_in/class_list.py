@@ -76,7 +76,8 @@ class ClassList:
         full = bool(found.moodle or found.canvas)
         students, why = self._named(found.name, full=full, login=found.is_login)
         group = students and not self.named(found.name, full=True)
-        if found.moodle and group and (rows or not self._by_moodle):
+        rows = {number for number, _ in self._by_moodle}  # a group has none
+        if found.moodle and group and (found.moodle in rows or not rows):
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
@@ -84,7 +85,7 @@ class ClassList:
             others = {found.doubt, str(found.order) if found.numbered else ""}
             if others & numbers or found.canvas not in numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
-            if found.canvas not in {s.canvas for s in students}:
+            if group or found.canvas not in {s.canvas for s in students}:
                 students = [s for s in self.students if s.canvas == found.canvas]
                 if not any(key_of(found.name) in _names_of(s) for s in students):
                     whose = students[0].student
