@@ -464,7 +464,7 @@ def test_a_damaged_archive_is_a_sentence_and_the_rest_is_read(
     found = collect([tmp_path / "in"], tmp_path / "scratch")
     assert names_in(found) == ["grace"]
     assert len(found.problems) == 1
-    assert found.problems[0].startswith("a.zip")
+    assert found.problems[0].startswith("in/a.zip")
 
 
 def test_links_and_other_things_in_folders_are_left_out(tmp_path, notebook):
@@ -712,3 +712,22 @@ def test_who_takes_the_name_of_a_section_does_not_hand_in_for_it():
     assert "number is Mal's" in canvas.find(Found(Path(), "", "cs1", canvas="66"))[1]
     assert "may be a group" in moodle.find(Found(Path(), "", "CS1", moodle="66"))[1]
     assert len(moodle.find(Found(Path(), "", "CS1", moodle="9"))[0]) == 3  # a group
+
+
+def test_of_a_damaged_zip_file_it_is_said_whose_it_is(tmp_path):
+    name = "Ada_77_assignsubmission_file/hw.zip"
+    place = packed(tmp_path / "m.zip", {name: b"PKnope"})
+    (says,) = collect([place], tmp_path / "scratch").problems
+    assert says.startswith(f"m.zip/{name}: the archive is damaged")
+
+
+def test_somebody_without_a_first_name_is_no_hidden_file(tmp_path):
+    of = "_assignsubmission_file"
+    names = [f". Suharto_1{of}/x.ipynb", f"Eve_2{of}/.ipynb", f"Mo_3{of}/.git/x.ipynb"]
+    place = packed(tmp_path / "m.zip", dict.fromkeys(names, "{}"))
+    found = collect([place], tmp_path / "scratch")
+    with zipfile.ZipFile(place) as archive:
+        archive.extractall(tmp_path / "in")
+    assert names_in(found) == [". Suharto", "Eve"]
+    found = collect([tmp_path / "in"], tmp_path / "more")
+    assert names_in(found) == [". Suharto", "Eve"]

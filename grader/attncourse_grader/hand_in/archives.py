@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import stat
 import zipfile
 import zlib
@@ -28,6 +29,8 @@ CHUNK = 1 << 18
 COURSES = ("chapters", "solutions")  # folders of a copy of the course
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
+# Not a dot and a space, with which the name of somebody begins who has no first name.
+HIDDEN = re.compile(r"\.(?!ipynb$)\w|__MACOSX$|Thumbs\.db$")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA may take all memory
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 FAULTS += (NotImplementedError, ValueError, IndexError, KeyError, OverflowError)
@@ -112,11 +115,7 @@ def _take(opened, folder: Path, label: str, whose):
 
 def of_no_interest(parts) -> bool:
     """Say whether a file is of a system or an editor, and nobody handed it in."""
-    return any(
-        part in ("__MACOSX", ".ipynb_checkpoints", "Thumbs.db")
-        or (part.startswith(".") and part not in (".", ".."))
-        for part in parts
-    )
+    return any(map(HIDDEN.match, parts))
 
 
 def _is_courses(parts, folders) -> bool:

@@ -119,7 +119,7 @@ class _Place:
             entries, whole = list(self._walk(self.root)), without_exercise(label)
         elif self.root.name.lower().endswith(".zip"):
             whole = without_exercise(Path(one_line(label)).stem)
-            entries = self._unpacked(Entry((), self.root), _whose)
+            entries = self._unpacked(Entry((), self.root), label, _whose)
         else:
             entries = [Entry((label,), self.root, _identity(self.root.stat()))]
             whole, label = without_exercise(one_line(root.parent.name)), ""
@@ -167,7 +167,7 @@ class _Place:
         elif not (whole or self.root.is_file() or _named(above, self.sure)):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
-            self._keep_all(self._unpacked(entry, None), owner, source)
+            self._keep_all(self._unpacked(entry, source), owner, source)
 
     def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
         for member in members:
@@ -176,7 +176,7 @@ class _Place:
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
         sure = self.students is not None and self.students.knows(owner.name)
-        members = self._unpacked(entry, None if sure else _whose)
+        members = self._unpacked(entry, source, None if sure else _whose)
         inside = [_named(member.parts) for member in members]
         platform = [bool(own and own.of_platform) for own in inside]
         if not any(platform if sure else [*inside, self.students]):
@@ -188,8 +188,8 @@ class _Place:
         else:
             self._ask(source, "it may be one student's, or hold those of many")
 
-    def _unpacked(self, entry: Entry, whose) -> list[Entry]:
-        label = one_line(entry.path.name)
+    def _unpacked(self, entry: Entry, source: str, whose=None) -> list[Entry]:
+        label = one_line(source, LONGEST_PART)
         try:
             with self._opened(entry) as file:
                 entries, problems = archives.unpack(file, label, self._folder(), whose)
@@ -256,7 +256,7 @@ class _Place:
             with contextlib.suppress(OSError):
                 self._look_for_clone(here, folders, files)
             for name in list(folders):
-                hidden = name.startswith(".") or name == "__MACOSX"
+                hidden = archives.of_no_interest((name,))
                 # Where a path is too long it says no, and the walk says what is wrong.
                 if hidden or os.path.islink(here / name):
                     folders.remove(name)
