@@ -16,6 +16,7 @@ from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.class_list import ClassList, Student
 from attncourse_grader.hand_in.collect import Found, collect, without_exercise
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.tables import read_rows
 from attncourse_grader.safe_text import one_line
 
 
@@ -731,3 +732,14 @@ def test_somebody_without_a_first_name_is_no_hidden_file(tmp_path):
     assert names_in(found) == [". Suharto", "Eve"]
     found = collect([tmp_path / "in"], tmp_path / "more")
     assert names_in(found) == [". Suharto", "Eve"]
+
+
+def test_names_with_vowel_signs_are_read_in_canvas_as_others_are(tmp_path, notebook):
+    path = notebook(tmp_path / "in" / "\u0915\u093f\u0930\u0923_LATE_66_302_x.ipynb")
+    (found,) = collect([path.parent], tmp_path / "scratch").files
+    assert (found.canvas, found.marked_late) == ("66", True)
+
+
+def test_a_worksheet_with_a_very_long_answer_in_words_is_read(tmp_path):
+    (tmp_path / "w.csv").write_text("Identifier,Online text\n7," + "x" * 20_000_001)
+    assert read_rows(tmp_path / "w.csv")[1][0] == "7"

@@ -33,7 +33,7 @@ MOODLE = re.compile(
 )
 # Canvas: "lovelaceada_LATE_123_456_x.ipynb": the student's number, the file's number.
 CANVAS = re.compile(
-    r"(?P<early>LATE_)?(?P<name>anon|\w+?)_(?P<late>LATE_)?"
+    r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
     r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>.+)"
 )
 MORE_NUMBERS = re.compile(r"(?:LATE_)?(\d+)_\d+_.")
