@@ -743,3 +743,14 @@ def test_names_with_vowel_signs_are_read_in_canvas_as_others_are(tmp_path, noteb
 def test_a_worksheet_with_a_very_long_answer_in_words_is_read(tmp_path):
     (tmp_path / "w.csv").write_text("Identifier,Online text\n7," + "x" * 20_000_001)
     assert read_rows(tmp_path / "w.csv")[1][0] == "7"
+
+
+def test_names_of_thousands_of_folders_or_letters_cost_no_time(tmp_path, notebook):
+    text = notebook(tmp_path / "x.ipynb").read_text()
+    names = [f"{'ex/' * 20_000}{k}.ipynb" for k in range(5)]
+    names += ["1_attention_from_scratch" + " " * 16_000 + "x.ipynb", "ada/x.ipynb"]
+    start = time.monotonic()
+    place = packed(tmp_path / "a.zip", dict.fromkeys(names, text))
+    found = collect([place], tmp_path / "scratch")
+    assert (names_in(found), len(found.problems)) == (["ada"], 1)
+    assert time.monotonic() - start < 5

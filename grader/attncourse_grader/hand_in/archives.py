@@ -25,6 +25,8 @@ MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 MOST_FILES = 20  # notebooks and zip files of one student in one place
 TOO_MANY = f"is left out: at most {MOST_FILES} files of one student are read."
 MOST_SAID = 10  # sentences about what is left out of one student's files
+LONGEST = 1000  # characters of a name in an archive
+DEEPEST = 40  # folders in one another that are looked into
 CHUNK = 1 << 18
 COURSES = ("chapters", "solutions")  # folders of a copy of the course
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
@@ -77,9 +79,13 @@ def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[
 def _take(opened, folder: Path, label: str, whose):
     found, left_out, total = [], LeftOut(), 0
     own, taken = Counter(), Counter()  # bytes and files by who handed them in
-    names = [member.filename.replace("\\", "/") for member in opened.infolist()]
-    folders = {PurePosixPath(name).parts[:-1] for name in names}
-    for place, (member, name) in enumerate(zip(opened.infolist(), names, strict=True)):
+    members = [(m, m.filename.replace("\\", "/")) for m in opened.infolist()]
+    usable = [(m, n) for m, n in members if len(n) < LONGEST and n.count("/") < DEEPEST]
+    if len(usable) < len(members):  # to look at them may take very long
+        why = f"holds names of over {LONGEST} letters or {DEEPEST} folders, left out."
+        left_out.add(None, label, why)
+    folders = {PurePosixPath(name).parts[:-1] for _, name in usable}
+    for place, (member, name) in enumerate(usable):
         parts = PurePosixPath(name).parts
         if member.is_dir() or of_no_interest(parts) or _is_courses(parts, folders):
             continue

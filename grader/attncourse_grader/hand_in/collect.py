@@ -45,7 +45,6 @@ GENERIC = re.compile(
 )
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
-DEEPEST = 40  # folders in one another that are looked into
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
 
 
@@ -250,7 +249,7 @@ class _Place:
 
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
-            if len(here.parts) - len(root.parts) == DEEPEST and folders:
+            if len(here.parts) - len(root.parts) == archives.DEEPEST and folders:
                 self.problems.append(f"{one_line(here)}: folders in it are left out.")
                 folders.clear()
             with contextlib.suppress(OSError):
