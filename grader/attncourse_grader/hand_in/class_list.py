@@ -213,11 +213,7 @@ def _names_of(student: Student) -> set[str]:
 
 def _marks_of(student: Student) -> set[str]:
     marks = [getattr(student, kind) for kind in MARKS]
-    return set(map(key_of, [*marks, _user_part(student)])) - {""}
-
-
-def _user_part(student: Student) -> str:
-    return student.email.partition("@")[0]
+    return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
 
 
 # What a name is compared with, and how, the surest first; what matches in none of these
@@ -226,7 +222,7 @@ FULL = ((attrgetter("student", "name"), str),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
     (attrgetter("id", "user"), key_of),
-    (lambda s: (s.student, s.name, _user_part(s)), str),
+    (lambda s: (s.student, s.name, s.email.partition("@")[0]), str),
 )
 
 

@@ -65,7 +65,7 @@ class Found:
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
-    place: int = 0  # which of the places that were given it comes from
+    place: str = ""  # which place that was given, or download in it, it comes from
 
 
 @dataclass
@@ -105,8 +105,7 @@ class _Place:
         self.scratch, self.students = scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
-        # Starts of paths that end in a name, whatever it looks like, and whether that
-        # is a login; otherwise it is a clone's.
+        # Starts of paths that end in a name, whatever it looks like: a login or clone.
         self.sure = {}
 
     def read(self, *, alone: bool) -> None:
@@ -180,10 +179,14 @@ class _Place:
         platform = [bool(own and own.of_platform) for own in inside]
         if not any(platform if sure else [*inside, self.students]):
             self._keep_all(members, owner, source)
-        elif self.students and not sure and all(platform):
+        elif self.students and not sure:
             for member, own in zip(members, inside, strict=True):
                 where = "/".join((source, *member.parts))
-                self._entry(member, own, where, whole=True)
+                if own and own.of_platform:
+                    own = replace(own, place=source)  # a download by itself
+                    self._entry(member, own, where, whole=True)
+                else:
+                    self._ask(where, "no platform writes names like this")
         else:
             self._ask(source, "it may be one student's, or hold those of many")
 
@@ -210,7 +213,8 @@ class _Place:
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        self.files.append(replace(owner, path=path, source=source, place=self.number))
+        owner = replace(owner, place=owner.place or str(self.number))
+        self.files.append(replace(owner, path=path, source=source))
 
     def _folder(self) -> Path:
         """Return a new place of ours, where nobody else writes."""
@@ -283,7 +287,7 @@ class _Place:
         other = MOODLE.fullmatch(here.name) or EXCHANGE.fullmatch(here.name)
         clone = ".git" in (*folders, *files) and not other
         if clone and (here / ".git").lstat().st_uid == here.stat().st_uid:
-            self.sure[here.relative_to(self.root).parts] = False
+            self.sure[here.relative_to(self.root).parts] = {}
             if {*folders} >= {*archives.COURSES}:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
 
@@ -316,7 +320,7 @@ class _Place:
         login = f"user {owner}"
         with contextlib.suppress(KeyError):
             login = pwd.getpwuid(owner).pw_name
-        self.sure[login,] = True
+        self.sure[login,] = {"is_login": True}
         match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
         if not match or match["name"] != login:
             return (login, *rest)
@@ -327,10 +331,9 @@ class _Place:
         return (login, *rest)
 
 
-def _of(name: str, *, is_login=False, **facts) -> Found:
+def _of(name: str, **facts) -> Found:
     """Return who handed something in, and what the platform says beside the name."""
-    found = Found(Path(), "", one_line(name), of_platform=bool(facts), **facts)
-    return replace(found, is_login=is_login)
+    return Found(Path(), "", one_line(name), of_platform=bool(facts), **facts)
 
 
 def _named(parts, sure=()) -> Found | None:
@@ -341,7 +344,7 @@ def _named(parts, sure=()) -> Found | None:
     for place, part in enumerate(parts, start=1):
         text = one_line(part, LONGEST_PART)
         if parts[:place] in sure:
-            return _of(text, is_login=sure[parts[:place]])
+            return _of(text, **sure[parts[:place]])
         if match := MOODLE.fullmatch(text):
             return _of(match["name"], moodle=match["id"] or "")
         # Of a folder alone: students name their files, Canvas puts words before that.
