@@ -67,11 +67,9 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
         _compare_versions(client)
         yield from results(jobs, submit, room)
     except FAULTS as error:
-        raise Refused(
-            f"the cluster at {address} cannot be used any longer ({one_line(error)}). "
-            "What was graded is kept; the same command goes on, without --scheduler on "
-            "this machine."
-        ) from None
+        says = f"the cluster at {address} cannot be used any longer ({one_line(error)}"
+        says += "). What was graded is kept; the same command goes on, without "
+        raise Refused(f"{says}--scheduler on this machine.") from None
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)

@@ -251,7 +251,7 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, tmp_path, notebook, c
     column = ["--column", "1=Sheet one (901)"] if "split" in name else []
     status, said = course("export", table, *column)
     assert status == 0
-    assert "it takes off again from what you upload" in said
+    assert "Canvas's late policy takes off again" in said
     before, after = filled(tmp_path, name)
     assert set(after[0]) <= set(before[0])
     assert not any("Score" in title or "Essay" in title for title in after[0])

@@ -31,8 +31,8 @@ CHUNK = 1 << 18
 COURSES = ("chapters", "solutions")  # folders of a copy of the course
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
-# Not a dot and a space, with which the name of somebody begins who has no first name.
-HIDDEN = re.compile(r"\.(?!ipynb$)\w|__MACOSX$|Thumbs\.db$")
+# What systems and editors make; ". Suharto" is the name of somebody.
+HIDDEN = re.compile(r"(^|/)(\.(?!ipynb$)\w|__MACOSX(/|$)|Thumbs\.db$)")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA may take all memory
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 FAULTS += (NotImplementedError, ValueError, IndexError, KeyError, OverflowError)
@@ -87,7 +87,7 @@ def _take(opened, folder: Path, label: str, whose):
     folders = {PurePosixPath(name).parts[:-1] for _, name in usable}
     for place, (member, name) in enumerate(usable):
         parts = PurePosixPath(name).parts
-        if member.is_dir() or of_no_interest(parts) or _is_courses(parts, folders):
+        if member.is_dir() or HIDDEN.search(name) or _is_courses(parts, folders):
             continue
         shown = f"{label}: {one_line(name)}"
         owner = whose(parts) if whose else ""
@@ -117,11 +117,6 @@ def _take(opened, folder: Path, label: str, whose):
         total, own[owner] = total + size, own[owner] + size
         found.append(Entry(parts, path))
     return found, left_out.said
-
-
-def of_no_interest(parts) -> bool:
-    """Say whether a file is of a system or an editor, and nobody handed it in."""
-    return any(map(HIDDEN.match, parts))
 
 
 def _is_courses(parts, folders) -> bool:

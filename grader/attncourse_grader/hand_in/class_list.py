@@ -85,11 +85,10 @@ class ClassList:
             others = {found.doubt, str(found.order) if found.numbered else ""}
             if others & numbers or found.canvas not in numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
-            if group or found.canvas not in {s.canvas for s in students}:
-                students = [s for s in self.students if s.canvas == found.canvas]
-                if not any(key_of(found.name) in _names_of(s) for s in students):
-                    whose = students[0].student
-                    return [], f"the number is {whose}'s, the name {found.name!r}"
+            students = [s for s in self.students if s.canvas == found.canvas]
+            if not any(key_of(found.name) in _names_of(s) for s in students):
+                whose = students[0].student
+                return [], f"the number is {whose}'s, the name {found.name!r}"
         elif found.doubt:
             return [], f"{found.name!r} has two numbers"
         return students, why
@@ -216,8 +215,7 @@ def _marks_of(student: Student) -> set[str]:
     return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
 
 
-# What a name is compared with, and how, the surest first; what matches in none of these
-# ways has the same letters, maybe in another order.
+# What a name is compared with, and how, the surest first; the last way is its letters.
 FULL = ((attrgetter("student", "name"), str),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
@@ -245,10 +243,8 @@ def read_class_list(path: Path) -> ClassList:
         pairs = zip(students, again, strict=True)
         students = [_told_apart(s, path) if more else s for s, more in pairs]
     if not students:
-        raise Refused(
-            f"{path.name} names no student. It needs a line of headings with one of: "
-            "student, name, first_name and last_name, id, email."
-        )
+        says = f"{path.name} names no student. It needs headings, with one of: student,"
+        raise Refused(f"{says} name, first_name and last_name, id, email.")
     return ClassList(students)
 
 

@@ -90,7 +90,7 @@ def collect(places, scratch: Path, students=None) -> Collected:
             if not (place.is_dir() or place.is_file()):
                 found.problems.append(f"{one_line(place)}: no such file or folder.")
                 continue
-            reader = _Place(number, place, scratch / str(number), students, found)
+            reader = _Place(place, scratch / str(number), students, found)
             reader.read(alone=len(folders) < 2)
         except OSError as error:
             found.problems.append(_unreadable(place, error))
@@ -100,9 +100,8 @@ def collect(places, scratch: Path, students=None) -> Collected:
 class _Place:
     """A folder, an archive or a file that the instructor has named."""
 
-    def __init__(self, number: int, root, scratch, students, found: Collected):
-        self.number, self.root = number, root
-        self.scratch, self.students = scratch, students
+    def __init__(self, root, scratch, students, found: Collected):
+        self.root, self.scratch, self.students = root, scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
         # Starts of paths that end in a name, whatever it looks like: a login or clone.
@@ -213,7 +212,7 @@ class _Place:
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        owner = replace(owner, place=owner.place or str(self.number))
+        owner = replace(owner, place=owner.place or str(self.scratch))
         self.files.append(replace(owner, path=path, source=source))
 
     def _folder(self) -> Path:
@@ -259,7 +258,7 @@ class _Place:
             with contextlib.suppress(OSError):
                 self._look_for_clone(here, folders, files)
             for name in list(folders):
-                hidden = archives.of_no_interest((name,))
+                hidden = archives.HIDDEN.search(name)
                 # Where a path is too long it says no, and the walk says what is wrong.
                 if hidden or os.path.islink(here / name):
                     folders.remove(name)
@@ -268,12 +267,11 @@ class _Place:
             folders.sort()
             for name in sorted(files):
                 path = here / name
-                parts = path.relative_to(root).parts
-                if archives.of_no_interest(parts):
+                if archives.HIDDEN.search(name):
                     continue
                 try:
                     found = path.lstat()
-                    parts = self._dropped(path, parts, found)
+                    parts = self._dropped(path, path.relative_to(root).parts, found)
                 except OSError as error:
                     self.problems.append(_unreadable(path, error))
                     continue

@@ -19,9 +19,7 @@ DEFAULT_SECRET = "attention"  # an instructor takes another
 ROUNDS = 300_000  # about a tenth of a second for each guess at the secret
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SOLUTION = re.compile(rf"(?ms)^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$")
-MODEL_ANSWER = re.compile(
-    r"<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\n?", re.DOTALL
-)
+MODEL_ANSWER = re.compile(r"(?s)<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\n?")
 
 
 def stub_of(source: str, label: str) -> str:

@@ -20,7 +20,8 @@ from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
-BOX = "Allow updating records that have been modified more recently in Moodle"
+BOX = "Allow updating records that have been modified more recently in Moodle than in "
+BOX += "the spreadsheet"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
 PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
@@ -79,10 +80,9 @@ class Table:
         """Raise `Refused` if the platform has another maximum than the exercise."""
         most = _amount(text)
         if of and most not in (None, of[0]):
-            raise Refused(
-                f"{what}: the maximum is {number(most)} there, and the exercise has "
-                f"{number(of[0])} points. Set them alike, and download it again."
-            )
+            says = f"{what}: the maximum is {number(most)} there, and the exercise has "
+            says += f"{number(of[0])} points. Set them alike, and download it again."
+            raise Refused(says)
 
     def without_rows_of(self, students) -> list[str]:
         """Return a sentence about students who have no row, if there are any."""
@@ -109,8 +109,7 @@ class Worksheet(Table):
                 'French. Tick "Offline grading worksheet" in the assignment.'
             )
         if "scale" in self.at or "most" not in self.at:
-            says = f"{self.name} is graded with a scale. Set the assignment to points."
-            raise Refused(says)
+            raise Refused(f"{self.name} is graded with a scale. Set it to points.")
 
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by an address, by a hand-in of this exercise, by a name.
@@ -150,21 +149,14 @@ class Worksheet(Table):
         kept = {self.at[kind] for kind in KEPT if kind in self.at}
         self.make_safe(range(len(self.head)), kept)
         if again:
-            said.append(
-                f"{self.name}: {again} grades are there already and change. Moodle "
-                f'skips them without a word unless you tick "{BOX} than in the '
-                'spreadsheet" when you upload it.'
-            )
+            says = f"{self.name}: {again} grades are there already and change. When you"
+            said.append(f'{says} upload it, tick "{BOX}", or Moodle skips them.')
         if over:
-            said.append(
-                f"{self.name}: more points than the maximum, which Moodle skips, and "
-                f"so left as they were: {', '.join(over)}."
-            )
+            says = f"{self.name}: more points than the maximum, which Moodle skips, and"
+            said.append(f"{says} so left as they were: {', '.join(over)}.")
         if nought:
-            said.append(
-                f"{self.name}: some versions of Moodle do not take a grade of 0. See "
-                f"to these after the upload: {', '.join(nought)}."
-            )
+            says = f"{self.name}: some versions of Moodle do not take a grade of 0. See"
+            said.append(f"{says} to these after the upload: {', '.join(nought)}.")
         met = {effective.student for effective in self.filled.values()}
         return said + self.without_rows_of(set(grades) - met)
 
@@ -216,10 +208,8 @@ class CanvasTable(Table):
         own = [k for k, t in enumerate(self.head) if ASSIGNMENT.fullmatch(t.strip())]
         own = [k for k in own if fits(self.head[k])]
         if len(own) != 1:
-            raise Refused(
-                f"{self.name}: which column is exercise {place}? Say so with its "
-                f"heading as it stands there: --column {place}='Sheet 1 (4711)'"
-            )
+            says = f"{self.name}: which column is exercise {place}? Give its heading"
+            raise Refused(f"{says}: --column {place}='Sheet 1 (4711)'")
         return own[0]
 
     def ways(self, row: list[str]) -> list[list[Student]]:
@@ -255,9 +245,6 @@ class CanvasTable(Table):
         self.make_safe(wanted, columns.values())
         said = self.without_rows_of({g.student for g in grades} - met)
         if late := sum(bool(grade.penalty) for grade in grades):
-            said.append(
-                f"{late} grades are less for lateness. Where Canvas has a late policy, "
-                "it takes off again from what you upload: switch it off, or set the "
-                "status of these to None."
-            )
+            says = f"{late} grades are less for lateness. Canvas's late policy takes "
+            said.append(f"{says}off again: switch it off, or set their status to None.")
         return said
