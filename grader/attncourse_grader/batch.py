@@ -201,16 +201,12 @@ class _Run:
         penalty = self.book.setting("penalty", "")
         late = [grade.late for grade in found if penalty]
         if unknown := late.count(None):
-            self._say(
-                f"When {unknown} of {len(found)} were handed in is not known, so "
-                "nothing is taken off for lateness there. Give --times: Moodle's "
-                "worksheet, Canvas's submissions, or a table."
-            )
+            says = f"When {unknown} of {len(found)} were handed in is not known, so "
+            says += "nothing is taken off for lateness there. Give --times: Moodle's "
+            self._say(f"{says}worksheet, Canvas's submissions, or a table.")
         if MARKED in late:
-            self._say(
-                "Canvas has marked some as late and not said by how much: the least "
-                "is taken off. Give its submissions with --times."
-            )
+            says = "Canvas has marked some as late and not said by how much: the least"
+            self._say(f"{says} is taken off. Give its submissions with --times.")
         query = "SELECT says FROM notes WHERE run = ?"
         for (says,) in self.book.rows(query, self.book.run):
             self.book.note_problem(one_line(says, 600))
@@ -242,10 +238,9 @@ class _Run:
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
-            self._leave_out(
-                f"A solution is broken, so nothing is graded of it: {said}. This is "
-                "the instructor's notebook; earlier grades stay as they are."
-            )
+            says = f"A solution is broken, so nothing is graded of it: {said}. This is "
+            says += "the instructor's notebook; earlier grades stay as they are."
+            self._leave_out(says)
         for student, file in job.handins:
             number_there = file.moodle or None, key_of(file.name)
             time = file.time or self.of_number.get(number_there)

@@ -128,8 +128,7 @@ def lateness(metadata: dict) -> float:
     """Return by how many seconds a submission is late; a student's own date counts."""
     due = metadata.get("assignment", {}).get("due_date")
     own = [u.get("assignment", {}).get("due_date") for u in metadata.get("users", [])]
-    dates = [read_time(date) for date in own if date]
-    dates = dates or ([read_time(due)] if due else [])
+    dates = [read_time(date) for date in [*filter(None, own)] or [due] if date]
     return max(0.0, read_time(metadata["created_at"]) - max(dates)) if dates else 0.0
 
 

@@ -109,11 +109,9 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
             problems.append(f"{says}not graded. Name it in the command by itself.")
         elif several:
-            problems.append(
-                f"{file.source}: two people here have the name {own[0].student!r}, and "
-                "nothing tells which is which. It is not graded. Give the class list, "
-                "and Moodle's worksheet with --times."
-            )
+            says = f"{file.source}: two people here have the name {own[0].student!r}. "
+            says += "Nothing tells which is which, so it is not graded. Give the class "
+            problems.append(f"{says}list, and Moodle's worksheet with --times.")
         else:
             kept.append((file, own))
     return kept, problems

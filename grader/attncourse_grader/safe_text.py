@@ -21,8 +21,9 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # no tab, no line feed
 # ones, and in emoji, some of it is needed.
 UNSEEN = re.compile(
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
-    r"|(?<![^\sA-Za-z\xc0-\u02ff])[\u200c\u200d\ufe00-\ufe0f]"
+    "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    r"|(?<![^\s!-/:-~\xc0-\u02ff])[\u200c\u200d\ufe00-\ufe0f]"
 )
 LONGEST_NAME = 120
 
@@ -34,7 +35,7 @@ def plain(text) -> str:
     """
     found = str(text).replace("\r\n", "\n").replace("\u2028", "\n")
     found = UNSEEN.sub("", CONTROLS.sub("", ESCAPES.sub("", found)))
-    found = found.encode("utf8", "replace").decode("utf8")
+    found = found.encode("utf8", "backslashreplace").decode("utf8")
     return unicodedata.normalize("NFC", found)
 
 

@@ -14,8 +14,10 @@ import pytest
 
 from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.class_list import ClassList, Student
-from attncourse_grader.hand_in.collect import collect, without_exercise
+from attncourse_grader.hand_in.collect import Found, collect, without_exercise
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.hand_in.tables import read_rows
+from attncourse_grader.plan import owners
 from attncourse_grader.safe_text import one_line
 
 
@@ -445,7 +447,7 @@ def test_a_damaged_archive_is_a_sentence_and_the_rest_is_read(damage, inbox):
     found = inbox.collect()
     assert names_in(found) == ["grace"]
     assert len(found.problems) == 1
-    assert found.problems[0].startswith("a.zip")
+    assert found.problems[0].startswith("in/a.zip")
 
 
 def test_links_and_other_things_in_folders_are_left_out(inbox):
@@ -617,3 +619,97 @@ def test_names_with_escapes_become_plain(inbox):
 @pytest.mark.parametrize("name", ["Ada_final", "student12", "Exner", "Exavier 2nd"])
 def test_names_of_people_are_left_whole(name):
     assert without_exercise(name) == name
+
+
+@pytest.mark.parametrize("name", ["M" * 90 + "," + "S" * 90, "Ma\u0308\u200c,llory"])
+def test_a_name_that_reads_otherwise_when_cleaned_again_stops_no_run(name, course):
+    course.hand_in("Ada Lovelace/x")
+    people = course.students(f"First name,Last name\nAda,Lovelace\n{name}\n")
+    assert course.grade(*people) == 0
+
+
+LISTED = "Ada Lovelace,ada,ada.l;Lovelace Ada,,adal;ada,,m1;A. D. A.,,m2;grace,,m3;"
+LISTED += "Grace Hopper,,grace;User 51001,,m4"
+LISTED = [row.split(",") for row in LISTED.split(";")]
+LISTED = [Student(n, n, user=u, email=f"{a}@x.org") for n, u, a in LISTED]
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "student"),
+    [
+        ("Ada", {}, "Ada Lovelace"),  # her login, of which nobody else can make a name
+        ("ada", {"moodle": "5"}, "ada"),
+        ("Ada Lovelace", {}, "Ada Lovelace"),
+        ("lovelaceada", {"canvas": "5"}, ""),  # the same words in another order
+        ("ADA.L@x.org", {}, "Ada Lovelace"),
+        ("grace", {}, ""),
+        ("grace", {"is_login": True}, "Grace Hopper"),
+        ("user 51001", {"is_login": True}, ""),
+    ],
+)
+def test_a_login_is_no_name_and_who_has_the_same_words_is_a_question(
+    name, facts, student
+):
+    own, why = ClassList(LISTED).find(Found(Path(), "", name, **facts))
+    assert ([s.student for s in own], bool(why)) == ([student] * bool(student), not own)
+    assert ClassList(LISTED).marked("email", " Ada.L@x.org ") == LISTED[:1]
+
+
+def test_who_takes_the_name_of_a_section_does_not_hand_in_for_it():
+    rows = ("Ada", "77", "CS1"), ("Grace", "78", "CS1"), ("Mal", "66", "CS1")
+    people = [Student(n, n, canvas=number, section=s) for n, number, s in rows]
+    canvas, moodle = ClassList(people), ClassList(people)
+    for name, number, _ in rows:
+        moodle.add_moodle({"identifier": f"Participant {number}", "name": name})
+    assert "number is Mal's" in canvas.find(Found(Path(), "", "cs1", canvas="66"))[1]
+    assert "may be a group" in moodle.find(Found(Path(), "", "CS1", moodle="66"))[1]
+    assert len(moodle.find(Found(Path(), "", "CS1", moodle="9"))[0]) == 3  # a group
+
+
+def test_of_a_damaged_zip_file_it_is_said_whose_it_is(tmp_path):
+    name = "Ada_77_assignsubmission_file/hw.zip"
+    place = packed(tmp_path / "m.zip", {name: b"PKnope"})
+    (says,) = collect([place], tmp_path / "scratch").problems
+    assert says.startswith(f"m.zip/{name}: the archive is damaged")
+
+
+def test_somebody_without_a_first_name_is_no_hidden_file(tmp_path):
+    of = "_assignsubmission_file"
+    names = [f". Suharto_1{of}/x.ipynb", f"Eve_2{of}/.ipynb", f"Mo_3{of}/.git/x.ipynb"]
+    place = packed(tmp_path / "m.zip", dict.fromkeys(names, "{}"))
+    found = collect([place], tmp_path / "scratch")
+    assert names_in(found) == [". Suharto", "Eve"]
+
+
+def test_names_with_vowel_signs_are_read_in_canvas_as_others_are(tmp_path, notebook):
+    path = notebook(tmp_path / "in" / "\u0915\u093f\u0930\u0923_LATE_66_302_x.ipynb")
+    (found,) = collect([path.parent], tmp_path / "scratch").files
+    assert (found.canvas, found.marked_late) == ("66", True)
+
+
+def test_a_worksheet_with_a_very_long_answer_in_words_is_read(tmp_path):
+    (tmp_path / "w.csv").write_text("Identifier,Online text\n7," + "x" * 20_000_001)
+    assert read_rows(tmp_path / "w.csv")[1][0] == "7"
+
+
+def test_names_of_thousands_of_folders_or_letters_cost_no_time(tmp_path, notebook):
+    text = notebook(tmp_path / "x.ipynb").read_text()
+    names = [f"{'ex/' * 20_000}{k}.ipynb" for k in range(5)]
+    names += ["1_attention_from_scratch" + " " * 16_000 + "x.ipynb", "ada/x.ipynb"]
+    start = time.monotonic()
+    place = packed(tmp_path / "a.zip", dict.fromkeys(names, text))
+    found = collect([place], tmp_path / "scratch")
+    assert (names_in(found), len(found.problems)) == (["ada"], 1)
+    assert time.monotonic() - start < 5
+
+
+def test_downloads_beside_others_count_by_themselves_file_by_file(tmp_path, notebook):
+    text, of = notebook(tmp_path / "x.ipynb").read_text(), "_assignsubmission_file"
+    for week in "12":
+        names = f"ada_{week}{of}/x.ipynb", f" _9{of}/x.ipynb"
+        packed(tmp_path / "in" / f"{week}.zip", dict.fromkeys(names, text))
+    found = collect([tmp_path / "in"], tmp_path / "scratch", CLASS)
+    kept, _ = owners(found.files, CLASS, SimpleNamespace(students=dict))
+    assert [own for _, own in kept] == [CLASS.named("ada")] * 2
+    signs = one_line("a\udce4 a\udcf6 -\u200d \ufff9 \U0001d173")
+    assert len(set(signs.split())) == signs.count("\\") == 5

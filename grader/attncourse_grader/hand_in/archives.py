@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import stat
 import zipfile
 import zlib
@@ -24,10 +25,14 @@ MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 MOST_FILES = 20  # notebooks and zip files of one student in one place
 TOO_MANY = f"is left out: at most {MOST_FILES} files of one student are read."
 MOST_SAID = 10  # sentences about what is left out of one student's files
+LONGEST = 1000  # characters of a name in an archive
+DEEPEST = 40  # folders in one another that are looked into
 CHUNK = 1 << 18
 COURSES = ("chapters", "solutions")  # folders of a copy of the course
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
+# What systems and editors make; ". Suharto" is the name of somebody.
+HIDDEN = re.compile(r"(^|/)(\.(?!ipynb$)\w|__MACOSX(/|$)|Thumbs\.db$)")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA may take all memory
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 FAULTS += (NotImplementedError, ValueError, IndexError, KeyError, OverflowError)
@@ -74,11 +79,15 @@ def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[
 def _take(opened, folder: Path, label: str, whose):
     found, left_out, total = [], LeftOut(), 0
     own, taken = Counter(), Counter()  # bytes and files by who handed them in
-    names = [member.filename.replace("\\", "/") for member in opened.infolist()]
-    folders = {PurePosixPath(name).parts[:-1] for name in names}
-    for place, (member, name) in enumerate(zip(opened.infolist(), names, strict=True)):
+    members = [(m, m.filename.replace("\\", "/")) for m in opened.infolist()]
+    usable = [(m, n) for m, n in members if len(n) < LONGEST and n.count("/") < DEEPEST]
+    if len(usable) < len(members):  # to look at them may take very long
+        why = f"holds names of over {LONGEST} letters or {DEEPEST} folders, left out."
+        left_out.add(None, label, why)
+    folders = {PurePosixPath(name).parts[:-1] for _, name in usable}
+    for place, (member, name) in enumerate(usable):
         parts = PurePosixPath(name).parts
-        if member.is_dir() or of_no_interest(parts) or _is_courses(parts, folders):
+        if member.is_dir() or HIDDEN.search(name) or _is_courses(parts, folders):
             continue
         shown = f"{label}: {one_line(name)}"
         owner = whose(parts) if whose else ""
@@ -108,15 +117,6 @@ def _take(opened, folder: Path, label: str, whose):
         total, own[owner] = total + size, own[owner] + size
         found.append(Entry(parts, path))
     return found, left_out.said
-
-
-def of_no_interest(parts) -> bool:
-    """Say whether a file is of a system or an editor, and nobody handed it in."""
-    return any(
-        part in ("__MACOSX", ".ipynb_checkpoints", "Thumbs.db")
-        or (part.startswith(".") and part not in (".", ".."))
-        for part in parts
-    )
 
 
 def _is_courses(parts, folders) -> bool:

@@ -17,7 +17,6 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
 from attncourse_grader.safe_text import one_line
 
-OWN_NAMES = attrgetter("student", "name", "id", "user")
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
@@ -47,18 +46,11 @@ class ClassList:
 
     def __init__(self, students: list[Student]):
         self.students = students
-        self._by_key, self._by_name = defaultdict(set), defaultdict(set)
-        self._by_mark, self._by_moodle = defaultdict(list), defaultdict(set)
+        self._by_key, self._by_moodle = defaultdict(set), defaultdict(set)
         self._groups, self._sure = defaultdict(set), set()
         for student in students:
-            names = _names_of(student)
-            for key in names:
-                self._by_name[key].add(student)
-            for key in names | _marks_of(student):
+            for key in _names_of(student) | _marks_of(student):
                 self._by_key[key].add(student)
-            for kind in MARKS:
-                if key := key_of(getattr(student, kind)):
-                    self._by_mark[kind, key].append(student)
             for group in filter(None, map(key_of, student.section.split(","))):
                 self._groups[group].add(student)
 
@@ -96,9 +88,11 @@ class ClassList:
                 says = f"Moodle's worksheet has the address of {own[0].student!r} for"
                 return [], f"{says} {found.name!r}"
             return own, ""
-        students, why = self._named(found.name, full=bool(found.moodle or found.canvas))
+        full = bool(found.moodle or found.canvas)
+        students, why = self._named(found.name, full=full, login=found.is_login)
         group = students and not self.named(found.name, full=True)
-        if found.moodle and group and (rows or not self._by_moodle):
+        rows = {number for number, _ in self._by_moodle}  # a group has none
+        if found.moodle and group and (found.moodle in rows or not rows):
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
@@ -106,30 +100,40 @@ class ClassList:
             others = {found.doubt, str(found.order) if found.numbered else ""}
             if others & numbers or found.canvas not in numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
-            if found.canvas not in {s.canvas for s in students}:
-                students = [s for s in self.students if s.canvas == found.canvas]
-                if not any(key_of(found.name) in _names_of(s) for s in students):
-                    whose = students[0].student
-                    return [], f"the number is {whose}'s, the name {found.name!r}"
+            students = [s for s in self.students if s.canvas == found.canvas]
+            if not any(key_of(found.name) in _names_of(s) for s in students):
+                whose = students[0].student
+                return [], f"the number is {whose}'s, the name {found.name!r}"
         elif found.doubt:
             return [], f"{found.name!r} has two numbers"
         return students, why
 
-    def named(self, name: str, *, full=False) -> list[Student]:
-        """Return who has a name; a full one is no login, for people choose theirs."""
-        known = self._by_name if full else self._by_key
-        matches = known.get(key_of(name), set())
-        for form in (str, key_of):  # what is written alike, and an address last of all
-            own = {s for s in matches if form(name) in map(form, OWN_NAMES(s))}
-            matches = own or matches
-        return sorted(matches, key=lambda s: s.student)
+    def named(self, name: str, *, full=False, login=False) -> list[Student]:
+        """Return who is meant by a name: several people if nothing tells which.
+
+        People choose their full names, so these are no logins, and a login is no name
+        of whom the list knows otherwise.
+        """
+        key, matches = key_of(name), self._like(name)
+        if full:
+            matches = [s for s in matches if key in _names_of(s)]
+        elif login:
+            matches = [s for s in matches if key in (_marks_of(s) or _names_of(s))]
+        for parts, form in FULL if full else ANY:
+            if own := [s for s in matches if form(name) in map(form, parts(s))]:
+                return own
+        return matches
+
+    def _like(self, text: str) -> list[Student]:
+        return sorted(self._by_key.get(key_of(text), ()), key=lambda s: s.student)
 
     def marked(self, kind: str, text: str) -> list[Student]:
         """Return who has a number, a login or an address, one of `MARKS`."""
-        return self._by_mark.get((kind, key_of(text)), [])
+        mark = mark_of(text)
+        return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
-    def _named(self, name: str, *, full=False) -> tuple[list[Student], str]:
-        matches = self.named(name, full=full)
+    def _named(self, name: str, **of) -> tuple[list[Student], str]:
+        matches = self.named(name, **of)
         if len(matches) == 1:
             return matches, ""
         if matches:
@@ -183,7 +187,7 @@ def named_as_before(students: list[Student], known) -> tuple:
 
 
 def _differ(row, student: Student) -> bool:
-    pairs = ((key_of(row[k]), key_of(getattr(student, k))) for k in MARKS)
+    pairs = ((mark_of(row[k]), mark_of(getattr(student, k))) for k in MARKS)
     return any(one and other and one != other for one, other in pairs)
 
 
@@ -222,6 +226,11 @@ def key_of(text: str) -> str:
     return "".join(c for c in found if c.isalnum())
 
 
+def mark_of(text: str) -> str:
+    """Return a number, a login or an address for comparing: signs tell these apart."""
+    return one_line(text).casefold()
+
+
 def _names_of(student: Student) -> set[str]:
     words = student.name.replace(",", " ").split()
     names = [student.student, student.name]
@@ -233,6 +242,15 @@ def _names_of(student: Student) -> set[str]:
 def _marks_of(student: Student) -> set[str]:
     marks = [getattr(student, kind) for kind in MARKS]
     return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
+
+
+# What a name is compared with, and how, the surest first; the last way is its letters.
+FULL = ((attrgetter("student", "name"), str),)
+ANY = (
+    (attrgetter("id", "user", "email"), mark_of),
+    (attrgetter("id", "user"), key_of),
+    (lambda s: (s.student, s.name, s.email.partition("@")[0]), str),
+)
 
 
 def read_class_list(path: Path) -> ClassList:
@@ -254,10 +272,8 @@ def read_class_list(path: Path) -> ClassList:
         pairs = zip(students, again, strict=True)
         students = [_told_apart(s, path) if more else s for s, more in pairs]
     if not students:
-        raise Refused(
-            f"{path.name} names no student. It needs a line of headings with one of: "
-            "student, name, first_name and last_name, id, email."
-        )
+        says = f"{path.name} names no student. It needs headings, with one of: student,"
+        raise Refused(f"{says} name, first_name and last_name, id, email.")
     return ClassList(students)
 
 

@@ -33,7 +33,7 @@ MOODLE = re.compile(
 )
 # Canvas: "lovelaceada_LATE_123_456_x.ipynb": the student's number, the file's number.
 CANVAS = re.compile(
-    r"(?P<early>LATE_)?(?P<name>anon|\w+?)_(?P<late>LATE_)?"
+    r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
     r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>.+)"
 )
 MORE_NUMBERS = re.compile(r"(?:LATE_)?(\d+)_\d+_.")
@@ -45,7 +45,6 @@ GENERIC = re.compile(
 )
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
-DEEPEST = 40  # folders in one another that are looked into
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
 
 
@@ -65,7 +64,8 @@ class Found:
     numbered: bool = False  # whether one follows, so that this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
-    place: int = 0  # which of the places that were given it comes from
+    is_login: bool = False  # whether the name is that of an account
+    place: str = ""  # which place that was given, or download in it, it comes from
 
 
 @dataclass
@@ -90,7 +90,7 @@ def collect(places, scratch: Path, students=None) -> Collected:
             if not (place.is_dir() or place.is_file()):
                 found.problems.append(f"{one_line(place)}: no such file or folder.")
                 continue
-            reader = _Place(number, place, scratch / str(number), students, found)
+            reader = _Place(place, scratch / str(number), students, found)
             reader.read(alone=len(folders) < 2)
         except OSError as error:
             found.problems.append(_unreadable(place, error))
@@ -100,13 +100,12 @@ def collect(places, scratch: Path, students=None) -> Collected:
 class _Place:
     """A folder, an archive or a file that the instructor has named."""
 
-    def __init__(self, number: int, root, scratch, students, found: Collected):
-        self.number, self.root = number, root
-        self.scratch, self.students = scratch, students
+    def __init__(self, root, scratch, students, found: Collected):
+        self.root, self.scratch, self.students = root, scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
         # Starts of paths that end in a name, whatever it looks like: a login or clone.
-        self.sure = set()
+        self.sure = {}
 
     def read(self, *, alone: bool) -> None:
         root, whole = self.root, ""
@@ -117,7 +116,7 @@ class _Place:
             entries, whole = list(self._walk(self.root)), without_exercise(label)
         elif self.root.name.lower().endswith(".zip"):
             whole = without_exercise(Path(one_line(label)).stem)
-            entries = self._unpacked(Entry((), self.root), _whose)
+            entries = self._unpacked(Entry((), self.root), label, _whose)
         else:
             entries = [Entry((label,), self.root, _identity(self.root.stat()))]
             whole, label = without_exercise(one_line(root.parent.name)), ""
@@ -165,7 +164,7 @@ class _Place:
         elif not (whole or self.root.is_file() or _named(above, self.sure)):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
-            self._keep_all(self._unpacked(entry, None), owner, source)
+            self._keep_all(self._unpacked(entry, source), owner, source)
 
     def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
         for member in members:
@@ -174,20 +173,24 @@ class _Place:
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
         sure = self.students is not None and self.students.knows(owner.name)
-        members = self._unpacked(entry, None if sure else _whose)
+        members = self._unpacked(entry, source, None if sure else _whose)
         inside = [_named(member.parts) for member in members]
         platform = [bool(own and own.of_platform) for own in inside]
         if not any(platform if sure else [*inside, self.students]):
             self._keep_all(members, owner, source)
-        elif self.students and not sure and all(platform):
+        elif self.students and not sure:
             for member, own in zip(members, inside, strict=True):
                 where = "/".join((source, *member.parts))
-                self._entry(member, own, where, whole=True)
+                if own and own.of_platform:
+                    own = replace(own, place=source)  # a download by itself
+                    self._entry(member, own, where, whole=True)
+                else:
+                    self._ask(where, "no platform writes names like this")
         else:
             self._ask(source, "it may be one student's, or hold those of many")
 
-    def _unpacked(self, entry: Entry, whose) -> list[Entry]:
-        label = one_line(entry.path.name)
+    def _unpacked(self, entry: Entry, source: str, whose=None) -> list[Entry]:
+        label = one_line(source, LONGEST_PART)
         try:
             with self._opened(entry) as file:
                 entries, problems = archives.unpack(file, label, self._folder(), whose)
@@ -209,7 +212,8 @@ class _Place:
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        self.files.append(replace(owner, path=path, source=source, place=self.number))
+        owner = replace(owner, place=owner.place or str(self.scratch))
+        self.files.append(replace(owner, path=path, source=source))
 
     def _folder(self) -> Path:
         """Return a new place of ours, where nobody else writes."""
@@ -248,13 +252,13 @@ class _Place:
 
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
-            if len(here.parts) - len(root.parts) == DEEPEST and folders:
+            if len(here.parts) - len(root.parts) == archives.DEEPEST and folders:
                 self.problems.append(f"{one_line(here)}: folders in it are left out.")
                 folders.clear()
             with contextlib.suppress(OSError):
                 self._look_for_clone(here, folders, files)
             for name in list(folders):
-                hidden = name.startswith(".") or name == "__MACOSX"
+                hidden = archives.HIDDEN.search(name)
                 # Where a path is too long it says no, and the walk says what is wrong.
                 if hidden or os.path.islink(here / name):
                     folders.remove(name)
@@ -263,12 +267,11 @@ class _Place:
             folders.sort()
             for name in sorted(files):
                 path = here / name
-                parts = path.relative_to(root).parts
-                if archives.of_no_interest(parts):
+                if archives.HIDDEN.search(name):
                     continue
                 try:
                     found = path.lstat()
-                    parts = self._dropped(path, parts, found)
+                    parts = self._dropped(path, path.relative_to(root).parts, found)
                 except OSError as error:
                     self.problems.append(_unreadable(path, error))
                     continue
@@ -282,7 +285,7 @@ class _Place:
         other = MOODLE.fullmatch(here.name) or EXCHANGE.fullmatch(here.name)
         clone = ".git" in (*folders, *files) and not other
         if clone and (here / ".git").lstat().st_uid == here.stat().st_uid:
-            self.sure.add(here.relative_to(self.root).parts)
+            self.sure[here.relative_to(self.root).parts] = {}
             if {*folders} >= {*archives.COURSES}:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
 
@@ -315,7 +318,7 @@ class _Place:
         login = f"user {owner}"
         with contextlib.suppress(KeyError):
             login = pwd.getpwuid(owner).pw_name
-        self.sure.add((login,))
+        self.sure[login,] = {"is_login": True}
         match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
         if not match or match["name"] != login:
             return (login, *rest)
@@ -339,12 +342,13 @@ def _named(parts, sure=()) -> Found | None:
     for place, part in enumerate(parts, start=1):
         text = one_line(part, LONGEST_PART)
         if parts[:place] in sure:
-            return _of(text)
+            return _of(text, **sure[parts[:place]])
         if match := MOODLE.fullmatch(text):
             return _of(match["name"], moodle=match["id"] or "")
         # Of a folder alone: students name their files, Canvas puts words before that.
         if place < len(parts) and (match := EXCHANGE.fullmatch(text)):
-            return _of(match["name"], time=claimed_time(match["time"]))
+            time = claimed_time(match["time"])
+            return _of(match["name"], is_login=True, time=time)
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
                 more = MORE_NUMBERS.match(match["rest"])

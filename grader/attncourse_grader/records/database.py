@@ -37,10 +37,9 @@ class Database(contextlib.AbstractContextManager):
             self.db.execute("PRAGMA temp_store = MEMORY")  # of the views
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA_VERSION):
-            raise Refused(
-                f"{path} was written by another version of this package. Take that, or "
-                "grade into a new folder: the same files give the same grades."
-            )
+            says = f"{path} was written by another version of this package. Take that, "
+            says += "or grade into a new folder: the same files give the same grades."
+            raise Refused(says)
         if version == 0:
             with self.together():  # unless another command has just made them
                 if not self.db.execute("PRAGMA user_version").fetchone()[0]:
@@ -99,11 +98,9 @@ def back_up(path: Path) -> None:
                 book.db.backup(opened)
         part.replace(copy)
     elif copy.is_file():
-        raise Refused(
-            f"{path} is gone or empty, but its copy is there. Put {copy.name} in its "
-            "place: it is from the start of the last run. To begin anew, remove the "
-            "copy, too."
-        )
+        says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
+        says += "its place: it is from the start of the last run. To begin anew remove "
+        raise Refused(f"{says}the copy, too.")
 
 
 # What SQLite says, and what follows from it.

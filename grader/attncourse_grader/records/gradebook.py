@@ -58,7 +58,7 @@ class Gradebook(Database):
 
     def add_student(self, student: Student) -> None:
         """Keep a student; what is not empty replaces what was known."""
-        values = [one_line(getattr(student, name)) for name in FIELDS]
+        values = [getattr(student, name) for name in FIELDS]
         new = [f"{n} = COALESCE(NULLIF(excluded.{n}, ''), {n})" for n in FIELDS[1:]]
         marks = ", ".join("?" * (len(FIELDS) + 1))
         self._write(

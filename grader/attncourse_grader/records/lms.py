@@ -14,14 +14,15 @@ from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade.report import page
-from attncourse_grader.hand_in.class_list import Student, blind, key_of, number_in
+from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
 from attncourse_grader.safe_text import number, one_line
 
 OTHER_NUMBERS = "{} has none of the numbers of files of {}. Is it another assignment's?"
-BOX = "Allow updating records that have been modified more recently in Moodle"
+BOX = "Allow updating records that have been modified more recently in Moodle than in "
+BOX += "the spreadsheet"
 NO_ROW = "no row has the name, number and address of"
 TOO_MANY = "more points than the maximum, which Moodle skips, and so left as they were"
 NOUGHT = "Moodle may not take a grade of 0. See to these after the upload"
@@ -96,10 +97,9 @@ class Table:
         """Raise `Refused` if the platform has another maximum than the exercise."""
         most = _amount(text)
         if of and most not in (None, of[0]):
-            raise Refused(
-                f"{what}: the maximum is {number(most)} there, and the exercise has "
-                f"{number(of[0])} points. Set them alike, and download it again."
-            )
+            says = f"{what}: the maximum is {number(most)} there, and the exercise has "
+            says += f"{number(of[0])} points. Set them alike, and download it again."
+            raise Refused(says)
 
     def named(self, why: str, students) -> list[str]:
         """Return a sentence that names students, if there are any."""
@@ -127,8 +127,7 @@ class Worksheet(Table):
         if rows and here.isdisjoint(row["moodle"] for row in rows):
             raise Refused(OTHER_NUMBERS.format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
-            says = f"{self.name} is graded with a scale. Set the assignment to points."
-            raise Refused(says)
+            raise Refused(f"{self.name} is graded with a scale. Set it to points.")
 
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by an address, by a hand-in of this exercise, by a name.
@@ -136,10 +135,10 @@ class Worksheet(Table):
         A name alone is not that of somebody who has another address.
         """
         number, name = number_in(self.of(row, "identifier")), self.name_in(row)
-        email = key_of(self.of(row, "email"))
+        email = mark_of(self.of(row, "email"))
         named = self.people.named(name or blind(number).student, full=True)
         own = [s for s in named if not name or (number, s.student) in self.by_number]
-        rest = [s for s in named if not email or key_of(s.email) in ("", email)]
+        rest = [s for s in named if not email or mark_of(s.email) in ("", email)]
         return [self.people.marked("email", email), own, rest]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
@@ -169,11 +168,8 @@ class Worksheet(Table):
         kept = {self.at[kind] for kind in KEPT if kind in self.at}
         self.make_safe(range(len(self.head)), kept)
         if again:
-            said.append(
-                f"{self.name}: {again} grades are there already and change. Moodle "
-                f'skips them without a word unless you tick "{BOX} than in the '
-                'spreadsheet" when you upload it.'
-            )
+            says = f"{self.name}: {again} grades are there already and change. When you"
+            said.append(f'{says} upload it, tick "{BOX}", or Moodle skips them.')
         said += self.named(TOO_MANY, over) + self.named(NOUGHT, nought)
         said += self.named(UNDONE, filter(None, undone))
         met = {effective.student for effective in self.filled.values()}
@@ -227,10 +223,8 @@ class CanvasTable(Table):
         own = [k for k, t in enumerate(self.head) if ASSIGNMENT.fullmatch(t.strip())]
         own = [k for k in own if fits(self.head[k])]
         if len(own) != 1:
-            raise Refused(
-                f"{self.name}: which column is exercise {place}? Say so with its "
-                f"heading as it stands there: --column {place}='Sheet 1 (4711)'"
-            )
+            says = f"{self.name}: which column is exercise {place}? Give its heading"
+            raise Refused(f"{says}: --column {place}='Sheet 1 (4711)'")
         return own[0]
 
     def ways(self, row: list[str]) -> list[list[Student]]:
@@ -240,8 +234,8 @@ class CanvasTable(Table):
         """
         ways = [self.people.marked(k, self.of(row, c)) for c, k in MARKS.items()]
         ways.append(self.people.named(self.name_in(row), full=True))
-        own = "", key_of(self.of(row, "ID"))
-        return [[s for s in way if key_of(s.canvas) in own] for way in ways]
+        own = "", mark_of(self.of(row, "ID"))
+        return [[s for s in way if mark_of(s.canvas) in own] for way in ways]
 
     def fill(self, grades: list[EffectiveGrade], columns: dict[str, int]) -> list[str]:
         """Fill in grades; return what the instructor should know."""
