@@ -99,7 +99,7 @@ def back_up(path: Path) -> None:
         part.replace(copy)
     elif copy.is_file():
         says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
-        says += "its place: it is from the start of the last run. To begin anew remove "
+        says += "its place: it is from the start of the last run. To begin anew, remove "
         raise Refused(f"{says}the copy, too.")
 
 
