@@ -73,7 +73,7 @@ ROLES = {
 
 
 def choose_files(app, page, template, context, doctree):
-    """Write the states of a page's widgets into a script of their own."""
+    """Let scripts wait; write the states of a page's widgets into one of their own."""
     sheets = sorted(context["css_files"], key=lambda sheet: sheet.priority)
     app.course_sheets = [Path(sheet.filename).name for sheet in sheets]
     for script in [*context["script_files"]]:
@@ -83,6 +83,8 @@ def choose_files(app, page, template, context, doctree):
             write_states(app, page, json.loads(script.attributes["body"])["state"])
         elif name in UNUSED_SCRIPTS or OPTIONS in script.attributes.get("body", ""):
             context["script_files"].remove(script)
+        elif name:
+            script.attributes["defer"] = "defer"
 
 
 def write_states(app, page, states):
@@ -93,7 +95,7 @@ def write_states(app, page, states):
     text = f"window.courseWidgetStates = {json.dumps(states)};\n"
     path.write_text(text, encoding="utf8")
     where = {"data-states": f"states/{page}.js?v={zlib.crc32(text.encode()):x}"}
-    app.add_js_file(HOST, **where)
+    app.add_js_file(HOST, loading_method="defer", **where)
 
 
 def is_used(selector, words):

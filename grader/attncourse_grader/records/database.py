@@ -99,8 +99,8 @@ def back_up(path: Path) -> None:
         part.replace(copy)
     elif copy.is_file():
         says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
-        says += "its place: it is from the start of the last run. To begin anew, remove "
-        raise Refused(f"{says}the copy, too.")
+        says += "its place: it is from the start of the last run. To begin anew, "
+        raise Refused(f"{says}remove the copy, too.")
 
 
 # What SQLite says, and what follows from it.
