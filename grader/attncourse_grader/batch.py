@@ -217,7 +217,7 @@ class _Run:
         old, said = {(g.student, g.exercise): g for g in before}, defaultdict(list)
         for grade in now:
             was = old.get((grade.student, grade.exercise))
-            if was and was.handin and was.total != grade.total:
+            if was and was.handin and grade.handin and was.total != grade.total:
                 new = was.handin["content"] != grade.handin["content"]
                 if not new or grade.total < was.total:
                     points = f"{number(was.total)}, now {number(grade.total)}"
