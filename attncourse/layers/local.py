@@ -1,6 +1,9 @@
 """Local attention: each token attends to its neighbours only, in O(n · window)."""
 
 import math
+import os
+from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -12,7 +15,6 @@ from attncourse.layers.core import check_attention_inputs, check_same_tokens, in
 
 # Scores are made in tiles of about this many numbers (8 MB in float32): enough that
 # calling PyTorch costs little beside them, and few beside a long sequence's outputs.
-# Beside other programs a call costs more: its threads wait until each has had a core.
 TILE_SCORES = 2**21
 
 # Weights are kept for the backward where a row of them is at most this many times as
@@ -144,11 +146,29 @@ def _checked(query, key, value, window, causal):
     return *tensors, before, 0 if causal else before
 
 
+@contextmanager
+def _threads_for_free_cores():
+    """Compute in one thread while more threads want to run than there are cores.
+
+    Each of the many calls of PyTorch ends with the last of its threads. On a busy
+    machine that thread waits for a core, and two threads take longer than one.
+    """
+    threads, load = torch.get_num_threads(), Path("/proc/loadavg")  # only Linux has it
+    if threads > 1 and load.exists():
+        running = int(load.read_text().split()[3].split("/")[0])
+        torch.set_num_threads(1 if running > os.cpu_count() else threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 class _Band(torch.autograd.Function):
     """Attention in a band, tile by tile; tensors are contiguous, (heads, tokens, d)."""
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+    @_threads_for_free_cores()
     def forward(ctx, query, key, value, before, after, differentiated):
         output = query.new_empty(value.shape)
         ctx.tiling = tiling = _Tiling(query, before, after)
@@ -163,6 +183,7 @@ class _Band(torch.autograd.Function):
 
     @staticmethod
     @torch.amp.custom_bwd(device_type="cpu")
+    @_threads_for_free_cores()
     def backward(ctx, grad):
         refuse_second_derivative("local_attention")
         query, key, value, *kept = ctx.saved_tensors
@@ -177,11 +198,7 @@ class _Band(torch.autograd.Function):
             d_weights = torch.bmm(d_output, tile.keys_of(value).transpose(1, 2))
             # softmax: d_scores = weights * (d_weights - sum(weights * d_weights))
             d_scores = torch._softmax_backward_data(
-                d_weights,
-                weights,
-                dim=-1,
-                input_dtype=weights.dtype,
-                grad_input=d_weights,
+                d_weights, weights, -1, weights.dtype, grad_input=d_weights
             )
             _write(tile.queries_of(d_query), d_scores, tile.keys_of(key), scale)
             tile.add_to_keys(d_key, d_scores, tile.queries_of(query), scale)

@@ -141,3 +141,27 @@ def test_under_autocast_the_band_is_computed_in_full(rng):
         got = local_attention(*inputs, window=5)
     torch.testing.assert_close(got, expected)
     assert_same_gradients(got, expected, inputs)
+
+
+@pytest.mark.parametrize(("running", "used"), [(1, {3}), (100_000, {1})])
+def test_one_thread_while_more_want_to_run_than_there_are_cores(
+    rng, tmp_path, monkeypatch, running, used
+):
+    load = tmp_path / "loadavg"
+    load.write_text(f"0.01 0.02 0.03 {running}/100000 4")
+    monkeypatch.setattr(local, "Path", lambda name: load)
+    seen, write = set(), local._write
+
+    def counting(*args):
+        seen.add(torch.get_num_threads())
+        write(*args)
+
+    monkeypatch.setattr(local, "_write", counting)
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        query, key, value = (t.requires_grad_() for t in draw(rng, (2,), 50))
+        local_attention(query, key, value, window=4).sum().backward()
+        assert (seen, torch.get_num_threads()) == (used, 3)
+    finally:
+        torch.set_num_threads(before)
