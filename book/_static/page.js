@@ -5,11 +5,12 @@
 
   // What is wider than its column scrolls, and who has no mouse must be able to reach it.
   // All is measured before anything is changed: to measure after a change is to lay out.
+  // So it is, for each by itself, to measure what is folded away: that waits for its turn.
   function mark() {
     const boxes = [...document.querySelectorAll(
       "div.math > math, div.cell_output, .course-wide, .highlight > pre,"
         + " .pst-scrollable-table-container",
-    )];
+    )].filter((box) => box.checkVisibility());
     const scroll = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
     boxes.forEach((box, i) => {
       if (scroll[i]) box.setAttribute("tabindex", "0");
@@ -20,6 +21,7 @@
   if (document.readyState === "complete") mark();
   else window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
+  document.addEventListener("toggle", mark, true);
 
   // Paper is light, whatever the screen is.
   let onScreen;
