@@ -5,31 +5,15 @@ nothing to gain by a forged reply. The rule that reads the source is switched of
 a test shows what holds without it.
 """
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.run import draw
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
-from grader.tests.defining import SOLUTIONS, define
+from grader.tests.defining import ATTENTION, SOLUTIONS, define
 
 pytestmark = pytest.mark.usefixtures("forker")
 FIRST = "1_attention_from_scratch"
-HONEST = """
-def causal_mask(tokens):
-    return torch.ones(tokens, tokens).tril().bool()
-def padding_mask(ids, pad=0):
-    return (ids != pad)[:, None, None]
-def decoder_mask(ids, pad=0):
-    return padding_mask(ids, pad) & causal_mask(ids.shape[1])
-"""
-RIGHT = """
-def attention(query, key, value, dropout=0.0):
-    weights = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -1)
-    return F.dropout(weights, dropout) @ value, weights
-"""
-TASKS = ("scores", "attention", "masked", "multi_head")
 
 
 @pytest.fixture(autouse=True)
@@ -38,15 +22,12 @@ def short_deadlines(monkeypatch):
 
 
 @pytest.fixture
-def grade(tmp_path):
+def grade(hand_in):
     """Return a function that grades cells and gives back {task: TaskGrade}."""
 
-    def graded(*cells, solutions=SOLUTIONS, exercise=FIRST):
-        path = tmp_path / "mallory.ipynb"
-        notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-        notebook.metadata["attncourse"] = {"exercise": exercise}
-        nbformat.write(notebook, path)
-        found = grading.grade_file(path, solutions=solutions)
+    def graded(*cells, exercise=FIRST):
+        path = hand_in(*cells, metadata={"attncourse": {"exercise": exercise}})
+        found = grading.grade_file(path, solutions=SOLUTIONS)
         return {task.task.name: task for task in found.tasks}
 
     return graded
@@ -264,7 +245,7 @@ def attention_gradients(query, key, value, upstream):
     softmax_gradient(query, query)
     return query, key, value
 """
-    tasks = grade(code, "import torch.nn.functional as F", RIGHT)
+    tasks = grade(code, ATTENTION)
     own = [v for v in tasks["gradient"].verdicts if "softmax" in v.probe.claim]
     assert own and all(v.holds for v in own), [v.sentences for v in own]
     attention = tasks["attention"]  # whose probes take gradients
@@ -439,7 +420,7 @@ def attention_scores(query, key):
 
 def test_a_forbidden_answer_costs_its_own_task_and_no_other(grade):
     scores = "import gc\ndef attention_scores(q, k):\n    return gc.get_objects()[0]"
-    attention = RIGHT.replace(
+    attention = ATTENTION.replace(
         "query @ key.mT / query.shape[-1] ** 0.5", "attention_scores(query, key)"
     )
     assert "attention_scores" in attention
