@@ -136,6 +136,7 @@ class Course:
         place = "--out" if words[0] == "grade" else "--grades"
         status = main([*map(str, words), place, str(self.grades)])
         self.printed, self.said = self.capsys.readouterr()
+        assert "Traceback" not in self.printed + self.said
         return status
 
     def grade(self, *options, places=("in",)):
@@ -174,6 +175,14 @@ def course(real_course, calls):
     """Return a course whose notebooks the stand-in grades."""
     real_course.graded = calls
     return real_course
+
+
+@pytest.fixture
+def graded(course):
+    """Return a course of which one run has graded the notebook of ada."""
+    course.hand_in()
+    assert course.grade() == 0
+    return course
 
 
 @pytest.fixture(scope="session")

@@ -24,20 +24,12 @@ def attention_scores(scores, mask=None):
     print('done', len(total))
     return total
 """
-RENAMED = """
-def attention_scores(s, m=None):
-    # all my own work
-    result = []
-    for line in s:
-        biggest = max(line) + 0.25
-        moved = [x - biggest for x in line]
-
-        up = [2.718 ** x for x in moved]
-        summed = sum(up)
-        result.append([x / summed if summed else 0 for x in up])
-    print('done', len(result))
-    return result
-"""
+OLD = ["scores", "mask", "total", "row", "top", "shifted", "value", "grown", "whole"]
+NEW = ["s", "m", "result", "line", "biggest", "moved", "x", "up", "summed"]
+NAMES = dict(zip(OLD, NEW, strict=True))
+RENAMED = re.sub(r"\w+", lambda word: NAMES.get(word[0], word[0]), ANSWER)
+RENAMED = RENAMED.replace("'''Return weights.'''", "# all my own work")
+RENAMED = RENAMED.replace("        up =", "\n        up =")
 OTHER = """
 def attention_scores(scores, mask=None):
     import torch

@@ -3,7 +3,6 @@
 import pytest
 
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import (
     Template,
     all_seeds,
@@ -81,18 +80,6 @@ def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
     verdict = scores_of(grade).verdicts[0]
     assert verdict.kind == kind
     assert says in " ".join(verdict.sentences)
-    assert grade.tasks[1].points == grade.tasks[1].task.points
-
-
-def test_an_endless_loop_is_ended(hand_in, monkeypatch):
-    monkeypatch.setattr(grading, "LIMITS", (1, 1))
-    loop = (
-        "def attention_scores(query, key):\n    while True:\n        try:\n"
-        "            while True:\n                print('x' * 100)\n"
-        "        except BaseException:\n            pass"
-    )
-    grade = graded(hand_in(loop, ATTENTION))
-    assert scores_of(grade).verdicts[0].kind == "did not finish"
     assert grade.tasks[1].points == grade.tasks[1].task.points
 
 
@@ -181,12 +168,14 @@ def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_i
     assert "scaled score" not in str(feedback)
 
 
-@pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])
+@pytest.mark.parametrize(
+    "mistake", ["return oops", "return query", "x = (", "import os; os._exit(1)"]
+)
 def test_a_solution_that_is_not_as_recorded_is_the_instructors(
     mistake, tmp_path, solutions, hand_in
 ):
     path = tmp_path / f"{FIRST}.ipynb"
     text = (solutions / path.name).read_text()
     path.write_text(text.replace("### BEGIN SOLUTION", mistake, 1))
-    with pytest.raises(RuntimeError, match="SolutionBroken"):
+    with pytest.raises(RuntimeError, match=r"SolutionBroken: (the solution )?1_att"):
         grade_file(hand_in("def attention_scores(): pass"), solutions=tmp_path)

@@ -87,8 +87,9 @@ def test_exercises_hold_no_solution_and_no_output(name):
 
 
 @pytest.mark.parametrize("name", OF_THE_COURSE)
-def test_each_task_has_an_answer_cell_a_check_and_three_hints(name):
+def test_an_exercise_has_20_points_and_a_task_answer_check_and_three_hints(name):
     exercise, notebook = exercise_of(name), solution(name)
+    assert exercise.points == 20
     tasks = [task.name for task in exercise.tasks]
     assert list(cells_of(notebook, "answer")) == tasks
     assert list(cells_of(notebook, "check")) == tasks
@@ -106,11 +107,6 @@ def test_headings_say_what_the_tasks_say(name):
         assert f"## Task {exercise.label(task)}: {task.title}\n" in text
         unit = "point" if task.points == 1 else "points"
         assert f"*{number(task.points)} {unit} · " in text
-
-
-@pytest.mark.parametrize("name", OF_THE_COURSE)
-def test_an_exercise_has_20_points(name):
-    assert exercise_of(name).points == 20
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
