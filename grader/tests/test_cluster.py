@@ -32,9 +32,8 @@ def grader(pause=0.0, deadly=""):
         time.sleep(pause)
         if deadly and deadly in path.read_text():
             os._exit(1)  # the worker dies as it would of a lack of memory
-        record = {"exercise": "1_attention_from_scratch"}
-        record |= {"title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": []}
-        record["tasks"] = []
+        record = {"exercise": "1_attention_from_scratch", "title": "Exercise 1"}
+        record |= {"points": 7.0, "of": 20.0, "tasks": []}
         record["notes"] = [f"{len(list(solutions.iterdir()))} solutions"]
         return {"record": record, "answers": {}}
 
@@ -93,10 +92,6 @@ def when_some_are_kept(course, do):
     return thread
 
 
-def workers_of(scheduler):
-    return [w.process.pid for w in scheduler.workers.values() if w.process]
-
-
 def test_workers_grade_as_this_machine_does(course, grade):
     """The real grader, on a worker: one notebook with two answers."""
     course.hand_in(extra=RIGHT)
@@ -109,8 +104,7 @@ def test_workers_grade_as_this_machine_does(course, grade):
 def test_no_scheduler_is_a_sentence(real_course, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECTING", 1)
     real_course.hand_in()
-    assert real_course.grade("--scheduler", "tcp://127.0.0.1:9") == 1
-    assert "no scheduler answers" in real_course.said.lower()
+    real_course.grade("--scheduler", "tcp://127.0.0.1:9", fault="No scheduler answers")
 
 
 def test_workers_with_another_version_are_named(real_course, grade, monkeypatch):
@@ -128,7 +122,8 @@ def test_two_lost_workers_lose_nothing(real_course, scheduler, grade, monkeypatc
     killed = []
 
     def kill_two():
-        for pid in workers_of(scheduler):
+        workers = scheduler.workers.values()
+        for pid in [w.process.pid for w in workers if w.process]:
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 
@@ -151,9 +146,7 @@ def test_a_notebook_that_ends_workers_costs_itself_only(real_course, grade):
     assert points_in(real_course)["mallory"] == 7
 
 
-def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
-    real_course, monkeypatch
-):
+def test_where_a_cluster_goes_away_grades_are_kept(real_course, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 3)
     for place in range(6):
         real_course.hand_in(f"s{place}", scores=str(place))

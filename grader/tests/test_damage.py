@@ -74,8 +74,7 @@ def test_a_gradebook_that_has_vanished_is_not_begun_anew(graded, state):
     copy = book.with_suffix(".backup.sqlite")
     kept = copy.read_bytes()
     book.unlink() if state == "gone" else book.write_bytes(b"")
-    assert graded.grade() == 1
-    assert "is gone or empty, but its copy is there" in graded.said
+    graded.grade(fault="is gone or empty, but its copy is there")
     assert "To begin anew, remove the copy" in graded.said
     assert copy.read_bytes() == kept
     copy.unlink()
@@ -88,12 +87,10 @@ def test_a_gradebook_that_has_vanished_is_not_begun_anew(graded, state):
 def test_what_stands_where_files_have_to_go_is_named(graded):
     copy = graded.grades / "gradebook.backup.sqlite"
     copy.mkdir()
-    assert graded.grade() == 1
-    assert f"{copy.name} cannot be read or written (is a directory)" in graded.said
+    graded.grade(fault=f"{copy.name} cannot be read or written (is a directory)")
     (graded.grades / "filled-a.csv").mkdir()
     table = graded.write("a.csv", "Student,ID,Sheet 1 (7)\nAda,1,\n")
-    assert graded.run("export", table) == 1
-    assert "filled-a.csv cannot be read or written" in graded.said
+    graded.run("export", table, fault="filled-a.csv cannot be read or written")
 
 
 def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):
@@ -108,8 +105,7 @@ def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):
         damaged.append(whole[:start] + b"\xa7" * 4096 + whole[start + 4096 :])
     for content in damaged:
         book.write_bytes(content)
-        assert course.grade() == 1
-        assert f"It is damaged. Put the copy beside it, {copy.name}" in course.said
+        course.grade(fault=f"It is damaged. Put the copy beside it, {copy.name}")
         assert copy.read_bytes() == kept
     book.write_bytes(kept)
     assert course.grade() == 0
@@ -122,8 +118,7 @@ def test_a_damaged_record_is_a_sentence_and_the_points_stay(course):
     course.grade()
     with course.book() as book:
         book.db.execute("UPDATE results SET record = '{' WHERE result = 1")
-    assert course.grade() == 1
-    assert "what the gradebook holds about it is damaged" in course.said
+    course.grade(fault="what the gradebook holds about it is damaged")
     assert course.standing("ada").points == course.standing("grace").points == 2
 
 

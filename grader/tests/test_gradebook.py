@@ -40,9 +40,7 @@ def test_a_second_run_grades_only_what_changed_and_keeps_what_was(course):
     assert len(course.graded) == 2
 
 
-def test_a_changed_solution_or_secret_is_graded_anew_and_the_old_grade_kept(
-    course, monkeypatch
-):
+def test_what_another_solution_or_secret_gave_is_kept(course, monkeypatch):
     course.hand_in()
     course.grade("--secret", "one")
     course.grade("--secret", "two")
@@ -121,8 +119,7 @@ def test_a_file_that_is_gone_or_became_unreadable_keeps_its_grade(course):
     gone.unlink()
     spoilt.write_text("{")
     course.hand_in("grace", attention="right")
-    assert course.grade() == 1
-    assert "cannot be read as a notebook" in course.said
+    course.grade(fault="cannot be read as a notebook")
     assert course.standing("gone").points == course.standing("spoilt").points == 2
     assert "spoilt.ipynb" in course.text("grades.csv")
 
@@ -147,18 +144,10 @@ def test_what_lateness_costs(text, late, points):
     assert penalty_for(text, late, 20) == points
 
 
-@pytest.mark.parametrize("text", ["10%/month", "ten", "-1/day"])
-def test_penalties_that_mean_nothing_are_refused(text):
-    with pytest.raises(Refused, match="10%/day"):
-        penalty_for(text)
-
-
 def test_times_are_read_and_lengths_are_said():
     assert read_time("2026-12-01T23:59Z") == 1796169540
     for day in ("2026-12-01", "20261201", "2026-W49-2"):
         assert read_time(day) == read_time("2026-12-01T23:59:59")
-    with pytest.raises(Refused, match="2026-12-01T23:59"):
-        read_time("tomorrow")
     assert in_words(90000) == "1 day 1 hour"
     assert in_words(61) == "2 minutes"
 
@@ -226,10 +215,8 @@ def test_a_number_of_moodle_has_the_time_of_its_own_table(course):
         places.append(place)
         name = f"Ada_7{place}_assignsubmission_file/x"
         course.hand_in(name, place, attention=attention)
-        when = f"Tuesday, {day} December 2026, 10:00"
-        table = course.write(
-            f"{place}.csv", f'{head}Participant 7{place},Ada,"{when}"\n'
-        )
+        row = f'Participant 7{place},Ada,"Tuesday, {day} December 2026, 10:00"'
+        table = course.write(f"{place}.csv", f"{head}{row}\n")
         words += ["--times", f"{place}={table}"]
         course.grade(*words, "--deadline", "1=2026-12-01", places=places)
         assert course.standing("Ada").total == 2
@@ -239,8 +226,7 @@ def test_a_time_of_nobody_is_named_and_the_others_count(course):
     course.hand_in(attention="right")
     text = "student;exercise;time\nADA;1;2026-12-02T12:00\nnobody;1;2026-12-03\n"
     late = ["--deadline", "2026-12-01", "--penalty", "2/day"]
-    assert course.grade(*late, *course.times(text)) == 1
-    assert "nobody is known as 'nobody'" in course.said
+    course.grade(*late, *course.times(text), fault="nobody is known as 'nobody'")
     assert course.standing().penalty == 2
 
 
@@ -395,9 +381,7 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
         (("Ada",), False, 100, False),
     ],
 )
-def test_a_gradebook_of_another_year_is_not_mixed_with_this_one(
-    now, listed, days, refused, course
-):
+def test_a_gradebook_of_another_year_is_refused(now, listed, days, refused, course):
     for name in ("Ada", "Grace", "Joan"):
         course.hand_in(name, extra=name)
     course.grade()
@@ -440,8 +424,7 @@ def test_points_are_changed_by_hand_with_a_reason(graded):
         (["ada", "1", "many"], "no number of points"),
         (["ada", "1", "nan"], "no number of points"),
     ]:
-        assert graded.run("adjust", *words, "--reason", "why") == 1
-        assert said in graded.said
+        graded.run("adjust", *words, "--reason", "why", fault=said)
 
 
 def test_unknown_students_are_named_and_the_rest_is_graded(course):
@@ -462,14 +445,12 @@ def test_two_runs_at_once_the_second_says_so(graded):
         f"with only_run(Path({str(graded.grades)!r})):\n"
         "    print('held', flush=True)\n    time.sleep(60)"
     )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", code]
+    holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "held\n"
         graded.hand_in("grace", scores="else")
-        assert graded.grade() == 1
-        assert "another run is grading" in graded.said.lower()
+        graded.grade(fault="Another run is grading")
     finally:
         holder.kill()
         holder.communicate()
@@ -498,8 +479,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(course, monkeypat
         return found
 
     monkeypatch.setattr(sqlite3, "connect", small)
-    assert course.grade("--jobs", "1") == 1
-    assert "is full" in course.said
+    course.grade("--jobs", "1", fault="is full")
     monkeypatch.setattr(sqlite3, "connect", connect)
     with course.book() as book:
         kept = len(book.rows("SELECT * FROM seen"))
@@ -508,9 +488,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(course, monkeypat
     assert len(course.graded) in (9 - kept, 8 - kept)  # it may fill between two writes
 
 
-def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
-    course, monkeypatch
-):
+def test_pages_that_cannot_be_written_wait_for_the_next_run(course, monkeypatch):
     course.hand_in()
     replace = os.replace
 
@@ -520,8 +498,7 @@ def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
         return replace(one, other)
 
     monkeypatch.setattr("attncourse_grader.records.exports.os.replace", full)
-    assert course.grade() == 1
-    assert "no space left on device" in course.said
+    course.grade(fault="no space left on device")
     monkeypatch.setattr("attncourse_grader.records.exports.os.replace", replace)
     assert course.grade() == 0
     assert course.graded == []
@@ -531,8 +508,7 @@ def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
 def test_a_newer_gradebook_is_not_touched(graded):
     with graded.book() as book:
         book.db.execute("PRAGMA user_version = 99")
-    assert graded.grade() == 1
-    assert "another version" in graded.said
+    graded.grade(fault="another version")
 
 
 def test_an_interrupt_keeps_what_was_graded(course, monkeypatch):
@@ -656,8 +632,7 @@ def test_nobody_takes_the_grades_of_who_left(now, says, points, course):
         assert course.run("adjust", name, 1, more, "--reason", "why") == 0
     path.unlink()
     table = course.students(f"name,id,email\n{now}Mo,3,\n")
-    assert course.grade(*table) == 1
-    assert says in course.said
+    course.grade(*table, fault=says)
     found = {row[0]: row[4] for row in course.rows()[1:] if row[0] != "Mo"}
     assert found == {name: points[name] for name in found}
     course.grade(*table)

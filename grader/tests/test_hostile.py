@@ -30,8 +30,15 @@ TASKS = ["scores", "attention", "masks", "masked", "gradient"]
 
 
 @pytest.fixture(scope="module")
-def template():
-    return Template(EXERCISE, SOLUTIONS)
+def right_answers():
+    """Return the reference's answer to each task, without those to the others."""
+    solution = Template(EXERCISE, SOLUTIONS).solution
+    names = {task.name: set(task.answers) for task in EXERCISE.tasks}
+    found = {}
+    for task in TASKS:
+        others = set().union(*names.values()) - names[task]
+        found[task] = "\n".join(s.text for s in solution if not s.binds & others)
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -51,9 +58,7 @@ def outside(tmp_path):
         with pytest.raises(TimeoutError):
             server.accept()
     assert book.read_text() == "20 points"
-    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix != ".ipynb") == [
-        book.name
-    ]
+    assert [p for p in tmp_path.iterdir() if p.suffix != ".ipynb"] == [book]
     left = set(os.listdir("/tmp")) | set(os.listdir(Path.home()))
     assert not {name for name in left - files if "STRAY" in name}
     assert left_over() == []
@@ -79,29 +84,21 @@ def is_alive(process):
     return False
 
 
-def right_answer(template, name):
-    """Return the reference's answer to one task only."""
-    own = EXERCISE.task(name).answers
-    others = {n for task in EXERCISE.tasks for n in task.answers} - set(own)
-    return "\n".join(s.text for s in template.solution if not s.binds & others)
-
-
 @pytest.fixture
-def grade(hand_in, template):
+def grade(hand_in, right_answers):
     """Return a function that grades bad answers among right ones to other tasks."""
 
     def graded(bad):
-        answers = {name: right_answer(template, name) for name in TASKS} | bad
-        found = grade_file(hand_in(*answers.values()), solutions=SOLUTIONS)
+        cells = (right_answers | bad).values()
+        found = grade_file(hand_in(*cells), solutions=SOLUTIONS)
         return {task.task.name: task for task in found.tasks}, found
 
     return graded
 
 
 def test_all_cells_of_a_submission_together_have_a_limit(hand_in):
-    loops = [
-        f"for _ in iter(int, 1): pass\n{define(t, 'while True: pass')}" for t in TASKS
-    ]
+    loop = "for _ in iter(int, 1): pass\n"
+    loops = [loop + define(task, "while True: pass") for task in TASKS]
     found = grade_file(hand_in(*loops), solutions=SOLUTIONS, seconds=3)
     assert found.points == 0
     assert "All cells together may take 3 seconds." in found.notes[-1]

@@ -44,9 +44,8 @@ def test_a_stub_keeps_the_head_and_raises_where_the_solution_was():
         "    return x\n"
         "    ### END SOLUTION\n"
     )
-    assert stub_of(source, "1.2") == (
-        'def f(x):\n    """Say what."""\n    raise NotImplementedError("Task 1.2")'
-    )
+    stub = 'def f(x):\n    """Say what."""\n    raise NotImplementedError("Task 1.2")'
+    assert stub_of(source, "1.2") == stub
     assert solution_of(source) == 'def f(x):\n    """Say what."""\n    return x'
 
 
