@@ -212,12 +212,9 @@ def shared(monkeypatch):
 def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shared):
     claimed = datetime.now(UTC) - timedelta(minutes=minutes)
     exchanged = f"grace+ps1+{claimed:%Y-%m-%d %H:%M:%S.%f} UTC+x"
-    names = ["grace.ipynb", "ada/x.ipynb", "mallory.ipynb", "x/y.ipynb"]
-    names += [
-        f"{exchanged}A/1_x.ipynb",
-        f"{exchanged}/x.ipynb".replace("grace", "mallory"),
-    ]
-    for name in names:
+    own = exchanged.replace("grace", "mallory") + "/x.ipynb"
+    names = ["grace.ipynb", "ada/x.ipynb", "mallory.ipynb", "x/y.ipynb", own]
+    for name in [*names, exchanged + "A/1_x.ipynb"]:
         inbox.put(name)
     (inbox.folder / "x" / ".git").mkdir()
     inbox.folder.chmod(mode)

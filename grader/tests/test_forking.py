@@ -84,7 +84,9 @@ def test_a_process_that_somebody_else_has_killed_costs_no_points():
     assert workers.failure(Killed("Again."))["failed"] == "Again."
 
 
-def test_who_compares_may_take_so_much_memory_and_no_more():
+def test_what_a_called_function_raises_is_said_a_lack_of_memory_too():
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        forking.call(operator.truediv, 1, 0, seconds=20)
     with pytest.raises(RuntimeError, match="MemoryError"):
         forking.call(operator.mul, [0], 1 << 30, seconds=20)
 
@@ -165,11 +167,6 @@ def test_what_a_fork_has_worked_out_the_next_one_finds():
     while found is None and time.monotonic() < deadline:
         found = forking.call(cache.get, "a key of this test", seconds=20)
     assert found == [1, 2]
-
-
-def test_what_a_called_function_raises_is_said():
-    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        forking.call(operator.truediv, 1, 0, seconds=20)
 
 
 def test_a_forking_process_that_was_killed_is_started_again():

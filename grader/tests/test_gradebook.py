@@ -367,6 +367,10 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
     assert len(list(pages.iterdir())) == 3
     assert course.run("undo", 2, "--back") == 0
     assert "eve@x.org" in course.text("grades.csv")
+    course.grade(*course.students("name\nGrace\nJoan\n"))
+    assert "left out of tables: Ada" in course.said
+    assert "Ada" not in course.text("grades.csv")
+    assert course.standing("Ada").points == 2
 
 
 @pytest.mark.parametrize(
