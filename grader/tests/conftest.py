@@ -60,27 +60,24 @@ def calls(monkeypatch):
     return made
 
 
-ANSWERS = {
-    "scores": "def attention_scores(query, key):\n    return '{scores}'",
-    "attention": "def attention(query, key, value):\n    return '{attention}'",
-}
+ANSWERS = (
+    "def attention_scores(query, key):\n    return '{scores}'",
+    "def attention(query, key, value):\n    return '{attention}'",
+)
 
 
 @pytest.fixture
 def notebook():
     """Return a function that writes a notebook of exercise 1 with given answers."""
 
-    def write(path, scores="right", attention="wrong", metadata=None, extra=""):
+    def write(path, scores="right", attention="wrong", extra=""):
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        words = {"scores": scores, "attention": attention}
-        cells = [text.format(**words) for text in ANSWERS.values()]
-        cells += [extra] if extra else []
-        made = new_notebook(cells=[new_code_cell(text) for text in cells])
-        for cell, place in zip(made.cells, range(9), strict=False):
-            cell.id = f"cell-{place}"  # the same notebook is the same file
-        made.metadata.update(metadata or {})
-        nbformat.write(made, path)
+        texts = [a.format(scores=scores, attention=attention) for a in ANSWERS]
+        texts += [extra] if extra else []
+        # With these names of cells, the same notebook is the same file.
+        cells = [new_code_cell(text, id=f"cell-{k}") for k, text in enumerate(texts)]
+        nbformat.write(new_notebook(cells=cells), path)
         return path
 
     return write
@@ -131,17 +128,22 @@ class Course:
         """Write when, or how late, students handed in; return the option, too."""
         return ["--times", self.write("times.csv", text)]
 
-    def run(self, *words):
-        """Call a command, and keep what it printed and what it said of faults."""
+    def run(self, *words, fault=""):
+        """Call a command and keep what it prints; check the fault, if one is given."""
         place = "--out" if words[0] == "grade" else "--grades"
         status = main([*map(str, words), place, str(self.grades)])
         self.printed, self.said = self.capsys.readouterr()
+        assert "Traceback" not in self.printed + self.said
+        if fault:
+            assert status == 1
+            assert fault in self.said
         return status
 
-    def grade(self, *options, places=("in",)):
+    def grade(self, *options, places=("in",), fault=""):
         self.graded.clear()
         places = [self.folder / place for place in places]
-        return self.run("grade", *places, "--solutions", self.solutions, *options)
+        words = ["grade", *places, "--solutions", self.solutions, *options]
+        return self.run(*words, fault=fault)
 
     def book(self):
         return Gradebook(self.grades / BOOK, must_exist=True)
@@ -174,6 +176,14 @@ def course(real_course, calls):
     """Return a course whose notebooks the stand-in grades."""
     real_course.graded = calls
     return real_course
+
+
+@pytest.fixture
+def graded(course):
+    """Return a course of which one run has graded the notebook of ada."""
+    course.hand_in()
+    assert course.grade() == 0
+    return course
 
 
 @pytest.fixture(scope="session")

@@ -24,20 +24,12 @@ def attention_scores(scores, mask=None):
     print('done', len(total))
     return total
 """
-RENAMED = """
-def attention_scores(s, m=None):
-    # all my own work
-    result = []
-    for line in s:
-        biggest = max(line) + 0.25
-        moved = [x - biggest for x in line]
-
-        up = [2.718 ** x for x in moved]
-        summed = sum(up)
-        result.append([x / summed if summed else 0 for x in up])
-    print('done', len(result))
-    return result
-"""
+OLD = ["scores", "mask", "total", "row", "top", "shifted", "value", "grown", "whole"]
+NEW = ["s", "m", "result", "line", "biggest", "moved", "x", "up", "summed"]
+NAMES = dict(zip(OLD, NEW, strict=True))
+RENAMED = re.sub(r"\w+", lambda word: NAMES.get(word[0], word[0]), ANSWER)
+RENAMED = RENAMED.replace("'''Return weights.'''", "# all my own work")
+RENAMED = RENAMED.replace("        up =", "\n        up =")
 OTHER = """
 def attention_scores(scores, mask=None):
     import torch
@@ -59,13 +51,13 @@ def runs(hand_in):
     return of
 
 
-def test_names_comments_and_layout_do_not_matter(runs):
-    assert runs(ANSWER) == runs(RENAMED) != runs(OTHER)
-
-
-def test_a_renamed_copy_is_found_and_an_answer_of_ones_own_is_not(runs):
+def test_a_renamed_or_changed_copy_is_found_and_an_answer_of_ones_own_is_not(runs):
     answers = {"ada": runs(ANSWER), "bob": runs(RENAMED), "eve": runs(OTHER)}
+    assert answers["ada"] == answers["bob"] != answers["eve"]
     assert similar_pairs(answers) == [("ada", "bob", 1, ["scores"])]
+    changed = RENAMED.replace("print('done', len(result))", "result = list(result)")
+    ((*_, similarity, _),) = similar_pairs(answers | {"bob": runs(changed)})
+    assert 0.65 < similarity < 1
 
 
 def test_what_the_reference_has_or_all_have_says_nothing(runs):
@@ -81,13 +73,6 @@ def test_untouched_tasks_and_broken_cells_are_not_compared(runs):
     assert runs("def attention_scores(:", "%matplotlib inline\nx = 1").keys() == {""}
     deep = "attention_scores = " + "(" * 5000 + ")" * 5000
     assert runs(deep) == {}
-
-
-def test_a_changed_line_still_leaves_a_pair_alike(runs):
-    changed = RENAMED.replace("print('done', len(result))", "result = list(result)")
-    answers = {"ada": runs(ANSWER), "bob": runs(changed), "eve": runs(OTHER)}
-    ((*_, similarity, _),) = similar_pairs(answers)
-    assert 0.65 < similarity < 1
 
 
 class Reader(HTMLParser):

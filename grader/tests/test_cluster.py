@@ -1,6 +1,5 @@
 """Grading on a cluster: the same grades, and a lost worker loses nothing."""
 
-import functools
 import os
 import signal
 import threading
@@ -10,11 +9,10 @@ import pytest
 
 from attncourse_grader import cluster
 from attncourse_grader.batch import BOOK, grade_course
-from attncourse_grader.cli import build_parser, main
+from attncourse_grader.cli import build_parser
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.effective import effective_grades
-from attncourse_grader.records.gradebook import Gradebook
 from grader.tests.defining import RIGHT
 
 dask = pytest.importorskip("dask", reason="the extra `cluster`")
@@ -34,9 +32,8 @@ def grader(pause=0.0, deadly=""):
         time.sleep(pause)
         if deadly and deadly in path.read_text():
             os._exit(1)  # the worker dies as it would of a lack of memory
-        record = {"exercise": "1_attention_from_scratch"}
-        record |= {"title": "Exercise 1", "points": 7.0, "of": 20.0, "notes": []}
-        record["tasks"] = []
+        record = {"exercise": "1_attention_from_scratch", "title": "Exercise 1"}
+        record |= {"points": 7.0, "of": 20.0, "tasks": []}
         record["notes"] = [f"{len(list(solutions.iterdir()))} solutions"]
         return {"record": record, "answers": {}}
 
@@ -59,29 +56,35 @@ def scheduler():
         yield local
 
 
+def asked(course, scheduler):
+    """Return the words of the command, read as it reads them."""
+    words = ["grade", course.folder / "in", "--out", course.grades]
+    words += ["--solutions", course.solutions, "--scheduler", scheduler]
+    return build_parser().parse_args(list(map(str, words)))
+
+
 @pytest.fixture
-def course(tmp_path, solutions, scheduler):
-    address = scheduler.scheduler_address
-    return functools.partial(options, tmp_path / "grades", solutions, address)
+def grade(real_course, scheduler):
+    """Return a function that grades the course on the cluster."""
+
+    def graded(**options):
+        return grade_course(asked(real_course, scheduler.scheduler_address), **options)
+
+    return graded
 
 
-def options(out, solutions, scheduler, place):
-    words = [place, "--out", out, "--solutions", solutions, "--scheduler", scheduler]
-    return build_parser().parse_args(["grade", *map(str, words)])
-
-
-def students_in(out):
-    with Gradebook(out / BOOK, must_exist=True) as book:
+def points_in(course):
+    with course.book() as book:
         return {s.student: s.points for s in effective_grades(book)}
 
 
-def when_some_are_kept(out, do):
+def when_some_are_kept(course, do):
     """Call `do` in a thread as soon as two grades are in the gradebook."""
 
     def watch():
         for _ in range(600):
             time.sleep(0.1)
-            if (out / BOOK).is_file() and len(students_in(out)) > 1:
+            if (course.grades / BOOK).is_file() and len(points_in(course)) > 1:
                 return do()
 
     thread = threading.Thread(target=watch)
@@ -89,89 +92,70 @@ def when_some_are_kept(out, do):
     return thread
 
 
-def workers_of(scheduler):
-    return [w.process.pid for w in scheduler.workers.values() if w.process]
-
-
-def test_workers_grade_as_this_machine_does(
-    tmp_path, notebook, course, solutions, calls
-):
+def test_workers_grade_as_this_machine_does(course, grade):
     """The real grader, on a worker: one notebook with two answers."""
-    path = notebook(tmp_path / "in" / "ada.ipynb", extra=RIGHT)
-    assert grade_course(course(path)) == 0
-    assert calls == []  # not in this process
+    course.hand_in(extra=RIGHT)
+    assert grade() == 0
+    assert course.graded == []  # not in this process
     points = exercise_of("1_attention_from_scratch").task("scores").points
-    assert students_in(tmp_path / "grades") == {"ada": points}
+    assert points_in(course) == {"ada": points}
 
 
-def test_no_scheduler_is_a_sentence(tmp_path, notebook, solutions, capsys, monkeypatch):
+def test_no_scheduler_is_a_sentence(real_course, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECTING", 1)
-    notebook(tmp_path / "ada.ipynb")
-    words = [str(tmp_path / "ada.ipynb"), "--solutions", str(solutions)]
-    status = main(["grade", *words, "--scheduler", "tcp://127.0.0.1:9"])
-    assert status == 1
-    assert "no scheduler answers" in capsys.readouterr().err.lower()
+    real_course.hand_in()
+    real_course.grade("--scheduler", "tcp://127.0.0.1:9", fault="No scheduler answers")
 
 
-def test_workers_with_another_version_are_named(
-    tmp_path, notebook, course, monkeypatch
-):
-    notebook(tmp_path / "ada.ipynb")
+def test_workers_with_another_version_are_named(real_course, grade, monkeypatch):
+    real_course.hand_in()
     monkeypatch.setattr(cluster, "version_here", os.getpid)  # differs by process
     with pytest.raises(Refused, match="another version"):
-        grade_course(course(tmp_path / "ada.ipynb"), grade=grader())
+        grade(grade=grader())
 
 
-def test_two_lost_workers_lose_nothing(
-    tmp_path, notebook, scheduler, course, monkeypatch
-):
+def test_two_lost_workers_lose_nothing(real_course, scheduler, grade, monkeypatch):
     monkeypatch.setattr(scheduler.scheduler, "allowed_failures", 3)
     names = [f"s{place:02}" for place in range(12)]
     for name in names:
-        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
+        real_course.hand_in(name, scores=name)
     killed = []
 
     def kill_two():
-        for pid in workers_of(scheduler):
+        workers = scheduler.workers.values()
+        for pid in [w.process.pid for w in workers if w.process]:
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 
-    thread = when_some_are_kept(tmp_path / "grades", kill_two)
-    status = grade_course(course(tmp_path / "in"), grade=grader(pause=0.4))
+    thread = when_some_are_kept(real_course, kill_two)
+    status = grade(grade=grader(pause=0.4))
     thread.join()
     assert status == 0
     assert len(killed) == 2
-    assert students_in(tmp_path / "grades") == dict.fromkeys(names, 7)
+    assert points_in(real_course) == dict.fromkeys(names, 7)
 
 
-def test_a_notebook_that_ends_workers_costs_itself_only(
-    tmp_path, notebook, course, capsys
-):
+def test_a_notebook_that_ends_workers_costs_itself_only(real_course, grade):
     for name in ("ada", "grace", "mallory"):
-        notebook(tmp_path / "in" / f"{name}.ipynb", scores=name)
-    status = grade_course(course(tmp_path / "in"), grade=grader(deadly="mallory"))
-    assert status == 1
-    assert students_in(tmp_path / "grades") == {"ada": 7, "grace": 7}
-    said = capsys.readouterr().err
+        real_course.hand_in(name, scores=name)
+    assert grade(grade=grader(deadly="mallory")) == 1
+    assert points_in(real_course) == {"ada": 7, "grace": 7}
+    said = real_course.capsys.readouterr().err
     assert "mallory.ipynb: not graded. it has ended workers" in said.lower()
-    assert grade_course(course(tmp_path / "in"), grade=grader()) == 0
-    assert students_in(tmp_path / "grades")["mallory"] == 7
+    assert grade(grade=grader()) == 0
+    assert points_in(real_course)["mallory"] == 7
 
 
-def test_a_cluster_that_goes_away_is_a_sentence_and_grades_are_kept(
-    tmp_path, notebook, solutions, monkeypatch
-):
+def test_where_a_cluster_goes_away_grades_are_kept(real_course, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 3)
     for place in range(6):
-        notebook(tmp_path / "in" / f"s{place}.ipynb", scores=str(place))
+        real_course.hand_in(f"s{place}", scores=str(place))
     with local_cluster(1) as local:
-        out, address = tmp_path / "grades", local.scheduler_address
-        thread = when_some_are_kept(tmp_path / "grades", lambda: local.scale(0))
+        words = asked(real_course, local.scheduler_address)
+        thread = when_some_are_kept(real_course, lambda: local.scale(0))
         with pytest.raises(Refused, match="no worker left"):
-            asked = options(out, solutions, address, tmp_path / "in")
-            grade_course(asked, grade=grader(pause=0.5))
+            grade_course(words, grade=grader(pause=0.5))
         thread.join()
-    assert 0 < len(students_in(tmp_path / "grades")) < 6
-    here = options(out, solutions, "", tmp_path / "in")
-    assert grade_course(here, grade=grader()) == 0
-    assert len(students_in(tmp_path / "grades")) == 6
+    assert 0 < len(points_in(real_course)) < 6
+    assert grade_course(asked(real_course, ""), grade=grader()) == 0
+    assert len(points_in(real_course)) == 6

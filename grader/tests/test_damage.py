@@ -68,33 +68,29 @@ def test_killed_at_many_moments_every_grade_is_there_once_and_right(course):
 
 
 @pytest.mark.parametrize("state", ["gone", "empty"])
-def test_a_gradebook_that_has_vanished_is_not_begun_anew(course, state):
-    course.hand_in()
-    course.grade()
-    course.grade()
-    book = course.grades / BOOK
+def test_a_gradebook_that_has_vanished_is_not_begun_anew(graded, state):
+    graded.grade()
+    book = graded.grades / BOOK
     copy = book.with_suffix(".backup.sqlite")
     kept = copy.read_bytes()
     book.unlink() if state == "gone" else book.write_bytes(b"")
-    assert course.grade() == 1
-    assert "is gone or empty, but its copy is there" in course.said
-    assert "To begin anew, remove the copy" in course.said
+    graded.grade(fault="is gone or empty, but its copy is there")
+    assert "To begin anew, remove the copy" in graded.said
     assert copy.read_bytes() == kept
     copy.unlink()
-    assert course.grade() == 0
+    assert graded.run("export") == 1  # only grading begins a gradebook
+    assert "there is no gradebook" in graded.said.lower()
+    assert not book.exists() or book.read_bytes() == b""
+    assert graded.grade() == 0
 
 
-def test_what_stands_where_files_have_to_go_is_named(course):
-    course.hand_in()
-    course.grade()
-    copy = course.grades / "gradebook.backup.sqlite"
+def test_what_stands_where_files_have_to_go_is_named(graded):
+    copy = graded.grades / "gradebook.backup.sqlite"
     copy.mkdir()
-    assert course.grade() == 1
-    assert f"{copy.name} cannot be read or written (is a directory)" in course.said
-    (course.grades / "filled-a.csv").mkdir()
-    table = course.write("a.csv", "Student,ID,Sheet 1 (7)\nAda,1,\n")
-    assert course.run("export", table) == 1
-    assert "filled-a.csv cannot be read or written" in course.said
+    graded.grade(fault=f"{copy.name} cannot be read or written (is a directory)")
+    (graded.grades / "filled-a.csv").mkdir()
+    table = graded.write("a.csv", "Student,ID,Sheet 1 (7)\nAda,1,\n")
+    graded.run("export", table, fault="filled-a.csv cannot be read or written")
 
 
 def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):
@@ -109,8 +105,7 @@ def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):
         damaged.append(whole[:start] + b"\xa7" * 4096 + whole[start + 4096 :])
     for content in damaged:
         book.write_bytes(content)
-        assert course.grade() == 1
-        assert f"It is damaged. Put the copy beside it, {copy.name}" in course.said
+        course.grade(fault=f"It is damaged. Put the copy beside it, {copy.name}")
         assert copy.read_bytes() == kept
     book.write_bytes(kept)
     assert course.grade() == 0
@@ -123,28 +118,15 @@ def test_a_damaged_record_is_a_sentence_and_the_points_stay(course):
     course.grade()
     with course.book() as book:
         book.db.execute("UPDATE results SET record = '{' WHERE result = 1")
-    assert course.grade() == 1
-    assert "what the gradebook holds about it is damaged" in course.said
+    course.grade(fault="what the gradebook holds about it is damaged")
     assert course.standing("ada").points == course.standing("grace").points == 2
 
 
 @pytest.mark.parametrize("kind", ["a file", "a link"])
-def test_the_place_for_unpacking_is_cleared(course, kind):
-    course.hand_in()
-    course.grade()
-    keep = course.hand_in("keep", place="elsewhere")
-    scratch = course.grades / ".unpacked"
+def test_the_place_for_unpacking_is_cleared(graded, kind):
+    keep = graded.hand_in("keep", place="elsewhere")
+    scratch = graded.grades / ".unpacked"
     scratch.write_text("x") if kind == "a file" else scratch.symlink_to(keep.parent)
-    assert course.grade() == 0
+    assert graded.grade() == 0
     assert not scratch.exists()
     assert keep.is_file()
-
-
-def test_only_grading_begins_a_gradebook(course):
-    course.hand_in()
-    course.grade()
-    book = course.grades / BOOK
-    book.write_bytes(b"")
-    assert course.run("export") == 1
-    assert "there is no gradebook" in course.said.lower()
-    assert book.read_bytes() == b""

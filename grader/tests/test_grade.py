@@ -3,7 +3,6 @@
 import pytest
 
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.grade import grading
 from attncourse_grader.grade.compose import (
     Template,
     all_seeds,
@@ -16,7 +15,7 @@ from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.safe_text import SENTENCES
-from grader.tests.defining import ATTENTION, RIGHT, SOLUTIONS
+from grader.tests.defining import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
 
 FIRST = "1_attention_from_scratch"
 
@@ -84,18 +83,6 @@ def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
     assert grade.tasks[1].points == grade.tasks[1].task.points
 
 
-def test_an_endless_loop_is_ended(hand_in, monkeypatch):
-    monkeypatch.setattr(grading, "LIMITS", (1, 1))
-    loop = (
-        "def attention_scores(query, key):\n    while True:\n        try:\n"
-        "            while True:\n                print('x' * 100)\n"
-        "        except BaseException:\n            pass"
-    )
-    grade = graded(hand_in(loop, ATTENTION))
-    assert scores_of(grade).verdicts[0].kind == "did not finish"
-    assert grade.tasks[1].points == grade.tasks[1].task.points
-
-
 def test_the_instructors_environment_is_out_of_reach(hand_in, monkeypatch):
     monkeypatch.setenv("COURSE_TOKEN", "secret")
     spy = f"import os\nassert 'COURSE_TOKEN' not in os.environ\n{RIGHT}"
@@ -139,12 +126,7 @@ def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one(monkeypatch):
 
 def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in):
     broken = "def attention_scores(query, key):\n    return query"
-    uses = (
-        "import torch\ndef attention(query, key, value, dropout=0.0):\n"
-        "    weights = attention_scores(query, key).softmax(-1)\n"
-        "    return torch.dropout(weights, dropout, True) @ value, weights"
-    )
-    tasks = {t.task.name: t for t in graded(hand_in(broken, uses)).tasks}
+    tasks = {t.task.name: t for t in graded(hand_in(broken, ATTENTION_ON_SCORES)).tasks}
     assert tasks["scores"].points == 0
     assert tasks["attention"].points == tasks["attention"].task.points
     assert tasks["attention"].notes == [SENTENCES["others_replaced"].format("1.1")]
@@ -181,12 +163,12 @@ def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_i
     assert "scaled score" not in str(feedback)
 
 
-@pytest.mark.parametrize("mistake", ["return oops", "return query", "x = ("])
-def test_a_solution_that_is_not_as_recorded_is_the_instructors(
-    mistake, tmp_path, solutions, hand_in
-):
+@pytest.mark.parametrize(
+    "mistake", ["return oops", "return query", "x = (", "import os; os._exit(1)"]
+)
+def test_a_solution_not_as_recorded_is_the_instructors(mistake, tmp_path, hand_in):
     path = tmp_path / f"{FIRST}.ipynb"
-    text = (solutions / path.name).read_text()
+    text = (SOLUTIONS / path.name).read_text()
     path.write_text(text.replace("### BEGIN SOLUTION", mistake, 1))
-    with pytest.raises(RuntimeError, match="SolutionBroken"):
+    with pytest.raises(RuntimeError, match=r"SolutionBroken: (the solution )?1_att"):
         grade_file(hand_in("def attention_scores(): pass"), solutions=tmp_path)

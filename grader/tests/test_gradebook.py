@@ -24,7 +24,7 @@ from attncourse_grader.records.late import in_words, penalty_for
 FIRST = "1_attention_from_scratch"
 
 
-def test_a_second_run_grades_only_what_changed(course):
+def test_a_second_run_grades_only_what_changed_and_keeps_what_was(course):
     course.hand_in("ada")
     course.hand_in("grace", scores="wrong")
     for count in (2, 0):
@@ -34,23 +34,13 @@ def test_a_second_run_grades_only_what_changed(course):
     assert course.grade() == 0
     assert [path.name for path, _ in course.graded] == ["grace.ipynb"]
     assert course.standing("grace").points == 2
+    assert course.run("history", "GRACE") == 0
+    assert re.findall(r"(\d) points", course.printed) == ["0", "0", "2"]
     assert course.grade("--again") == 0
     assert len(course.graded) == 2
 
 
-def test_what_was_graded_before_stays_in_the_history(course):
-    for scores in ("wrong", "right"):
-        course.hand_in(scores=scores)
-        course.grade()
-    assert course.run("history", "ADA") == 0
-    lines = course.printed.splitlines()
-    assert sum("0 points" in line for line in lines) == 1
-    assert sum("2 points" in line for line in lines) == 1
-
-
-def test_a_changed_solution_or_secret_is_graded_anew_and_the_old_grade_kept(
-    course, monkeypatch
-):
+def test_what_another_solution_or_secret_gave_is_kept(course, monkeypatch):
     course.hand_in()
     course.grade("--secret", "one")
     course.grade("--secret", "two")
@@ -108,14 +98,12 @@ def test_it_is_said_that_older_files_count_again(course):
     assert course.standing().handin["source"] == "second/ada.ipynb"
 
 
-def test_an_exercise_that_is_renamed_is_graded_once(course):
-    course.hand_in()
-    course.grade()
-    with course.book() as book:
+def test_an_exercise_that_is_renamed_is_graded_once(graded):
+    with graded.book() as book:
         book.db.execute("UPDATE results SET exercise = '1_old'")
     for count in (1, 0):
-        course.grade()
-        assert len(course.graded) == count
+        graded.grade()
+        assert len(graded.graded) == count
 
 
 def test_of_several_files_of_canvas_the_last_one_counts(course):
@@ -131,8 +119,7 @@ def test_a_file_that_is_gone_or_became_unreadable_keeps_its_grade(course):
     gone.unlink()
     spoilt.write_text("{")
     course.hand_in("grace", attention="right")
-    assert course.grade() == 1
-    assert "cannot be read as a notebook" in course.said
+    course.grade(fault="cannot be read as a notebook")
     assert course.standing("gone").points == course.standing("spoilt").points == 2
     assert "spoilt.ipynb" in course.text("grades.csv")
 
@@ -157,18 +144,10 @@ def test_what_lateness_costs(text, late, points):
     assert penalty_for(text, late, 20) == points
 
 
-@pytest.mark.parametrize("text", ["10%/month", "ten", "-1/day"])
-def test_penalties_that_mean_nothing_are_refused(text):
-    with pytest.raises(Refused, match="10%/day"):
-        penalty_for(text)
-
-
 def test_times_are_read_and_lengths_are_said():
     assert read_time("2026-12-01T23:59Z") == 1796169540
     for day in ("2026-12-01", "20261201", "2026-W49-2"):
         assert read_time(day) == read_time("2026-12-01T23:59:59")
-    with pytest.raises(Refused, match="2026-12-01T23:59"):
-        read_time("tomorrow")
     assert in_words(90000) == "1 day 1 hour"
     assert in_words(61) == "2 minutes"
 
@@ -236,10 +215,8 @@ def test_a_number_of_moodle_has_the_time_of_its_own_table(course):
         places.append(place)
         name = f"Ada_7{place}_assignsubmission_file/x"
         course.hand_in(name, place, attention=attention)
-        when = f"Tuesday, {day} December 2026, 10:00"
-        table = course.write(
-            f"{place}.csv", f'{head}Participant 7{place},Ada,"{when}"\n'
-        )
+        row = f'Participant 7{place},Ada,"Tuesday, {day} December 2026, 10:00"'
+        table = course.write(f"{place}.csv", f"{head}{row}\n")
         words += ["--times", f"{place}={table}"]
         course.grade(*words, "--deadline", "1=2026-12-01", places=places)
         assert course.standing("Ada").total == 2
@@ -249,8 +226,7 @@ def test_a_time_of_nobody_is_named_and_the_others_count(course):
     course.hand_in(attention="right")
     text = "student;exercise;time\nADA;1;2026-12-02T12:00\nnobody;1;2026-12-03\n"
     late = ["--deadline", "2026-12-01", "--penalty", "2/day"]
-    assert course.grade(*late, *course.times(text)) == 1
-    assert "nobody is known as 'nobody'" in course.said
+    course.grade(*late, *course.times(text), fault="nobody is known as 'nobody'")
     assert course.standing().penalty == 2
 
 
@@ -302,28 +278,21 @@ def test_undoing_a_run_leaves_the_others_what_they_were_given(course):
         assert list(book.setting("deadlines")) == [FIRST]
 
 
-def test_what_cannot_be_graded_now_keeps_the_grade_it_had(course, monkeypatch):
-    course.hand_in("ada")
-    course.grade()
-    course.hand_in("grace", scores="else")
+def test_what_cannot_be_graded_now_keeps_the_grade_it_had(graded, monkeypatch):
+    graded.hand_in("grace", scores="else")
+    works = grading.grade_file
     for kind in (SolutionBroken, Refused, ZeroDivisionError):
         fails = Mock(side_effect=kind("no"))
         monkeypatch.setattr(grading, "grade_file", fails)
-        assert course.grade("--again") == 1
-        said = course.said
+        assert graded.grade("--again") == 1
+        said = graded.said
         assert said.count("This is the instructor's") == (kind is SolutionBroken)
         assert said.count("not graded. ") == 2 * (kind is not SolutionBroken)
-        assert course.standing().points == 2
-
-
-def test_who_left_the_class_list_is_left_out_of_tables_and_kept(course):
-    for name in ("ada", "grace"):
-        course.hand_in(name, extra=name)
-    assert course.grade(*course.students("student\nada\ngrace\n")) == 0
-    course.grade(*course.students("student\nada\n"))
-    assert "left out of tables: grace" in course.said
-    assert "grace" not in course.text("grades.csv")
-    assert course.standing("grace").points == 2
+        assert graded.standing().points == 2
+    assert "ada.ipynb: not graded. The grader failed on this file (ZeroDivision" in said
+    monkeypatch.setattr(grading, "grade_file", works)
+    assert graded.grade() == 0  # it was not given up
+    assert graded.standing("grace").points == 0
 
 
 @pytest.mark.parametrize(
@@ -380,13 +349,17 @@ def test_numbers_that_two_had_exchanged_are_a_question(course):
         course.grade(*table)
 
 
-def test_a_run_with_a_wrong_class_list_is_undone(course):
+def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
     for name in ("Ada", "Grace", "Joan"):
         course.hand_in(name, extra=name)
     course.grade()
     right = course.text("grades.csv")
     course.grade(*course.students("name,email\nAda,other@x.org\nEve,eve@x.org\n"))
-    assert "other@x.org" in course.text("grades.csv")
+    assert "left out of tables: Grace, Joan" in course.said
+    table = course.text("grades.csv")
+    assert "other@x.org" in table
+    assert "Grace" not in table
+    assert course.standing("Grace").points == 2
     pages = course.grades / "feedback"
     assert [page.name for page in pages.iterdir()] == ["Ada-1.html"]
     assert course.run("undo", 2) == 0
@@ -394,6 +367,10 @@ def test_a_run_with_a_wrong_class_list_is_undone(course):
     assert len(list(pages.iterdir())) == 3
     assert course.run("undo", 2, "--back") == 0
     assert "eve@x.org" in course.text("grades.csv")
+    course.grade(*course.students("name\nGrace\nJoan\n"))
+    assert "left out of tables: Ada" in course.said
+    assert "Ada" not in course.text("grades.csv")
+    assert course.standing("Ada").points == 2
 
 
 @pytest.mark.parametrize(
@@ -408,9 +385,7 @@ def test_a_run_with_a_wrong_class_list_is_undone(course):
         (("Ada",), False, 100, False),
     ],
 )
-def test_a_gradebook_of_another_year_is_not_mixed_with_this_one(
-    now, listed, days, refused, course
-):
+def test_a_gradebook_of_another_year_is_refused(now, listed, days, refused, course):
     for name in ("Ada", "Grace", "Joan"):
         course.hand_in(name, extra=name)
     course.grade()
@@ -438,25 +413,22 @@ def test_a_namesake_who_comes_or_leaves_changes_nobodys_grades(course):
     assert course.grade(*wrong) == 1
 
 
-def test_points_are_changed_by_hand_with_a_reason(course):
-    course.hand_in()
-    course.grade()
-    assert course.run("adjust", "ada", 1, "+2", "--reason", "oral <b>") == 0
-    assert course.run("adjust", "ada", 1, "-0.5", "--reason", "typo") == 0
-    assert course.standing().total == 3.5
-    page = course.text("feedback/ada-1.html")
+def test_points_are_changed_by_hand_with_a_reason(graded):
+    assert graded.run("adjust", "ada", 1, "+2", "--reason", "oral <b>") == 0
+    assert graded.run("adjust", "ada", 1, "-0.5", "--reason", "typo") == 0
+    assert graded.standing().total == 3.5
+    page = graded.text("feedback/ada-1.html")
     assert "Changed by hand: +2 points. oral &lt;b&gt;" in page
-    course.grade()
-    course.grade("--again")
-    assert course.standing().total == 3.5
+    graded.grade()
+    graded.grade("--again")
+    assert graded.standing().total == 3.5
     for words, said in [
         (["adda", "1", "+1"], "Did you mean 'ada'"),
         (["ada", "9", "+1"], "no exercise '9'"),
         (["ada", "1", "many"], "no number of points"),
         (["ada", "1", "nan"], "no number of points"),
     ]:
-        assert course.run("adjust", *words, "--reason", "why") == 1
-        assert said in course.said
+        graded.run("adjust", *words, "--reason", "why", fault=said)
 
 
 def test_unknown_students_are_named_and_the_rest_is_graded(course):
@@ -470,27 +442,23 @@ def test_unknown_students_are_named_and_the_rest_is_graded(course):
     assert course.grade(*course.students("student\nmallory\nAda Lovelace\n")) == 0
 
 
-def test_two_runs_at_once_the_second_says_so(course):
-    course.hand_in("ada")
-    course.grade()
+def test_two_runs_at_once_the_second_says_so(graded):
     code = (
         "import sys, time\nfrom pathlib import Path\n"
         "from attncourse_grader.records.database import only_run\n"
-        f"with only_run(Path({str(course.grades)!r})):\n"
+        f"with only_run(Path({str(graded.grades)!r})):\n"
         "    print('held', flush=True)\n    time.sleep(60)"
     )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", code]
+    holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "held\n"
-        course.hand_in("grace", scores="else")
-        assert course.grade() == 1
-        assert "another run is grading" in course.said.lower()
+        graded.hand_in("grace", scores="else")
+        graded.grade(fault="Another run is grading")
     finally:
         holder.kill()
         holder.communicate()
-    assert course.grade() == 0  # the lock went with the process
+    assert graded.grade() == 0  # the lock went with the process
 
 
 def test_two_commands_may_open_a_new_gradebook_at_once(tmp_path):
@@ -515,9 +483,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(course, monkeypat
         return found
 
     monkeypatch.setattr(sqlite3, "connect", small)
-    assert course.grade("--jobs", "1") == 1
-    assert "is full" in course.said
-    assert "Traceback" not in course.said
+    course.grade("--jobs", "1", fault="is full")
     monkeypatch.setattr(sqlite3, "connect", connect)
     with course.book() as book:
         kept = len(book.rows("SELECT * FROM seen"))
@@ -526,9 +492,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_graded_is_kept(course, monkeypat
     assert len(course.graded) in (9 - kept, 8 - kept)  # it may fill between two writes
 
 
-def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
-    course, monkeypatch
-):
+def test_pages_that_cannot_be_written_wait_for_the_next_run(course, monkeypatch):
     course.hand_in()
     replace = os.replace
 
@@ -538,21 +502,17 @@ def test_pages_that_cannot_be_written_are_named_and_written_by_the_next_run(
         return replace(one, other)
 
     monkeypatch.setattr("attncourse_grader.records.exports.os.replace", full)
-    assert course.grade() == 1
-    assert "no space left on device" in course.said
+    course.grade(fault="no space left on device")
     monkeypatch.setattr("attncourse_grader.records.exports.os.replace", replace)
     assert course.grade() == 0
     assert course.graded == []
     assert (course.grades / "feedback" / "ada-1.html").is_file()
 
 
-def test_a_newer_gradebook_is_not_touched(course):
-    course.hand_in()
-    course.grade()
-    with course.book() as book:
+def test_a_newer_gradebook_is_not_touched(graded):
+    with graded.book() as book:
         book.db.execute("PRAGMA user_version = 99")
-    assert course.grade() == 1
-    assert "another version" in course.said
+    graded.grade(fault="another version")
 
 
 def test_an_interrupt_keeps_what_was_graded(course, monkeypatch):
@@ -676,8 +636,7 @@ def test_nobody_takes_the_grades_of_who_left(now, says, points, course):
         assert course.run("adjust", name, 1, more, "--reason", "why") == 0
     path.unlink()
     table = course.students(f"name,id,email\n{now}Mo,3,\n")
-    assert course.grade(*table) == 1
-    assert says in course.said
+    course.grade(*table, fault=says)
     found = {row[0]: row[4] for row in course.rows()[1:] if row[0] != "Mo"}
     assert found == {name: points[name] for name in found}
     course.grade(*table)

@@ -51,9 +51,8 @@ def unpacked(tmp_path, solutions, calls, monkeypatch, capsys):
 
 def test_the_zip_holds_what_grading_needs_and_no_other_solution(unpacked):
     names = [p.relative_to(unpacked) for p in unpacked.rglob("*")]
-    assert [p.name for p in names if p.match("solutions/*.ipynb")] == [
-        "1_attention_from_scratch.ipynb"
-    ]
+    (solution,) = [p for p in names if p.match("solutions/*.ipynb")]
+    assert solution.name == "1_attention_from_scratch.ipynb"
     for name in ("attncourse/cli.py", "grader/attncourse_grader/gradescope.py"):
         assert (unpacked / "source" / name).is_file()
     assert not any("__pycache__" in p.parts for p in names)

@@ -11,10 +11,9 @@ import socket
 import time
 from pathlib import Path
 
-import nbformat
 import psutil
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_output
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
@@ -31,8 +30,15 @@ TASKS = ["scores", "attention", "masks", "masked", "gradient"]
 
 
 @pytest.fixture(scope="module")
-def template():
-    return Template(EXERCISE, SOLUTIONS)
+def right_answers():
+    """Return the reference's answer to each task, without those to the others."""
+    solution = Template(EXERCISE, SOLUTIONS).solution
+    names = {task.name: set(task.answers) for task in EXERCISE.tasks}
+    found = {}
+    for task in TASKS:
+        others = set().union(*names.values()) - names[task]
+        found[task] = "\n".join(s.text for s in solution if not s.binds & others)
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +58,7 @@ def outside(tmp_path):
         with pytest.raises(TimeoutError):
             server.accept()
     assert book.read_text() == "20 points"
-    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix != ".ipynb") == [
-        book.name
-    ]
+    assert [p for p in tmp_path.iterdir() if p.suffix != ".ipynb"] == [book]
     left = set(os.listdir("/tmp")) | set(os.listdir(Path.home()))
     assert not {name for name in left - files if "STRAY" in name}
     assert left_over() == []
@@ -80,37 +84,22 @@ def is_alive(process):
     return False
 
 
-def right_answer(template, name):
-    """Return the reference's answer to one task only."""
-    own = EXERCISE.task(name).answers
-    others = {n for task in EXERCISE.tasks for n in task.answers} - set(own)
-    return "\n".join(s.text for s in template.solution if not s.binds & others)
+@pytest.fixture
+def grade(hand_in, right_answers):
+    """Return a function that grades bad answers among right ones to other tasks."""
+
+    def graded(bad):
+        cells = (right_answers | bad).values()
+        found = grade_file(hand_in(*cells), solutions=SOLUTIONS)
+        return {task.task.name: task for task in found.tasks}, found
+
+    return graded
 
 
-def grade(template, tmp_path, bad, before="", **places):
-    """Grade a notebook with some bad answers and the right ones for the other tasks."""
-    cells = [before] if before else []
-    for name in TASKS:
-        body = bad.get(name)
-        code = right_answer(template, name)
-        if body is not None:
-            for key, value in places.items():
-                body = body.replace(key, str(value))
-            code = body if body.startswith("#!") else define(name, body)
-        cells.append(code)
-    path = tmp_path / "mallory.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(c) for c in cells]), path)
-    found = grade_file(path, solutions=SOLUTIONS)
-    return {task.task.name: task for task in found.tasks}, found
-
-
-def test_all_cells_of_a_submission_together_have_a_limit(tmp_path):
-    loops = [
-        f"for _ in iter(int, 1): pass\n{define(t, 'while True: pass')}" for t in TASKS
-    ]
-    path = tmp_path / "mallory.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(c) for c in loops]), path)
-    found = grade_file(path, solutions=SOLUTIONS, seconds=3)
+def test_all_cells_of_a_submission_together_have_a_limit(hand_in):
+    loop = "for _ in iter(int, 1): pass\n"
+    loops = [loop + define(task, "while True: pass") for task in TASKS]
+    found = grade_file(hand_in(*loops), solutions=SOLUTIONS, seconds=3)
     assert found.points == 0
     assert "All cells together may take 3 seconds." in found.notes[-1]
     assert left_over() == []
@@ -125,184 +114,181 @@ def assert_fair(tasks, bad):
             assert tasks[name].points == tasks[name].task.points, (name, said)
 
 
-NEVER_ENDING = {
-    "scores": "while True: pass",
-    "attention": """
-        while True:
-            try:
-                while True: print('x' * 1000)
-            except BaseException: pass
-        """,
-    "masked": "import time\nwhile True: time.sleep(1000)",
-}
-ENDING = {
-    "scores": "import sys; sys.exit(0)",
-    "attention": "import os; os._exit(0)",
-    "masks": "import ctypes; ctypes.string_at(0)",
-    "masked": "import os, signal; os.kill(os.getpid(), 9); os.kill(-1, 9)",
-    "gradient": "return globals()['softmax_' + 'gradient'](*arguments)",
-}
-GREEDY = {
-    "scores": "kept = []\nwhile True: kept.append(bytearray(1 << 26))",
-    "attention": "import torch; return torch.zeros(1 << 40)",
-    "masks": "print('x' * 50_000_000); return 'x' * 50_000_000",
-    "masked": """
-        import os, tempfile
-        while True:
-            with open(os.path.join(tempfile.mkdtemp(), 'STRAY'), 'wb') as file:
-                file.write(b'x' * (1 << 24))
-        """,
-    "gradient": """
-        import os, threading
-        while True:
-            try: os.fork()
-            except OSError: threading.Thread(target=threading.Event().wait).start()
-        """,
-}
-OUTWARD = {
-    "scores": """
-        import socket
-        socket.create_connection(('127.0.0.1', PORT), timeout=2).sendall(b'x')
-        """,
-    "attention": """
-        import os
-        for name in ('BOOK', '/tmp/STRAY', os.path.expanduser('~/STRAY'), 'STRAY'):
-            try:
-                open(name, 'w').write('100 points')
-            except OSError: pass
-        """,
-    "masks": """
-        import os
-        if os.fork() == 0:
-            os.setsid()
-            if os.fork() == 0:
-                import time
-                while True: time.sleep(1)
-        """,
-    "masked": """
-        import os
-        for target in ('BOOK', '/etc/passwd', '/'):
-            os.symlink(target, 'STRAY' + str(len(target)))
-        open('STRAY' + str(len('BOOK')), 'w').write('100 points')
-        """,
-    "gradient": """
-        import subprocess, threading, atexit
-        atexit.register(lambda: open('BOOK', 'w').write('100 points'))
-        subprocess.Popen(['sh', '-c', 'sleep 1000; echo 100 > BOOK'])
-        threading.Thread(target=lambda: open('BOOK', 'a').write('1')).start()
-        """,
-}
-PATCHING = {
-    "scores": """
-        import torch
-        torch.allclose = torch.equal = lambda *a, **k: True
-        torch.Tensor.__eq__ = torch.Tensor.softmax = lambda *a, **k: a[0]
-        return arguments[0]
-        """,
-    "attention": """
-        from attncourse.exercises import run
-        run.observe.__code__ = (lambda *a, **k: run.Observation({})).__code__
-        run._values = lambda *a, **k: iter(())
-        """,
-    "masks": """
-        import builtins, dataclasses, json
-        json.dumps = json.JSONEncoder.encode = lambda *a, **k: '{}'
-        dataclasses.replace = lambda thing, **k: thing
-        builtins.print = builtins.round = builtins.isinstance = lambda *a, **k: True
-        """,
-    "masked": """
-        import sys, types
-        sys.modules['torch'] = sys.modules['json'] = types.ModuleType('torch')
-        """,
-    "gradient": """
-        import torch
-        torch.Tensor.detach.__class__
-        torch.nn.functional.softmax.__code__ = (lambda *a, **k: a[0]).__code__
-        """,
-}
 FORGED = {"values": {}, "form": "", "error": "", "line": "", "changed": [], "inert": []}
-FORGING = {
-    "scores": f"""
-        import json, os, struct
-        came = [json.loads({json.dumps(FORGED)!r})] * 6
-        reply = {{"id": 0, "error": "", "came": came}}
-        for number in range(99):
-            reply["id"] = number
-            body = json.dumps(reply).encode()
-            for file in range(3, 64):
-                try: os.write(file, struct.pack("!I", len(body)) + body)
-                except OSError: pass
-        """,
-    "attention": """
-        import sys, os
-        for stream in (sys.stdout, sys.__stdout__, sys.stderr):
-            stream.write('seed 0\\nresult | float | 2x2 | 1 1 1 1\\n')
-        os.write(1, b'seed 0\\n')
-        """,
-    "masks": """
-        class Agreeable:
-            def __eq__(self, other): return True
-            def __getattr__(self, name): return lambda *a, **k: self
-            def __reduce__(self): import os; return (os._exit, (0,))
-        return Agreeable()
-        """,
-    "masked": """
-        import torch
-        class Liar(torch.Tensor):
-            @classmethod
-            def __torch_function__(cls, function, types, args=(), kwargs=None):
-                return True
-        return Liar(), Liar()
-        """,
-    "gradient": "raise ValueError('\\x1b]0;owned\\x07<script>x</script>' * 9999)",
-}
-LINGERING = {
-    "scores": """
-        import threading, time
-        def later():
-            while True:
-                time.sleep(0.001)
-                print('seed 0')
-        threading.Thread(target=later).start()
-        """,
-    "attention": """
-        import signal
-        signal.signal(signal.SIGALRM, lambda *a: print('seed 0'))
-        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-        """,
-    "masks": """
-        import time, os
-        time.clock_settime(time.CLOCK_REALTIME, 0)
-        """,
-    "masked": """
-        import sys
-        sys.setrecursionlimit(10**9)
-        def down(n): return down(n + 1)
-        return down(0)
-        """,
-    "gradient": """
-        import sys
-        sys.settrace(lambda *a: None)
-        """,
-}
 GROUPS = {
-    "never ending": NEVER_ENDING,
-    "ending the process": ENDING,
-    "greedy": GREEDY,
-    "reaching out": OUTWARD,
-    "patching": PATCHING,
-    "forging": FORGING,
-    "lingering": LINGERING,
+    "never ending": {
+        "scores": "while True: pass",
+        "attention": """
+            while True:
+                try:
+                    while True: print('x' * 1000)
+                except BaseException: pass
+            """,
+        "masked": "import time\nwhile True: time.sleep(1000)",
+    },
+    "ending the process": {
+        "scores": "import sys; sys.exit(0)",
+        "attention": "import os; os._exit(0)",
+        "masks": "import ctypes; ctypes.string_at(0)",
+        "masked": "import os, signal; os.kill(os.getpid(), 9); os.kill(-1, 9)",
+        "gradient": "return globals()['softmax_' + 'gradient'](*arguments)",
+    },
+    "greedy": {
+        "scores": "kept = []\nwhile True: kept.append(bytearray(1 << 26))",
+        "attention": "import torch; return torch.zeros(1 << 40)",
+        "masks": "print('x' * 50_000_000); return 'x' * 50_000_000",
+        "masked": """
+            import os, tempfile
+            while True:
+                with open(os.path.join(tempfile.mkdtemp(), 'STRAY'), 'wb') as file:
+                    file.write(b'x' * (1 << 24))
+            """,
+        "gradient": """
+            import os, threading
+            while True:
+                try: os.fork()
+                except OSError: threading.Thread(target=threading.Event().wait).start()
+            """,
+    },
+    "reaching out": {
+        "scores": """
+            import socket
+            socket.create_connection(('127.0.0.1', PORT), timeout=2).sendall(b'x')
+            """,
+        "attention": """
+            import os
+            for name in ('BOOK', '/tmp/STRAY', os.path.expanduser('~/STRAY'), 'STRAY'):
+                try:
+                    open(name, 'w').write('100 points')
+                except OSError: pass
+            """,
+        "masks": """
+            import os
+            if os.fork() == 0:
+                os.setsid()
+                if os.fork() == 0:
+                    import time
+                    while True: time.sleep(1)
+            """,
+        "masked": """
+            import os
+            for target in ('BOOK', '/etc/passwd', '/'):
+                os.symlink(target, 'STRAY' + str(len(target)))
+            open('STRAY' + str(len('BOOK')), 'w').write('100 points')
+            """,
+        "gradient": """
+            import subprocess, threading, atexit
+            atexit.register(lambda: open('BOOK', 'w').write('100 points'))
+            subprocess.Popen(['sh', '-c', 'sleep 1000; echo 100 > BOOK'])
+            threading.Thread(target=lambda: open('BOOK', 'a').write('1')).start()
+            """,
+    },
+    "patching": {
+        "scores": """
+            import torch
+            torch.allclose = torch.equal = lambda *a, **k: True
+            torch.Tensor.__eq__ = torch.Tensor.softmax = lambda *a, **k: a[0]
+            return arguments[0]
+            """,
+        "attention": """
+            from attncourse.exercises import run
+            run.observe.__code__ = (lambda *a, **k: run.Observation({})).__code__
+            run._values = lambda *a, **k: iter(())
+            """,
+        "masks": """
+            import builtins, dataclasses, json
+            json.dumps = json.JSONEncoder.encode = lambda *a, **k: '{}'
+            dataclasses.replace = lambda thing, **k: thing
+            builtins.print = builtins.round = builtins.isinstance = lambda *a, **k: True
+            """,
+        "masked": """
+            import sys, types
+            sys.modules['torch'] = sys.modules['json'] = types.ModuleType('torch')
+            """,
+        "gradient": """
+            import torch
+            torch.Tensor.detach.__class__
+            torch.nn.functional.softmax.__code__ = (lambda *a, **k: a[0]).__code__
+            """,
+    },
+    "forging": {
+        "scores": f"""
+            import json, os, struct
+            came = [json.loads({json.dumps(FORGED)!r})] * 6
+            reply = {{"id": 0, "error": "", "came": came}}
+            for number in range(99):
+                reply["id"] = number
+                body = json.dumps(reply).encode()
+                for file in range(3, 64):
+                    try: os.write(file, struct.pack("!I", len(body)) + body)
+                    except OSError: pass
+            """,
+        "attention": """
+            import sys, os
+            for stream in (sys.stdout, sys.__stdout__, sys.stderr):
+                stream.write('seed 0\\nresult | float | 2x2 | 1 1 1 1\\n')
+            os.write(1, b'seed 0\\n')
+            """,
+        "masks": """
+            class Agreeable:
+                def __eq__(self, other): return True
+                def __getattr__(self, name): return lambda *a, **k: self
+                def __reduce__(self): import os; return (os._exit, (0,))
+            return Agreeable()
+            """,
+        "masked": """
+            import torch
+            class Liar(torch.Tensor):
+                @classmethod
+                def __torch_function__(cls, function, types, args=(), kwargs=None):
+                    return True
+            return Liar(), Liar()
+            """,
+        "gradient": "raise ValueError('\\x1b]0;owned\\x07<script>x</script>' * 9999)",
+    },
+    "lingering": {
+        "scores": """
+            import threading, time
+            def later():
+                while True:
+                    time.sleep(0.001)
+                    print('seed 0')
+            threading.Thread(target=later).start()
+            """,
+        "attention": """
+            import signal
+            signal.signal(signal.SIGALRM, lambda *a: print('seed 0'))
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+            """,
+        "masks": """
+            import time, os
+            time.clock_settime(time.CLOCK_REALTIME, 0)
+            """,
+        "masked": """
+            import sys
+            sys.setrecursionlimit(10**9)
+            def down(n): return down(n + 1)
+            return down(0)
+            """,
+        "gradient": """
+            import sys
+            sys.settrace(lambda *a: None)
+            """,
+    },
 }
 
 
 @pytest.mark.parametrize("kind", GROUPS)
-def test_bad_answers_get_nothing_and_take_nothing_from_the_others(
-    template, tmp_path, outside, kind
-):
-    bad = GROUPS[kind]
-    tasks, found = grade(template, tmp_path, bad, SOLUTIONS=SOLUTIONS, **outside)
+def test_bad_answers_get_nothing_and_take_nothing_from_the_others(grade, outside, kind):
+    bad = {}
+    for name, body in GROUPS[kind].items():
+        for word, value in outside.items():
+            body = body.replace(word, str(value))
+        bad[name] = define(name, body)
+    tasks, found = grade(bad)
     assert_fair(tasks, bad)
+    if kind == "never ending":
+        assert {tasks[name].verdicts[0].kind for name in bad} == {"did not finish"}
     shown = page("feedback.html", record=record_of(found), standing=())
     assert "\x1b" not in shown
     assert "<script>" not in shown
@@ -316,32 +302,24 @@ AT_ONCE = {
 
 
 @pytest.mark.parametrize("kind", AT_ONCE)
-def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(
-    template, tmp_path, outside, kind
-):
-    code = f"#!\n{AT_ONCE[kind]}\ndef attention_scores(query, key):\n    return END"
-    tasks, _ = grade(template, tmp_path, {"scores": code})
+def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside, kind):
+    code = f"{AT_ONCE[kind]}\ndef attention_scores(query, key):\n    return END"
+    tasks, _ = grade({"scores": code})
     assert_fair(tasks, {"scores": code})
 
 
-def test_forged_outputs_and_edited_checks_are_not_looked_at(tmp_path):
+def test_forged_outputs_and_edited_checks_are_not_looked_at(hand_in):
     forged = new_code_cell("exercise.check = print", execution_count=1)
     forged.outputs = [new_output("stream", text="Task 1.1: 2 of 2 points\n")]
     forged.metadata["tags"] = ["nbval-skip"]
     forged.metadata["attncourse"] = {"check": "scores"}
-    wrong = new_code_cell(
-        "# NBVAL_SKIP\ndef attention_scores(query, key):\n    return query"
-    )
-    path = tmp_path / "mallory.ipynb"
-    nbformat.write(new_notebook(cells=[forged, wrong]), path)
-    assert grade_file(path, solutions=SOLUTIONS).points == 0
+    wrong = "# NBVAL_SKIP\ndef attention_scores(query, key):\n    return query"
+    assert grade_file(hand_in(forged, wrong), solutions=SOLUTIONS).points == 0
 
 
-def test_a_file_that_a_notebook_brings_along_is_not_there(tmp_path):
+def test_a_file_that_a_notebook_brings_along_is_not_there(tmp_path, hand_in):
     (tmp_path / "helper.py").write_text("def answer(q, k): return q @ k.mT")
     code = "from helper import answer\ndef attention_scores(q, k): return answer(q, k)"
-    path = tmp_path / "mallory.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(code)]), path)
-    grade = grade_file(path, solutions=SOLUTIONS)
+    grade = grade_file(hand_in(code), solutions=SOLUTIONS)
     assert grade.points == 0
     assert "helper" in grade.tasks[0].verdicts[0].sentences[0]

@@ -5,31 +5,15 @@ nothing to gain by a forged reply. The rule that reads the source is switched of
 a test shows what holds without it.
 """
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.run import draw
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
-from grader.tests.defining import SOLUTIONS, define
+from grader.tests.defining import ATTENTION, ATTENTION_ON_SCORES, SOLUTIONS, define
 
 pytestmark = pytest.mark.usefixtures("forker")
 FIRST = "1_attention_from_scratch"
-HONEST = """
-def causal_mask(tokens):
-    return torch.ones(tokens, tokens).tril().bool()
-def padding_mask(ids, pad=0):
-    return (ids != pad)[:, None, None]
-def decoder_mask(ids, pad=0):
-    return padding_mask(ids, pad) & causal_mask(ids.shape[1])
-"""
-RIGHT = """
-def attention(query, key, value, dropout=0.0):
-    weights = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -1)
-    return F.dropout(weights, dropout) @ value, weights
-"""
-TASKS = ("scores", "attention", "masked", "multi_head")
 
 
 @pytest.fixture(autouse=True)
@@ -38,15 +22,12 @@ def short_deadlines(monkeypatch):
 
 
 @pytest.fixture
-def grade(tmp_path):
+def grade(hand_in):
     """Return a function that grades cells and gives back {task: TaskGrade}."""
 
-    def graded(*cells, solutions=SOLUTIONS, exercise=FIRST):
-        path = tmp_path / "mallory.ipynb"
-        notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-        notebook.metadata["attncourse"] = {"exercise": exercise}
-        nbformat.write(notebook, path)
-        found = grading.grade_file(path, solutions=solutions)
+    def graded(*cells, exercise=FIRST):
+        path = hand_in(*cells, metadata={"attncourse": {"exercise": exercise}})
+        found = grading.grade_file(path, solutions=SOLUTIONS)
         return {task.task.name: task for task in found.tasks}
 
     return graded
@@ -138,27 +119,23 @@ def test_neither_frames_nor_memory_hold_expected_values(grade, no_rule):
 
 # Ways to a function that is forbidden, which no source need show.
 ROUTES = {
-    "getattr": "getattr(torch.nn.functional, 'scaled_dot_' + NAME)",
-    "a table": "vars(torch.nn.functional)['scaled_dot_' + NAME]",
-    "torch._C": "getattr(torch._C._nn, 'scaled_dot_' + NAME)",
-    "torch.ops": "getattr(torch.ops.aten, 'scaled_dot_' + NAME)",
-    "an overload": "getattr(torch.ops.aten, 'scaled_dot_' + NAME).default",
-    "an operation": "torch._C._jit_get_operation('aten::scaled_dot_' + NAME)[0]",
-    "importlib": "getattr(importlib.import_module('torch.nn.functional'), 'scaled_dot_'"
-    " + NAME)",
-    "pickle": "pickle.loads(b'ctorch.nn.functional\\nscaled_dot_' + "
-    "NAME.encode() + b'\\n.')",
+    "getattr": "getattr(torch.nn.functional, NAME)",
+    "a table": "vars(torch.nn.functional)[NAME]",
+    "torch._C": "getattr(torch._C._nn, NAME)",
+    "torch.ops": "getattr(torch.ops.aten, NAME)",
+    "an overload": "getattr(torch.ops.aten, NAME).default",
+    "an operation": "torch._C._jit_get_operation('aten::' + NAME)[0]",
+    "importlib": "getattr(importlib.import_module('torch.nn.functional'), NAME)",
+    "pickle": "pickle.loads(b'ctorch.nn.functional\\n' + NAME.encode() + b'\\n.')",
     "ctypes": "ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_char_p)("
-    "('PyObject_GetAttrString', ctypes.pythonapi))(torch._C._nn, b'scaled_dot_' + "
-    "NAME.encode())",
-    "compiled": "torch.compile(getattr(F, 'scaled_dot_' + NAME), backend='eager')",
-    "mapped": "torch.vmap(getattr(torch.ops.aten, 'scaled_dot_' + NAME))",
-    "traced": "torch.jit.trace(getattr(torch.ops.aten, 'scaled_dot_' + NAME), "
+    "('PyObject_GetAttrString', ctypes.pythonapi))(torch._C._nn, NAME.encode())",
+    "compiled": "torch.compile(getattr(F, NAME), backend='eager')",
+    "mapped": "torch.vmap(getattr(torch.ops.aten, NAME))",
+    "traced": "torch.jit.trace(getattr(torch.ops.aten, NAME), "
     "[torch.ones(1, 2, 3, 4)] * 3)",
     "its decomposition": "lambda *a: torch._decomp.decompositions."
     "scaled_dot_product_flash_attention_for_cpu(*a)[0]",
-    "its mathematics": "lambda *a: getattr(torch.ops.aten, '_scaled_dot_' + NAME + "
-    "'_math')(*a)[0]",
+    "its mathematics": "lambda *a: getattr(torch.ops.aten, f'_{NAME}_math')(*a)[0]",
     "the fused one": "lambda *a: torch.ops.aten._scaled_dot_product_flash_attention"
     "_for_cpu(*a)[0]",
     "the flexible one": "getattr(torch.nn, 'atten' + 'tion').flex_attention."
@@ -166,7 +143,7 @@ ROUTES = {
     "the flexible one, imported": "importlib.import_module('torch.nn.attention."
     "flex_attention').flex_attention",
     "a library's frame": "lambda *a: torch.utils.checkpoint.checkpoint("
-    "getattr(torch.ops.aten, 'scaled_dot_' + NAME), *a, use_reentrant=False)",
+    "getattr(torch.ops.aten, NAME), *a, use_reentrant=False)",
     "a subclass": "lambda q, k, v: {c.__name__: c for c in torch.nn.Module."
     "__subclasses__()}['Multihead' + 'Attention'](4, 1)(q[0], k[0], v[0])[0]",
     "of torch.ao": "lambda *a: attention_of_ao()._forward_impl(*(x[0] for x in a))",
@@ -180,7 +157,7 @@ USING = """
 import ctypes, importlib, pickle, types
 import torch, torch._decomp, torch.onnx, torch.utils.checkpoint
 import torch.nn.functional as F
-NAME = "product_attention"
+NAME = "scaled_dot_" + "product_attention"
 MODULES = {"ctypes": ctypes, "importlib": importlib, "pickle": pickle, "torch": torch}
 def attention_of_ao():
     from torch.ao.nn.quantizable import MultiheadAttention as kind
@@ -264,7 +241,7 @@ def attention_gradients(query, key, value, upstream):
     softmax_gradient(query, query)
     return query, key, value
 """
-    tasks = grade(code, "import torch.nn.functional as F", RIGHT)
+    tasks = grade(code, ATTENTION)
     own = [v for v in tasks["gradient"].verdicts if "softmax" in v.probe.claim]
     assert own and all(v.holds for v in own), [v.sentences for v in own]
     attention = tasks["attention"]  # whose probes take gradients
@@ -439,11 +416,7 @@ def attention_scores(query, key):
 
 def test_a_forbidden_answer_costs_its_own_task_and_no_other(grade):
     scores = "import gc\ndef attention_scores(q, k):\n    return gc.get_objects()[0]"
-    attention = RIGHT.replace(
-        "query @ key.mT / query.shape[-1] ** 0.5", "attention_scores(query, key)"
-    )
-    assert "attention_scores" in attention
-    found = grade(scores, attention)
+    found = grade(scores, ATTENTION_ON_SCORES)
     assert found["scores"].points == 0
     assert found["attention"].points == found["attention"].task.points
 

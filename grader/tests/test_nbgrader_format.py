@@ -11,26 +11,18 @@ from attncourse_grader.hand_in.submission import read_notebook
 NAMES = list(modules())
 
 
-def assignment_of(name, solutions):
-    return assignment_from(read_notebook(solutions / f"{name}.ipynb"), name)
-
-
 @pytest.fixture(params=NAMES)
 def assignment(request, solutions):
-    return request.param, assignment_of(request.param, solutions)
-
-
-def marks_of(notebook):
-    marked = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
-    return [(cell, cell.metadata["nbgrader"]) for cell in marked]
+    notebook = read_notebook(solutions / f"{request.param}.ipynb")
+    return request.param, assignment_from(notebook, request.param)
 
 
 def test_every_check_is_a_graded_cell_and_every_answer_a_solution(assignment):
     name, notebook = assignment
     exercise = exercise_of(name)
-    ids = [mark["grade_id"] for _, mark in marks_of(notebook)]
+    marks = [(c, m) for c in notebook.cells if (m := c.metadata.get("nbgrader"))]
+    ids = [mark["grade_id"] for _, mark in marks]
     assert len(set(ids)) == len(ids)
-    marks = marks_of(notebook)
     graded = [m for c, m in marks if m["grade"] and c.cell_type == "code"]
     assert [m["points"] for m in graded] == [task.points for task in exercise.tasks]
     answers = [m["grade_id"] for c, m in marks if m["solution"] and not m["grade"]]
@@ -45,9 +37,7 @@ def test_nbgrader_accepts_them(assignment):
     MetadataValidator().validate_nb(assignment[1])
 
 
-def test_the_command_writes_a_course_folder_whose_tests_tell_right_from_wrong(
-    tmp_path, solutions, capsys
-):
+def test_what_the_command_writes_tells_right_from_wrong(tmp_path, solutions, capsys):
     words = ["release", "1", "--format", "nbgrader", "--out", str(tmp_path)]
     words += ["--solutions", str(solutions)]
     assert main(words) == 0

@@ -44,9 +44,8 @@ def test_a_stub_keeps_the_head_and_raises_where_the_solution_was():
         "    return x\n"
         "    ### END SOLUTION\n"
     )
-    assert stub_of(source, "1.2") == (
-        'def f(x):\n    """Say what."""\n    raise NotImplementedError("Task 1.2")'
-    )
+    stub = 'def f(x):\n    """Say what."""\n    raise NotImplementedError("Task 1.2")'
+    assert stub_of(source, "1.2") == stub
     assert solution_of(source) == 'def f(x):\n    """Say what."""\n    return x'
 
 
@@ -87,8 +86,9 @@ def test_exercises_hold_no_solution_and_no_output(name):
 
 
 @pytest.mark.parametrize("name", OF_THE_COURSE)
-def test_each_task_has_an_answer_cell_a_check_and_three_hints(name):
+def test_an_exercise_has_20_points_and_a_task_answer_check_and_three_hints(name):
     exercise, notebook = exercise_of(name), solution(name)
+    assert exercise.points == 20
     tasks = [task.name for task in exercise.tasks]
     assert list(cells_of(notebook, "answer")) == tasks
     assert list(cells_of(notebook, "check")) == tasks
@@ -106,11 +106,6 @@ def test_headings_say_what_the_tasks_say(name):
         assert f"## Task {exercise.label(task)}: {task.title}\n" in text
         unit = "point" if task.points == 1 else "points"
         assert f"*{number(task.points)} {unit} · " in text
-
-
-@pytest.mark.parametrize("name", OF_THE_COURSE)
-def test_an_exercise_has_20_points(name):
-    assert exercise_of(name).points == 20
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

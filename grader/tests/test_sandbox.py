@@ -111,10 +111,7 @@ def secret(tmp_path):
 def tried(server, secret, before=(), code=TRY):
     command = [*before, sys.executable, "-c", code, str(server), str(secret), HIDDEN]
     environment = {**os.environ, "COURSE_TOKEN": "x"}
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout)
+    return json.loads(subprocess.check_output(command, env=environment, text=True))
 
 
 def assert_isolated(found):
@@ -172,15 +169,13 @@ def test_an_ordinary_user_has_the_same_layers(server, secret):
     secret.chmod(0o666)
     for folder in list(secret.parents)[:3]:
         folder.chmod(0o755)
-    base = Path(sys.base_prefix)
+    base, show = Path(sys.base_prefix), ""
     if base.is_relative_to("/root"):
         show = f"""
             mkdir -p /mnt/shown && mount --bind {base} /mnt/shown &&
             mount -t tmpfs -o mode=755 none /root && mkdir -p {base} &&
             mount --move /mnt/shown {base} &&
             """
-    else:
-        show = ""
     user = "--reuid 12345 --regid 12345 --clear-groups --inh-caps=-all"
     before = ["unshare", "-m", "sh", "-c", f'{show} exec setpriv {user} "$@"', "sh"]
     for code in (TRY, NO_NAMESPACES + TRY):

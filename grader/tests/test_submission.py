@@ -66,43 +66,39 @@ def test_what_the_notebook_runs_with_an_answer_is_no_part_of_it(hand_in):
     assert source_of(read_submission(hand_in(inside))) == inside
 
 
-def test_too_many_cells_and_lines_are_refused(hand_in):
-    with pytest.raises(Refused, match="1,001 cells"):
-        read_submission(hand_in(SCORES, *["x = 1"] * 1000))
-    with pytest.raises(Refused, match="60,003 lines"):
-        read_submission(hand_in(SCORES.strip(), "\n" * 60_000 + "In [1"))
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([SCORES, *["x = 1"] * 1000], "1,001 cells"),
+        ([SCORES, "\n" * 60_000 + "In [1"], "60,003 lines"),
+        ([new_markdown_cell("text")], "has no code"),
+        (["x = 1"], "none of the functions"),
+    ],
+)
+def test_cells_that_are_too_many_or_no_answers_are_refused(cells, says, hand_in):
+    with pytest.raises(Refused, match=says):
+        read_submission(hand_in(*cells))
 
 
-def test_a_notebook_without_code_or_of_something_else_is_refused(hand_in):
-    with pytest.raises(Refused, match="has no code"):
-        read_submission(hand_in(new_markdown_cell("text")))
-    with pytest.raises(Refused, match="none of the functions"):
-        read_submission(hand_in("x = 1"))
+SECOND = SCORES.replace("key.mT", "key.mT / 2")
+HELPER = "def flip(x):\n    return x.mT"
+FLIPS = "def attention_scores(query, key):\n    return query @ flip(key)"
+TRAIN = "for step in range(10**9):\n    pass"
 
 
-def test_answers_are_found_without_metadata(hand_in):
-    submission = read_submission(hand_in("x = 3", SCORES))
+@pytest.mark.parametrize(
+    ("cells", "answer"),
+    [
+        (["x = 3", SCORES], SCORES),
+        ([f"import math\n{SCORES}\nprint('hello')"], SCORES),
+        ([SCORES, SECOND], f"{SCORES}\n{SECOND}"),  # a copy counts as it was last
+        ([TRAIN, HELPER, FLIPS, "print(1)"], f"{HELPER}\n{FLIPS}"),
+    ],
+)
+def test_an_answer_is_found_with_what_it_needs_and_nothing_else(cells, answer, hand_in):
+    submission = read_submission(hand_in(*cells))
     assert submission.exercise is FIRST
-    assert source_of(submission) == SCORES
-
-
-def test_a_copied_answer_counts_as_it_was_last(hand_in):
-    second = SCORES.replace("key.mT", "key.mT / 2")
-    found = source_of(read_submission(hand_in(SCORES, second)))
-    assert found.endswith(second)
-
-
-def test_helpers_in_other_cells_come_along_and_other_code_does_not(hand_in):
-    helper = "def flip(x):\n    return x.mT"
-    answer = "def attention_scores(query, key):\n    return query @ flip(key)"
-    train = "for step in range(10**9):\n    pass"
-    found = source_of(read_submission(hand_in(train, helper, answer, "print(1)")))
-    assert found == f"{helper}\n{answer}"
-
-
-def test_one_cell_with_everything_in_it_is_taken_apart(hand_in):
-    submission = read_submission(hand_in(f"import math\n{SCORES}\nprint('hello')"))
-    assert source_of(submission) == SCORES
+    assert source_of(submission) == answer
 
 
 def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines(hand_in):
@@ -134,16 +130,12 @@ def test_an_older_version_is_said_to_be_one(hand_in):
 
 
 @pytest.mark.parametrize("mark", ["text", 3, None, ["a"], {"answer": 7}])
-def test_damaged_metadata_does_no_harm(hand_in, mark):
+def test_damaged_metadata_and_another_kernel_do_no_harm(hand_in, mark):
     cell = new_code_cell(SCORES)
     cell.metadata["attncourse"] = mark
-    submission = read_submission(hand_in(cell, metadata={"attncourse": mark}))
-    assert source_of(submission) == SCORES
-
-
-def test_a_kernel_of_another_name_does_not_matter(hand_in):
-    kernel = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}}
-    assert source_of(read_submission(hand_in(SCORES, metadata=kernel))) == SCORES
+    kernel = {"name": "ir", "display_name": "R", "language": "R"}
+    metadata = {"attncourse": mark, "kernelspec": kernel}
+    assert source_of(read_submission(hand_in(cell, metadata=metadata))) == SCORES
 
 
 ANSWER = {
@@ -157,40 +149,36 @@ def whole(**changes):
     return {"cells": [ANSWER], "metadata": {}, "nbformat": 4, **changes}
 
 
+def of_cell(**changes):
+    return whole(cells=[ANSWER | changes])
+
+
 BARE = {key: value for key, value in ANSWER.items() if key != "metadata"}
 DEEP = json.loads("[" * 500 + "]" * 500)
 ODD = {
     "no metadata": whole(metadata=None, cells=[BARE]),
-    "metadata of another kind": whole(metadata=[1], cells=[{**ANSWER, "metadata": 5}]),
+    "metadata of another kind": of_cell(metadata=5) | {"metadata": [1]},
     "an exercise that is no name": whole(metadata={"attncourse": {"exercise": [1]}}),
     "no version": {"cells": [ANSWER]},
     "a later minor version": whole(nbformat_minor=99),
     "numbers that are none": whole(metadata={"a": float("nan"), "b": float("inf")}),
     "cells that are none": whole(cells=[None, 3, [], "x", {}, ANSWER]),
-    "lines of other kinds": whole(
-        cells=[{**ANSWER, "source": ["def attention_scores(q, k): return q", None, 3]}]
-    ),
-    "outputs of another kind": whole(cells=[{**ANSWER, "outputs": 5, "id": 5}]),
-    "deep outputs": whole(
-        cells=[{**ANSWER, "outputs": [{"output_type": "stream", "text": DEEP}]}]
-    ),
-    "lines of Windows": whole(
-        cells=[{**ANSWER, "source": ANSWER["source"].replace("\n", "\r\n")}]
-    ),
+    "lines of other kinds": of_cell(source=["def attention_scores(): pass", None, 3]),
+    "outputs of another kind": of_cell(outputs=5, id=5),
+    "deep outputs": of_cell(outputs=[{"output_type": "stream", "text": DEEP}]),
+    "lines of Windows": of_cell(source=ANSWER["source"].replace("\n", "\r\n")),
 }
 
 
-@pytest.mark.parametrize("kind", ODD)
+CONTENTS = {kind: json.dumps(odd).encode() for kind, odd in ODD.items()}
+for encoding in ("utf-8-sig", "utf-16", "utf-16-be", "utf-32"):
+    CONTENTS[encoding] = json.dumps(whole()).encode(encoding)
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
 def test_a_notebook_that_is_merely_odd_is_read(tmp_path, kind):
     path = tmp_path / "work.ipynb"
-    path.write_text(json.dumps(ODD[kind]))
-    assert "attention_scores" in source_of(read_submission(path))
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
-def test_other_kinds_of_utf_are_read(tmp_path, encoding):
-    path = tmp_path / "work.ipynb"
-    path.write_bytes(json.dumps(whole()).encode(encoding))
+    path.write_bytes(CONTENTS[kind])
     assert "attention_scores" in source_of(read_submission(path))
 
 
