@@ -56,6 +56,12 @@ OF_BOOTSTRAP = ("fade", "show", "tooltip", "tooltip-arrow", "tooltip-inner")
 FIGURE = re.compile(
     r"<img (?![^>]*\bwidth=)([^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"[^>]*?)/?>"
 )
+# The theme measures all code to see what can be scrolled. page.js does so for code in
+# sight: to measure what has not been laid out is to lay out the whole page.
+MEASURES = re.compile(
+    r"(function \w+\(\)\{)const e=\(\)=>\{document\.querySelectorAll\(\[\"pre\",.*?"
+    r",e\(\)\}"
+)
 WIDE = 750  # pixels; on a telephone such a figure scrolls rather than be too small
 SVG_SIZE = re.compile(r"<svg[^>]*?width=\"([\d.]+)pt\" height=\"([\d.]+)pt\"")
 # Parts of code in the colour of all text: a third of the elements of a chapter.
@@ -164,6 +170,8 @@ def finish(app, exception):
     for pattern in UNUSED_FILES:
         for path in site.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+    theme = site / "_static" / "scripts" / "pydata-sphinx-theme.js"
+    theme.write_text(MEASURES.sub(r"\1}", theme.read_text("utf8")), encoding="utf8")
     style = joined(sheets, words_of(site))
     (site / "_static" / "course.css").write_text(style, encoding="utf8")
     digest = hashlib.sha256(style.encode()).hexdigest()[:8]

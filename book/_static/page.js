@@ -5,12 +5,12 @@
 
   // What is wider than its column scrolls, and who has no mouse must be able to reach it.
   // All is measured before anything is changed: to measure after a change is to lay out.
-  // So it is, for each by itself, to measure what is folded away: that waits for its turn.
+  // So it is, for each by itself, to measure what is folded away or far: that waits.
   function mark() {
     const boxes = [...document.querySelectorAll(
       "div.math > math, div.cell_output, .course-wide, .highlight > pre,"
         + " .pst-scrollable-table-container",
-    )].filter((box) => box.checkVisibility());
+    )].filter((box) => box.checkVisibility({ contentVisibilityAuto: true }));
     const scroll = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
     boxes.forEach((box, i) => {
       if (scroll[i]) box.setAttribute("tabindex", "0");
@@ -22,6 +22,7 @@
   else window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
   document.addEventListener("toggle", mark, true);
+  document.addEventListener("contentvisibilityautostatechange", mark, true);
 
   // Paper is light, whatever the screen is.
   let onScreen;
@@ -47,16 +48,20 @@
   // A phrase lights up its part of the drawing beside it, and the part its phrase:
   // <span class="lights" data-part="q">queries</span>, with the letters of the drawings.
   const drawings = [...document.querySelectorAll(".attn-drawing")];
+  const phrases = [...(drawings.length ? document.querySelectorAll(".lights") : [])];
   const top = (element) => element.getBoundingClientRect().top;
-  for (const phrase of document.querySelectorAll(".lights")) {
-    const { part } = phrase.dataset;
+  const pairs = new Map(); // measured when first needed, not while the page loads
+  function drawingOf(phrase) {
     const away = (drawing) => Math.abs(top(drawing) - top(phrase));
-    const [drawing] = [...drawings].sort((a, b) => away(a) - away(b));
-    if (!drawing) continue;
+    const nearest = () => [...drawings].sort((a, b) => away(a) - away(b))[0];
+    if (!pairs.has(phrase)) pairs.set(phrase, nearest());
+    return pairs.get(phrase);
+  }
+  for (const phrase of phrases) {
     const light = (on) => {
       phrase.classList.toggle("lit", on);
-      if (on) drawing.dataset.lit = part;
-      else delete drawing.dataset.lit;
+      if (on) drawingOf(phrase).dataset.lit = phrase.dataset.part;
+      else delete drawingOf(phrase).dataset.lit;
     };
     phrase.tabIndex = 0;
     for (const event of ["pointerenter", "focus"]) {
@@ -65,9 +70,15 @@
     for (const event of ["pointerleave", "blur"]) {
       phrase.addEventListener(event, () => light(false));
     }
-    drawing.addEventListener("pointerover", ({ target }) => {
-      phrase.classList.toggle("lit", target.closest(`.${part}`) !== null);
-    });
-    drawing.addEventListener("pointerleave", () => phrase.classList.remove("lit"));
+  }
+  for (const drawing of drawings) {
+    for (const event of ["pointerover", "pointerleave"]) {
+      drawing.addEventListener(event, ({ type, target }) => {
+        for (const phrase of phrases.filter((p) => drawingOf(p) === drawing)) {
+          const part = target.closest(`.${phrase.dataset.part}`);
+          phrase.classList.toggle("lit", type === "pointerover" && part !== null);
+        }
+      });
+    }
   }
 })();

@@ -12,6 +12,8 @@ READY = """() => {
   return !next && 'marked' in document.documentElement.dataset;
 }"""
 
+# A section far down is laid out when it comes near; here all are, as if they were.
+NEAR = ".bd-article > section > section { content-visibility: visible !important; }"
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # axe takes its time for each element, so a page is made smaller for it. Pages of the
 # API have many sections of one template: six stay. Contrast depends on colour, size,
@@ -82,6 +84,8 @@ def go(tab, address):
     """Open a page, and wait until its scripts have done their work."""
     tab.goto(address, wait_until="load")
     tab.wait_for_function(READY, timeout=20_000)
+    tab.add_style_tag(content=NEAR)
+    tab.evaluate("dispatchEvent(new Event('resize'))")
 
 
 def broken_rules(tab, part="html", rules=None):
