@@ -1,6 +1,7 @@
 """A gradebook loses nothing: changes, lateness, kills, full disks, two at once."""
 
 import hashlib
+import itertools
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,9 +17,12 @@ import pytest
 from attncourse_grader import batch
 from attncourse_grader.batch import BOOK
 from attncourse_grader.grade import grading
+from attncourse_grader.hand_in.class_list import Student
+from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
+from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import in_words, penalty_for
 
@@ -682,3 +687,29 @@ def test_nobody_takes_the_grades_of_who_left(now, says, points, course):
     assert found == {name: points[name] for name in found}
     course.grade(*table)
     assert "is taken for" not in course.said
+
+
+def test_what_counts_takes_no_more_than_twice_as_long_after_twice_as_many_runs(course):
+    course.hand_in()
+    course.grade()
+
+    def steps(runs):
+        """Grade in so many runs what has changed; count the steps of the database."""
+        with course.book() as book, book.together():
+            for student, result in itertools.product("abcdefghij", range(runs)):
+                book.add_student(Student(student))
+                book.run = 1
+                facts = {"exercise": FIRST, "points": 1, "of": 2, "tasks": []}
+                found = f"{student}{result}", "", f"{student}{result}", facts, []
+                number = book.add_result(*found)
+                book.run = book._insert("runs", run=result + 2, started=0, secret="")
+                file = Found(Path(), "", student)
+                book.add_handin(student, file, None, found[0], number, {})
+                book.keep("times", student, FIRST, run=book.run, handed_in=result)
+            counted = Mock(return_value=0)
+            book.db.set_progress_handler(counted, 100)
+            assert len(effective_grades(book)) == 11
+        return counted.call_count
+
+    first, second = steps(40), steps(80)
+    assert second < 2.5 * first, (first, second)

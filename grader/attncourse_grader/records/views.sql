@@ -43,7 +43,8 @@ CREATE TEMP VIEW withdrawn AS
 WITH listed AS (
     SELECT value, MAX(run) FROM all_settings WHERE name = 'listed' GROUP BY name
 ), known AS (
-    SELECT student FROM hand_ins UNION SELECT student FROM adjustments
+    SELECT student FROM seen JOIN runs USING (run) WHERE NOT undone
+    UNION SELECT student FROM adjustments
 )
 SELECT student FROM students EXCEPT
 SELECT json_extract(one.value, '$.student') FROM listed, json_each(listed.value) AS one
@@ -75,18 +76,22 @@ WITH counting AS (
     FROM seen JOIN runs USING (run) LEFT JOIN counting ON graded = result
     WHERE NOT undone WINDOW same AS (PARTITION BY student, content)
 ), files AS (
-    SELECT sightings.*, exercise, points, of, by_hand, (
-        SELECT MIN(handed_in) FROM times JOIN runs USING (run)
-        WHERE NOT undone AND times.student = sightings.student
-        AND times.exercise IN ('', results.exercise) AND times.run >= first_run
-        AND times.run < IFNULL(next_run, times.run + 1)
-    ) AS told
+    SELECT sightings.*, exercise, points, of, by_hand
     FROM sightings LEFT JOIN results USING (result) WHERE age = 1
+), names AS MATERIALIZED (
+    SELECT student AS name, IFNULL(now, student) AS student
+    FROM students LEFT JOIN joined ON was = student
+), told AS ( -- with the index of the table: the time grows with the number of runs
+    SELECT files.student, content, MIN(handed_in) AS told
+    FROM files JOIN names USING (student) JOIN main.times AS said
+        ON said.student = name AND said.exercise IN ('', files.exercise)
+        AND said.run >= first_run AND said.run < IFNULL(next_run, 1e18)
+    JOIN runs ON runs.run = said.run WHERE NOT undone GROUP BY 1, 2
 )
 SELECT *, CASE
     WHEN moodle <> '' THEN COALESCE(time, told) -- its number is of one assignment
     ELSE COALESCE(MIN(time, told), time, told)
-END AS handed_in FROM files;
+END AS handed_in FROM files LEFT JOIN told USING (student, content);
 
 -- Where each student stands in each exercise. Of several files the one counts that the
 -- latest run saw, of those of one run the one that was handed in last; where no time is
@@ -116,12 +121,13 @@ LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
 -- Each answer that somebody reads, of what counts, with its mark, or with the last one
--- of another answer to the task.
+-- of another answer to the task. `standing_now` is a copy of `standing`, which whoever
+-- reads this has made.
 CREATE TEMP VIEW answers AS
 WITH parts AS (
     SELECT student, exercise, one.key AS task, one.id AS place,
         json_extract(one.value, '$[0]') AS of, json_extract(one.value, '$[1]') AS answer
-    FROM standing, json_each(by_hand) AS one WHERE one.type = 'array'
+    FROM standing_now, json_each(by_hand) AS one WHERE one.type = 'array'
 ), fitting AS (
     SELECT parts.*, marks.answer = parts.answer AS own, MIN(of, points) AS points,
         comment, ROW_NUMBER() OVER (
