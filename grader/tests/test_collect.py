@@ -713,3 +713,19 @@ def test_downloads_beside_others_count_by_themselves_file_by_file(tmp_path, note
     assert [own for _, own in kept] == [CLASS.named("ada")] * 2
     signs = one_line("a\udce4 a\udcf6 -\u200d \ufff9 \U0001d173")
     assert len(set(signs.split())) == signs.count("\\") == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "found"),
+    [
+        ("ada-l", {}, False),  # of nobody on the list
+        ("ada-l", {"is_login": True}, False),
+        ("lovelace_zoe", {}, True),
+        ("lovelace_zoe", {"is_login": True}, False),
+        ("ADA L", {"moodle": "5"}, True),  # the platform says whose it is
+    ],
+)
+def test_letters_of_a_chosen_name_claim_no_folder_and_no_login(name, facts, found):
+    people = ClassList([Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")])
+    own, why = people.find(Found(Path(), "", name, **facts))
+    assert (bool(own), bool(why)) == (found, not found)
