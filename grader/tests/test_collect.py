@@ -566,8 +566,8 @@ def test_what_lies_too_deep_is_a_sentence_and_the_rest_is_read(
 @pytest.mark.parametrize(
     ("place", "inside"),
     [
-        ("ML-Exercise 1-5678", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
-        ("hand-in", "Ada Lovelace/x.ipynb"),
+        ("ML", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
+        ("Autumn", "Ada Lovelace/x.ipynb"),
         ("Group A", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
     ],
 )
@@ -729,3 +729,21 @@ def test_letters_of_a_chosen_name_claim_no_folder_and_no_login(name, facts, foun
     people = ClassList([Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")])
     own, why = people.find(Found(Path(), "", name, **facts))
     assert (bool(own), bool(why)) == (found, not found)
+
+
+@pytest.mark.parametrize("place", ["ML-Exercise 1-5678", "hand-in", "week 3"])
+@pytest.mark.parametrize("form", ["folder", "zip", "zip in a folder"])
+def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
+    names = [f"{name}_101_assignsubmission_file/x.ipynb" for name in ("ada", "grace")]
+    names += ["1_attention_from_scratch.ipynb"] * (form == "folder")  # of nobody
+    people = [Student(name, name) for name in ("ada", "grace", place)]
+    if form == "folder":
+        for name in names:
+            inbox.put(name, place)
+    else:
+        place = f"in/{place}.zip"
+        inbox.pack(place, dict.fromkeys(names, inbox.text))
+    place = "in" if form == "zip in a folder" else place
+    found = inbox.collect(place, students=ClassList(people))
+    known = [ClassList(people).find(file)[0] for file in found.files]
+    assert sorted(own[0].student for own in known if own) == ["ada", "grace"]
