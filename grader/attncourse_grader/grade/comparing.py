@@ -232,21 +232,21 @@ class Kernel:
                 continue
             try:
                 cases = self._observe(student, task, place, seeds)
-            except ProcessEnded:
+                right = {case.seed: holds(probe, case) for case in cases}
+                for case in cases:
+                    if right[case.seed]:
+                        text.append(self.expected[task.name, place, case.seed][1])
+                    else:
+                        lines = [plain(render(case.came, probe)), DIFFERS]
+                        lines = "\n".join(lines)
+                        text.append(compose.block_of(place, case.seed, lines))
+                if not all(right.values()):
+                    all_right = False
+                    self._explain(student, task, place, cases)
+            except (ProcessEnded, MemoryError):  # the latter here, of what came
                 tries, all_right = tries - 1, False
                 if not tries:
                     break
-                continue
-            right = {case.seed: holds(probe, case) for case in cases}
-            for case in cases:
-                if right[case.seed]:
-                    text.append(self.expected[task.name, place, case.seed][1])
-                else:
-                    lines = [plain(render(case.came, probe)), DIFFERS]
-                    text.append(compose.block_of(place, case.seed, "\n".join(lines)))
-            if not all(right.values()):
-                all_right = False
-                self._explain(student, task, place, cases)
         if student is not self.student:
             student.close()
         return "".join(text)

@@ -226,17 +226,20 @@ def verdicts_of(
             )
             found.append(Verdict(probe, False, *why))
             continue
-        cases = [
-            Case(seed, draw(probe, seed), from_plain(expected), from_plain(seen))
-            for seed, expected, seen in cases_of[place]
-        ]
-        own = [case for case in cases if case.seed in probe.seeds]
-        came[place] = {case.seed: case.came for case in own}
-        verdict = judge(probe, cases)
-        if verdict.holds:  # nbval compares what this tolerates
-            verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))
+        verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))
+        with contextlib.suppress(MemoryError):
+            cases = [
+                Case(seed, draw(probe, seed), from_plain(expected), from_plain(seen))
+                for seed, expected, seen in cases_of[place]
+            ]
+            own = [case for case in cases if case.seed in probe.seeds]
+            came[place] = {case.seed: case.came for case in own}
+            judged = judge(probe, cases)
+            # nbval compares what this tolerates.
+            verdict = verdict if judged.holds else judged
         found.append(verdict)
-    found = name_slip(task, found, came, recorded)
+    with contextlib.suppress(MemoryError):
+        found = name_slip(task, found, came, recorded)
     return [_without_values(v) for v in found] if secretive else found
 
 
