@@ -17,7 +17,7 @@ import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.plan import hash_of_checks
-from attncourse_grader.safe_text import SENTENCES, file_name, one_line, reason
+from attncourse_grader.safe_text import file_name, one_line, reason
 from attncourse_grader.workers import results
 
 CONNECTING = 15  # seconds to reach the scheduler
@@ -67,8 +67,9 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
         _compare_versions(client)
         yield from results(jobs, submit, room)
     except FAULTS as error:
-        says = SENTENCES["cluster_lost"].format(address, one_line(error))
-        raise Refused(says) from None
+        says = f"the cluster at {address} cannot be used any longer ({one_line(error)})"
+        says += ". What was graded is kept; the same command goes on, without "
+        raise Refused(f"{says}--scheduler on this machine.") from None
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)
