@@ -149,9 +149,8 @@ class _Run:
         if 2 * both < least and (old or (students and not both)):
             says = f"{self.book.path} has grades of {len(known)} students, of whom "
             says += f"{both} are here. Is it of another course or another year? Give "
-            says += "another folder with --out; if it is of this course, give the "
-            says += "class list, with the names, logins or addresses that it had."
-            raise Refused(says)
+            says += "another folder with --out, or, if it is of this course, a class "
+            raise Refused(f"{says}list with the names, logins or addresses it had.")
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""

@@ -237,9 +237,8 @@ class Kernel:
                     if right[case.seed]:
                         text.append(self.expected[task.name, place, case.seed][1])
                     else:
-                        lines = [plain(render(case.came, probe)), DIFFERS]
-                        lines = "\n".join(lines)
-                        text.append(compose.block_of(place, case.seed, lines))
+                        came = f"{plain(render(case.came, probe))}\n{DIFFERS}"
+                        text.append(compose.block_of(place, case.seed, came))
                 if not all(right.values()):
                     all_right = False
                     self._explain(student, task, place, cases)

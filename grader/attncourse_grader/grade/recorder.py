@@ -41,8 +41,7 @@ class Recorder:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item, call):
         """Keep the outcome of a cell."""
-        outcome = yield
-        report = outcome.get_result()
+        report = (yield).get_result()
         if report.when != "call" or report.skipped:
             return
         item.parent.timed_out = False  # nbval would run no other cell

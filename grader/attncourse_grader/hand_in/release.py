@@ -7,13 +7,8 @@ import hashlib
 import re
 from pathlib import Path
 
-from attncourse_grader.exercises import exercise_of
-from attncourse_grader.hand_in.submission import (
-    Refused,
-    is_text,
-    read_notebook,
-    version_of,
-)
+from attncourse_grader.exercises import exercise_of, version_of
+from attncourse_grader.hand_in.submission import Refused, is_text, read_notebook
 
 DEFAULT_SECRET = "attention"  # an instructor takes another
 ROUNDS = 300_000  # about a tenth of a second for each guess at the secret

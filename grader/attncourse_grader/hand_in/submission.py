@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attncourse_grader.exercises import exercise_of, modules
+from attncourse_grader.exercises import exercise_of, modules, version_of
 from attncourse_grader.hand_in.source import (
     BrokenCell,
     Statement,
@@ -65,15 +64,6 @@ class Submission:
         """Return the names that the task asks for and nothing defines."""
         bound = set().union(*(s.binds for s in self.statements), set())
         return [name for name in task.answers if name not in bound]
-
-
-def version_of(exercise: Exercise) -> str:
-    """Return a short text that changes when the tasks of an exercise change."""
-    parts = [
-        (task.name, task.answers, task.points, [p.claim for p in task.probes])
-        for task in exercise.tasks
-    ]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
 
 
 def read_notebook(path: Path):
