@@ -713,3 +713,14 @@ def test_what_counts_takes_no_more_than_twice_as_long_after_twice_as_many_runs(c
 
     first, second = steps(40), steps(80)
     assert second < 2.5 * first, (first, second)
+
+
+def test_whatever_changes_the_gradebook_copies_it_first(course):
+    course.hand_in()
+    course.grade()
+    copy = course.grades / "gradebook.backup.sqlite"
+    for words in (["adjust", "ada", 1, "+1", "--reason", "x"], ["undo", 1], ["undo"]):
+        assert course.run(*words) == 0
+        with Gradebook(copy) as before:
+            total = effective_grades(before)[0].total
+        assert total == (2 if words[0] == "adjust" else 3)
