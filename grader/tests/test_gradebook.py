@@ -724,3 +724,21 @@ def test_whatever_changes_the_gradebook_copies_it_first(course):
         with Gradebook(copy) as before:
             total = effective_grades(before)[0].total
         assert total == (2 if words[0] == "adjust" else 3)
+
+
+def test_an_exercise_with_another_name_or_several_maxima_is_named_once(course):
+    for name in ("ada", "zoe"):
+        course.hand_in(name, extra=name)
+    course.grade()
+    with course.book() as book:
+        book.db.execute("UPDATE results SET exercise = '1_old'")
+        book.db.execute("UPDATE results SET of = of + 4 WHERE result = 1")
+    for count in (1, 0):
+        course.grade()
+        assert (
+            course.said.count("1_old is called 1_attention_from_scratch now") == count
+        )
+    with course.book() as book:
+        book.db.execute("UPDATE results SET of = of + 4 WHERE result = 3")
+    course.grade()
+    assert course.said.count("grades differ, from 20 to 24") == 1

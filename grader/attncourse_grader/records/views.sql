@@ -145,7 +145,8 @@ FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
 -- told than by an earlier one, for what comes twice is as early as the first; which of
--- several files counts; and who is no longer on the class list.
+-- several files counts; who is no longer on the class list; where the maxima of grades
+-- differ; and which exercise has another name now.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -188,7 +189,19 @@ UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
     'No longer on the class list, and left out of tables: %s.',
     GROUP_CONCAT(student, ', ')
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
-AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*);
+AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*)
+UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
+    '%s: the maxima of its grades differ, from %g to %g. `--again` grades all anew.',
+    exercise, MIN(of), MAX(of)
+) FROM standing WHERE result IS NOT NULL GROUP BY exercise HAVING COUNT(DISTINCT of) > 1
+UNION ALL SELECT run, printf(
+    '%s is called %s now. Deadlines, times and points by hand stay with the old name: '
+    || 'give them again.', old, exercise
+) FROM (
+    SELECT DISTINCT new.run, old.exercise AS old, new.exercise
+    FROM results AS new JOIN results AS old USING (content)
+    WHERE old.exercise <> new.exercise AND old.result < new.result
+);
 
 -- Whose each of Moodle's numbers is, which are of one assignment.
 CREATE TEMP VIEW numbers AS
