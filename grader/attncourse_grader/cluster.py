@@ -96,7 +96,6 @@ def version_here() -> str:
 def _compare_versions(client) -> None:
     found = client.run(version_here, on_error="return")
     if other := sorted(w for w, said in found.items() if said != version_here()):
-        raise Refused(
-            f"{len(other)} of {len(found)} workers have another version of this "
-            f"package, or none, such as {other[0]}. Install the same on all."
-        )
+        says = f"{len(other)} of {len(found)} workers have another version of this "
+        says += f"package, or none, such as {other[0]}. Install the same on all."
+        raise Refused(says)

@@ -38,8 +38,6 @@ def exercise_of(notebook: str):
 
 def version_of(exercise) -> str:
     """Return a short text that changes when the tasks of an exercise change."""
-    parts = [
-        (task.name, task.answers, task.points, [p.claim for p in task.probes])
-        for task in exercise.tasks
-    ]
+    tasks = exercise.tasks
+    parts = [(t.name, t.answers, t.points, [p.claim for p in t.probes]) for t in tasks]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]

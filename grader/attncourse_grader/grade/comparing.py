@@ -275,10 +275,8 @@ class Kernel:
             with suppress(ProcessEnded):
                 again = self._observe(student, task, place, probe.seeds)
                 found |= {case.seed: case for case in again}
-        kept[place] = [
-            [case.seed, to_plain(case.expected), to_plain(case.came)]
-            for case in found.values()
-        ]
+        cases = found.values()
+        kept[place] = [[c.seed, to_plain(c.expected), to_plain(c.came)] for c in cases]
 
     def await_reply(self, number, timeout=None):
         """Do nothing: when a cell was run, its messages are there."""

@@ -79,8 +79,7 @@ def outcome_of(item, call) -> tuple[str, bool]:
 
 def _differing(item) -> list[int]:
     """Return the places of the probes whose output is not what is stored."""
-    stored, printed = (
-        blocks_in("".join(output.get("text", "") for output in outputs or []))
-        for outputs in (item.cell.outputs, item.test_outputs)
-    )
+    both = item.cell.outputs, item.test_outputs
+    texts = ["".join(o.get("text", "") for o in outputs or []) for outputs in both]
+    stored, printed = map(blocks_in, texts)
     return sorted({k[0] for k in stored if printed.get(k) != stored[k]})

@@ -20,6 +20,9 @@ from attncourse_grader.safe_text import one_line
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
+# What platforms and instructors call a place with the hand-ins of all: students may
+# choose such a name, but not such a login.
+OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
 SOMEBODY_ELSES = (
     "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
     "names. If the earlier class list was wrong, undo its runs and grade them again."
@@ -55,12 +58,13 @@ class ClassList:
                 self._groups[group].add(student)
 
     def knows(self, name: str) -> bool:
-        """Say whether a name may be a student's, or is that of a group."""
+        """Say whether a place may be called after a student, or is after a group."""
+        given = [
+            s for kind in MARKS if kind != "email" for s in self.marked(kind, name)
+        ]
+        if OF_ALL.fullmatch(name) and not given:
+            return False
         return bool(self.named(name) or self._groups.get(key_of(name)))
-
-    def has_mark(self, text: str) -> bool:
-        """Say whether a text is a login or a number, which students do not choose."""
-        return any(self.marked(kind, text) for kind in MARKS if kind != "email")
 
     def add_moodle(self, row: dict[str, str]) -> Student | None:
         """Learn a submission's number from a row of Moodle's worksheet.

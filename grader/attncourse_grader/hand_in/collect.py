@@ -43,9 +43,6 @@ COPIES = re.compile(r"([ _-]*(\(\d+\)|copy\d*|final|v\d+))+$", re.IGNORECASE)
 GENERIC = re.compile(
     r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
 )
-# What platforms and instructors call a place with the hand-ins of all: students may
-# choose such a name, but not such a login.
-OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
@@ -123,9 +120,9 @@ class _Place:
         else:
             entries = [Entry((label,), self.root, _identity(self.root.stat()))]
             whole, label = without_exercise(one_line(root.parent.name)), ""
-        if self.students and self._is_of_all(whole):
-            whole = ""
         known = self.students is not None and self.students.knows(whole)
+        if self.students and not known:
+            whole = ""
         names = [_named(entry.parts, self.sure) for entry in entries]
         # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
         bare = Counter(
@@ -150,9 +147,6 @@ class _Place:
                 owner = _of(whole or stem_of(one_line(entry.parts[-1])))
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
-
-    def _is_of_all(self, name: str) -> bool:
-        return bool(OF_ALL.fullmatch(name)) and not self.students.has_mark(name)
 
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
@@ -180,8 +174,7 @@ class _Place:
 
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
-        name = owner.name
-        sure = self.students and self.students.knows(name) and not self._is_of_all(name)
+        sure = self.students is not None and self.students.knows(owner.name)
         members = self._unpacked(entry, source, None if sure else _whose)
         inside = [_named(member.parts) for member in members]
         platform = [bool(own and own.of_platform) for own in inside]

@@ -31,9 +31,8 @@ def stub_of(source: str, label: str) -> str:
 
 def solution_of(source: str) -> str:
     """Return an answer cell without the marker lines."""
-    return "\n".join(
-        line for line in source.splitlines() if line.strip() not in (BEGIN, END)
-    )
+    lines = [s for s in source.splitlines() if s.strip() not in (BEGIN, END)]
+    return "\n".join(lines)
 
 
 def exercise_from(notebook, name: str):
