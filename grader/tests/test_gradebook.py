@@ -742,3 +742,19 @@ def test_an_exercise_with_another_name_or_several_maxima_is_named_once(course):
         book.db.execute("UPDATE results SET of = of + 4 WHERE result = 3")
     course.grade()
     assert course.said.count("grades differ, from 20 to 24") == 1
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_points_by_hand_stay_when_moodle_shows_a_hidden_name(listed, course):
+    hidden = "Participant_111_assignsubmission_file"
+    path = course.hand_in(f"{hidden}/x").parent
+    course.grade()
+    course.run("adjust", "Participant 111", 1, "-1", "--reason", "copied")
+    path.rename(path.with_name(hidden.replace("Participant", "Ada Adler")))
+    people = course.students("name\nAda Adler\n") if listed else []
+    for _ in range(2):
+        assert course.grade(*people) == 0
+        assert (course.points(), len(course.rows())) == (["1"], 2)
+    course.run("undo", 2)
+    course.run("undo", 3)
+    assert course.standing("Participant 111").total == 1
