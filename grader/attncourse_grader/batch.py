@@ -28,12 +28,14 @@ from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import MARKED, penalty_for
 from attncourse_grader.records.lms import OTHER_NUMBERS
-from attncourse_grader.safe_text import SENTENCES, number, one_line
+from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
+OTHER_SECRET = "The run before used another secret, so every notebook is graded again. "
+OTHER_SECRET += "The earlier grades are kept, and count again with the earlier secret."
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 
 
@@ -109,7 +111,7 @@ class _Run:
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
-        for says in [*[SENTENCES["other_secret"]] * other, *here]:
+        for says in [*[OTHER_SECRET] * other, *here]:
             self._say(says)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
@@ -145,9 +147,10 @@ class _Run:
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO
         if 2 * both < least and (old or (students and not both)):
-            raise Refused(
-                SENTENCES["other_course"].format(self.book.path, len(known), both)
-            )
+            says = f"{self.book.path} has grades of {len(known)} students, of whom "
+            says += f"{both} are here. Is it of another course or another year? Give "
+            says += "another folder with --out, or, if it is of this course, a class "
+            raise Refused(f"{says}list with the names, logins or addresses it had.")
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from attncourse_grader import commands
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
-from attncourse_grader.safe_text import SENTENCES, one_line, reason
+from attncourse_grader.safe_text import one_line, reason
 from attncourse_grader.workers import cores
 
 FAULTS, INTERRUPTED = 1, 130
@@ -129,7 +129,9 @@ def main(arguments: list[str] | None = None) -> int:
         if os.environ.get("ATTNCOURSE_TRACEBACK"):
             raise
         said = one_line(f"{type(error).__name__}: {error}", 300)
-        print(SENTENCES["failed"].format(said), file=sys.stderr)
+        said = f"The command failed ({said}). What was graded is kept. Report it, with "
+        said += "what ATTNCOURSE_TRACEBACK=1 before the command shows."
+        print(said, file=sys.stderr)
     return FAULTS
 
 

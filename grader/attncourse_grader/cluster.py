@@ -17,7 +17,7 @@ import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.plan import hash_of_checks
-from attncourse_grader.safe_text import SENTENCES, file_name, one_line, reason
+from attncourse_grader.safe_text import file_name, one_line, reason
 from attncourse_grader.workers import results
 
 CONNECTING = 15  # seconds to reach the scheduler
@@ -67,8 +67,9 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
         _compare_versions(client)
         yield from results(jobs, submit, room)
     except FAULTS as error:
-        says = SENTENCES["cluster_lost"].format(address, one_line(error))
-        raise Refused(says) from None
+        says = f"the cluster at {address} cannot be used any longer ({one_line(error)})"
+        says += ". What was graded is kept; the same command goes on, without "
+        raise Refused(f"{says}--scheduler on this machine.") from None
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)
@@ -95,7 +96,6 @@ def version_here() -> str:
 def _compare_versions(client) -> None:
     found = client.run(version_here, on_error="return")
     if other := sorted(w for w, said in found.items() if said != version_here()):
-        raise Refused(
-            f"{len(other)} of {len(found)} workers have another version of this "
-            f"package, or none, such as {other[0]}. Install the same on all."
-        )
+        says = f"{len(other)} of {len(found)} workers have another version of this "
+        says += f"package, or none, such as {other[0]}. Install the same on all."
+        raise Refused(says)

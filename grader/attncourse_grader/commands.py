@@ -16,27 +16,29 @@ from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import exercise_named, numbered, read_time
 from attncourse_grader.isolate.sandbox import UNSAFE
+from attncourse_grader.records.database import back_up
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.exports import TABLES, fill, write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import number
 
 
-def book_of_fork() -> str:
-    """Return where the site of the clone in this folder is, "" if that is not known."""
+def find_book() -> None:
+    """Let links in feedback lead to the site of the clone in this folder, if known."""
     asked = ["git", "config", "--get", "remote.origin.url"]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.SubprocessError):
-        return ""
+        return
     match = re.search(r"github\.com[:/]([\w.-]+)/([\w.-]+?)(\.git)?\s*$", done.stdout)
-    return f"https://{match[1].lower()}.github.io/{match[2]}/" if match else ""
+    if match:
+        book = f"https://{match[1].lower()}.github.io/{match[2]}/"
+        os.environ.setdefault("ATTNCOURSE_BOOK", book)
 
 
 def run_grade(arguments) -> int:
     """Grade what was handed in."""
-    if book := book_of_fork():
-        os.environ.setdefault("ATTNCOURSE_BOOK", book)
+    find_book()
     if arguments.unsafe:
         os.environ[UNSAFE] = "1"
     if not 1 <= arguments.limit <= 86_400:
@@ -50,7 +52,9 @@ def run_gradescope(arguments) -> int:
     from attncourse_grader.records.late import penalty_for
 
     penalty_for(arguments.penalty)
+    find_book()
     settings = {
+        "book": os.environ.get("ATTNCOURSE_BOOK", ""),
         "exercise": exercise_named(arguments.exercise),
         "secret": arguments.secret or DEFAULT_SECRET,
         "penalty": arguments.penalty,
@@ -92,6 +96,7 @@ def run_extend(arguments) -> int:
 def _change(arguments, table: str, **facts) -> int:
     """Make a change for one student, and say what it comes to."""
     exercise = exercise_named(arguments.exercise)
+    back_up(arguments.grades / BOOK)
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         student = book.student_named(arguments.student)
         book.keep(table, student, exercise, reason=arguments.reason, **facts)
@@ -109,6 +114,7 @@ def run_mark(arguments) -> int:
     from attncourse_grader.records.marking import MarkingServer
 
     path, anonymous = arguments.grades / BOOK, arguments.anonymous
+    back_up(path)
     with Gradebook(path, must_exist=True) as book:
         with MarkingServer(path, anonymous=anonymous) as server:
             print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
@@ -124,6 +130,7 @@ def run_undo(arguments) -> int:
     """Undo a run, or take that back; without a number, list the runs."""
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         if arguments.which is not None:
+            back_up(arguments.grades / BOOK)
             book.undo(arguments.which, undone=not arguments.back)
             _write(book, arguments)
         for row in book.rows("SELECT says FROM all_runs"):

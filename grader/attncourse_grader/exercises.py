@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from importlib import import_module, util
 from pathlib import Path
@@ -33,3 +34,10 @@ def exercise_of(notebook: str):
     if notebook not in modules():
         raise ValueError(f"there is no exercise {notebook!r}.")
     return import_module(f"attncourse.exercises.{modules()[notebook]}").EXERCISE
+
+
+def version_of(exercise) -> str:
+    """Return a short text that changes when the tasks of an exercise change."""
+    tasks = exercise.tasks
+    parts = [(t.name, t.answers, t.points, [p.claim for p in t.probes]) for t in tasks]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]

@@ -7,6 +7,7 @@ each submission it runs ``run_autograder``, which calls `main` here.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -59,6 +60,8 @@ def main(place: str) -> None:
     """Grade what lies in a folder as Gradescope lays it out, and write the results."""
     place = Path(place)
     settings = json.loads((place / "source" / "settings.json").read_text("utf8"))
+    if settings["book"]:  # the forks that grade read it
+        os.environ["ATTNCOURSE_BOOK"] = settings["book"]
     metadata = json.loads((place / "submission_metadata.json").read_text("utf8"))
     try:
         found = results(place, settings, metadata)

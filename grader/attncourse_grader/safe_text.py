@@ -7,11 +7,8 @@ of a terminal, marks that turn the direction of writing, or half a character.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
-from pathlib import Path
 
-SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf8"))
 ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links of the window
     r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor

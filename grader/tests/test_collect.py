@@ -557,8 +557,8 @@ def test_what_lies_too_deep_costs_nobody_else_anything(name, depth, says, inbox)
 @pytest.mark.parametrize(
     ("place", "inside"),
     [
-        ("ML-Exercise 1-5678", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
-        ("hand-in", "Ada Lovelace/x.ipynb"),
+        ("ML", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
+        ("Autumn", "Ada Lovelace/x.ipynb"),
         ("Group A", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
     ],
 )
@@ -662,3 +662,37 @@ def test_downloads_beside_others_count_by_themselves_file_by_file(inbox):
     assert [own for _, own in kept] == [CLASS.named("ada")] * 2
     signs = one_line("a\udce4 a\udcf6 -\u200d \ufff9 \U0001d173")
     assert len(set(signs.split())) == signs.count("\\") == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "found"),
+    [
+        ("ada-l", {}, False),  # of nobody on the list
+        ("ada-l", {"is_login": True}, False),
+        ("lovelace_zoe", {}, True),
+        ("lovelace_zoe", {"is_login": True}, False),
+        ("ADA L", {"moodle": "5"}, True),  # the platform says whose it is
+    ],
+)
+def test_letters_of_a_chosen_name_claim_no_folder_and_no_login(name, facts, found):
+    people = ClassList([Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")])
+    own, why = people.find(Found(Path(), "", name, **facts))
+    assert (bool(own), bool(why)) == (found, not found)
+
+
+@pytest.mark.parametrize("place", ["ML-Exercise 1-5678", "hand-in", "week 3"])
+@pytest.mark.parametrize("form", ["folder", "zip", "zip in a folder"])
+def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
+    names = [f"{name}_101_assignsubmission_file/x.ipynb" for name in ("ada", "grace")]
+    names += ["1_attention_from_scratch.ipynb"] * (form == "folder")  # of nobody
+    people = [Student(name, name) for name in ("ada", "grace", place)]
+    if form == "folder":
+        for name in names:
+            inbox.put(name, place)
+    else:
+        place = f"in/{place}.zip"
+        inbox.pack(place, dict.fromkeys(names, inbox.text))
+    place = "in" if form == "zip in a folder" else place
+    found = inbox.collect(place, students=ClassList(people))
+    known = [ClassList(people).find(file)[0] for file in found.files]
+    assert sorted(own[0].student for own in known if own) == ["ada", "grace"]

@@ -326,7 +326,7 @@ def test_no_cell_is_a_formula_and_numbers_stay(text, safe):
         ("\ufeffName;Email\nAda Lovelace;ada@x.org\n", "ada@x.org", "Ada Lovelace"),
         (MOODLE_LIST, "Ada Lovelace", "Ada Lovelace"),
         (MOODLE_LIST, "al", "Ada Lovelace"),
-        (CANVAS_LIST, "lovelaceada", "Ada Lovelace"),
+        (CANVAS_LIST, "Lovelace, Ada", "Ada Lovelace"),
         ("id,first_name,last_name,email\nal1,Ada,Lovelace,\n", "al1", "al1"),
         ("id,first_name,last_name,email\nal1,Ada,Lovelace,\n", "ada_lovelace", "al1"),
         ("identifier,file\nada,ada.ipynb\n", "ada", "ada"),

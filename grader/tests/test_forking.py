@@ -13,24 +13,26 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
 
 from attncourse_grader import cache, workers
-from attncourse_grader.grade import comparing
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade import comparing, grading
 from attncourse_grader.isolate import forking, sandbox, student
 from attncourse_grader.isolate.channel import send
 from attncourse_grader.isolate.student import Killed, ProcessEnded, Student
-from grader.tests.defining import RIGHT, SOLUTIONS
+from grader.tests.defining import ATTENTION, RIGHT, SOLUTIONS
 
 
-def compare(answers, checked=("scores",), limits=(20, 20)):
+def compare(answers, checked=("scores",), limits=(20, 20), how=comparing.compare):
     """Return what nbval says of answers to exercise 1, by task."""
     answers = {task: answers.get(task, "") for task in ("scores", "attention", "masks")}
     solutions, name = str(SOLUTIONS), "1_attention_from_scratch"
     arguments = (solutions, name, answers, list(checked), "word", 100, limits)
-    return forking.call(comparing.compare, *arguments, seconds=600)
+    return forking.call(how, *arguments, seconds=600)
 
 
 def test_what_is_right_passes_and_what_is_wrong_comes_with_its_values():
@@ -178,3 +180,31 @@ def test_elsewhere_than_on_linux_that_is_said(monkeypatch):
     monkeypatch.setattr(forking.sandbox, "linux", False)
     with pytest.raises(OSError, match="WSL"):
         forking.Forker()
+
+
+def with_no_memory_for_scores(*arguments):
+    """Do in a fork what `compare` does, without memory for values of the first task."""
+    of_scores = exercise_of("1_attention_from_scratch").task("scores").probes
+    comparing.try_solution(*arguments[:2], "word")
+    real = comparing.holds
+
+    def holds(probe, case):
+        return real(probe, case) if probe not in of_scores else [0] * (1 << 30)
+
+    comparing.holds = holds
+    return comparing.compare(*arguments)
+
+
+def test_what_takes_too_much_memory_to_be_compared_costs_its_task_alone(monkeypatch):
+    answers = {"scores": RIGHT, "attention": ATTENTION}
+    checked = tuple(answers)
+    found = compare(answers, checked, how=with_no_memory_for_scores)
+    assert [found[task]["passed"] for task in checked] == [False, True]
+    exercise = exercise_of("1_attention_from_scratch")
+    judged = grading.verdicts_of(exercise, exercise.task("scores"), found["scores"])
+    assert {verdict.kind for verdict in judged} <= {"did not finish", "not run"}
+    wrong = compare({"scores": RIGHT.replace("** 0.5", "")})["scores"]
+    for name in ("judge", "name_slip"):
+        monkeypatch.setattr(grading, name, Mock(side_effect=MemoryError))
+    judged = grading.verdicts_of(exercise, exercise.task("scores"), wrong)
+    assert [v.holds for v in judged] == [k not in wrong["failing"] for k in range(3)]

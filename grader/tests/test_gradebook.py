@@ -1,6 +1,7 @@
 """A gradebook loses nothing: changes, lateness, kills, full disks, two at once."""
 
 import hashlib
+import itertools
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,9 +17,12 @@ import pytest
 from attncourse_grader import batch
 from attncourse_grader.batch import BOOK
 from attncourse_grader.grade import grading
+from attncourse_grader.hand_in.class_list import Student
+from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
+from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import in_words, penalty_for
 
@@ -641,3 +646,74 @@ def test_nobody_takes_the_grades_of_who_left(now, says, points, course):
     assert found == {name: points[name] for name in found}
     course.grade(*table)
     assert "is taken for" not in course.said
+
+
+def test_what_counts_takes_no_more_than_twice_as_long_after_twice_as_many_runs(course):
+    course.hand_in()
+    course.grade()
+
+    def steps(runs):
+        """Grade in so many runs what has changed; count the steps of the database."""
+        with course.book() as book, book.together():
+            for student, result in itertools.product("abcdefghij", range(runs)):
+                book.add_student(Student(student))
+                book.run = 1
+                facts = {"exercise": FIRST, "points": 1, "of": 2, "tasks": []}
+                found = f"{student}{result}", "", f"{student}{result}", facts, []
+                number = book.add_result(*found)
+                book.run = book._insert("runs", run=result + 2, started=0, secret="")
+                file = Found(Path(), "", student)
+                book.add_handin(student, file, None, found[0], number, {})
+                book.keep("times", student, FIRST, run=book.run, handed_in=result)
+            counted = Mock(return_value=0)
+            book.db.set_progress_handler(counted, 100)
+            assert len(effective_grades(book)) == 11
+        return counted.call_count
+
+    first, second = steps(40), steps(80)
+    assert second < 2.5 * first, (first, second)
+
+
+def test_whatever_changes_the_gradebook_copies_it_first(course):
+    course.hand_in()
+    course.grade()
+    copy = course.grades / "gradebook.backup.sqlite"
+    for words in (["adjust", "ada", 1, "+1", "--reason", "x"], ["undo", 1], ["undo"]):
+        assert course.run(*words) == 0
+        with Gradebook(copy) as before:
+            total = effective_grades(before)[0].total
+        assert total == (2 if words[0] == "adjust" else 3)
+
+
+def test_an_exercise_with_another_name_or_several_maxima_is_named_once(course):
+    for name in ("ada", "zoe"):
+        course.hand_in(name, extra=name)
+    course.grade()
+    with course.book() as book:
+        book.db.execute("UPDATE results SET exercise = '1_old'")
+        book.db.execute("UPDATE results SET of = of + 4 WHERE result = 1")
+    for count in (1, 0):
+        course.grade()
+        assert (
+            course.said.count("1_old is called 1_attention_from_scratch now") == count
+        )
+    with course.book() as book:
+        book.db.execute("UPDATE results SET of = of + 4 WHERE result = 3")
+    course.grade()
+    assert course.said.count("grades differ, from 20 to 24") == 1
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_points_by_hand_stay_when_moodle_shows_a_hidden_name(listed, course):
+    hidden = "Participant_111_assignsubmission_file"
+    path = course.hand_in(f"{hidden}/x").parent
+    course.grade()
+    course.run("adjust", "Participant 111", 1, "-1", "--reason", "copied")
+    path.rename(path.with_name(hidden.replace("Participant", "Ada Adler")))
+    people = course.students("name\nAda Adler\n") if listed else []
+    for _ in range(2):
+        assert course.grade(*people) == 0
+        assert (course.points(), len(course.rows())) == (["1"], 2)
+    course.run("undo", 2)
+    course.run("undo", 3)
+    assert course.standing("Participant 111").total == 1

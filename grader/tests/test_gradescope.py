@@ -6,6 +6,7 @@ student's own is what third-party autograders read.
 
 import json
 import os
+import subprocess
 import zipfile
 
 import pytest
@@ -83,3 +84,29 @@ def test_no_notebook_and_two_are_a_sentence(count, says, unpacked, notebook):
     gradescope.main(str(unpacked))
     found = json.loads((unpacked / "results" / "results.json").read_text())
     assert (found["score"], says in found["output"]) == (0, True)
+
+
+@pytest.mark.parametrize("given", ["", "https://a.example/"])
+def test_links_in_the_feedback_lead_to_the_instructors_book(
+    given, tmp_path, solutions, monkeypatch
+):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    remote = ["remote", "add", "origin", "git@github.com:Ada/Course.git"]
+    subprocess.run(["git", "-C", tmp_path, *remote], check=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ATTNCOURSE_BOOK", given)
+    if not given:
+        monkeypatch.delenv("ATTNCOURSE_BOOK")
+    assert main(["gradescope", "1", "--solutions", str(solutions)]) == 0
+    (made,) = tmp_path.glob("*.zip")
+    zipfile.ZipFile(made).extractall(tmp_path / "source")
+    (tmp_path / "submission_metadata.json").write_text("{}")
+    seen = []
+    monkeypatch.setattr(
+        gradescope,
+        "results",
+        lambda *_: seen.append(os.environ["ATTNCOURSE_BOOK"]) or {},
+    )
+    monkeypatch.setenv("ATTNCOURSE_BOOK", "")
+    gradescope.main(tmp_path)
+    assert seen == [given or "https://ada.github.io/Course/"]

@@ -232,21 +232,20 @@ class Kernel:
                 continue
             try:
                 cases = self._observe(student, task, place, seeds)
-            except ProcessEnded:
+                right = {case.seed: holds(probe, case) for case in cases}
+                for case in cases:
+                    if right[case.seed]:
+                        text.append(self.expected[task.name, place, case.seed][1])
+                    else:
+                        came = f"{plain(render(case.came, probe))}\n{DIFFERS}"
+                        text.append(compose.block_of(place, case.seed, came))
+                if not all(right.values()):
+                    all_right = False
+                    self._explain(student, task, place, cases)
+            except (ProcessEnded, MemoryError):  # the latter here, of what came
                 tries, all_right = tries - 1, False
                 if not tries:
                     break
-                continue
-            right = {case.seed: holds(probe, case) for case in cases}
-            for case in cases:
-                if right[case.seed]:
-                    text.append(self.expected[task.name, place, case.seed][1])
-                else:
-                    lines = [plain(render(case.came, probe)), DIFFERS]
-                    text.append(compose.block_of(place, case.seed, "\n".join(lines)))
-            if not all(right.values()):
-                all_right = False
-                self._explain(student, task, place, cases)
         if student is not self.student:
             student.close()
         return "".join(text)
@@ -276,10 +275,8 @@ class Kernel:
             with suppress(ProcessEnded):
                 again = self._observe(student, task, place, probe.seeds)
                 found |= {case.seed: case for case in again}
-        kept[place] = [
-            [case.seed, to_plain(case.expected), to_plain(case.came)]
-            for case in found.values()
-        ]
+        cases = found.values()
+        kept[place] = [[c.seed, to_plain(c.expected), to_plain(c.came)] for c in cases]
 
     def await_reply(self, number, timeout=None):
         """Do nothing: when a cell was run, its messages are there."""

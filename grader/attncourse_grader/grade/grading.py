@@ -30,11 +30,15 @@ from attncourse_grader.hand_in.source import changes_libraries
 from attncourse_grader.hand_in.submission import Refused, Submission, read_submission
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
-from attncourse_grader.safe_text import SENTENCES, one_line
+from attncourse_grader.safe_text import one_line
 
 LOOKING = 5  # seconds of a processor that reading a file, or judging it, may take
 MEMORY = 2 << 30  # bytes that it may take beside what was there
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
+OTHERS_REPLACED = "Graded with reference answers in place of those to earlier tasks, "
+OTHERS_REPLACED += "since {} does not work."
+NO_END = "The answer did not come to an end in the time and memory that it has, or it "
+NO_END += "ended the process. Is there a loop that does not stop?"
 NOT_AS_EXPECTED = "What came is not what is expected."
 
 
@@ -119,13 +123,13 @@ def grade_file(
                     rest = failing - {task.name}
                     wrong = rest & (under | spoiling) or rest
                     labels = [exercise.label(t) for t in tasks if t.name in wrong]
-                    says = SENTENCES["others_replaced"]
-                    notes = [says.format(" or ".join(labels))]
+                    notes = [OTHERS_REPLACED.format(" or ".join(labels))]
                     verdicts = others
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
     notes = list(submission.notes)
     if left <= 0:
-        notes.append(SENTENCES["out_of_time"].format(round(seconds)))
+        says = f"All cells together may take {round(seconds)} seconds. They were used "
+        notes.append(f"{says}up, so what came after that was not run.")
     by_hand = answers_by_hand(template, submission)
     return Grade(exercise, grades, notes, by_hand, submission)
 
@@ -219,24 +223,23 @@ def verdicts_of(
             continue
         if place not in cases_of:
             skipped = probe.slow and not all(verdict.holds for verdict in found)
-            why = (
-                ("not run", (NOT_RUN,))
-                if skipped
-                else ("did not finish", (SENTENCES["no_end"],))
-            )
+            why = ("not run", (NOT_RUN,)) if skipped else ("did not finish", (NO_END,))
             found.append(Verdict(probe, False, *why))
             continue
-        cases = [
-            Case(seed, draw(probe, seed), from_plain(expected), from_plain(seen))
-            for seed, expected, seen in cases_of[place]
-        ]
-        own = [case for case in cases if case.seed in probe.seeds]
-        came[place] = {case.seed: case.came for case in own}
-        verdict = judge(probe, cases)
-        if verdict.holds:  # nbval compares what this tolerates
-            verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))
+        verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))
+        with contextlib.suppress(MemoryError):
+            cases = [
+                Case(seed, draw(probe, seed), from_plain(expected), from_plain(seen))
+                for seed, expected, seen in cases_of[place]
+            ]
+            own = [case for case in cases if case.seed in probe.seeds]
+            came[place] = {case.seed: case.came for case in own}
+            judged = judge(probe, cases)
+            # nbval compares what this tolerates.
+            verdict = verdict if judged.holds else judged
         found.append(verdict)
-    found = name_slip(task, found, came, recorded)
+    with contextlib.suppress(MemoryError):
+        found = name_slip(task, found, came, recorded)
     return [_without_values(v) for v in found] if secretive else found
 
 

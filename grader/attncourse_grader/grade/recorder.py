@@ -41,8 +41,7 @@ class Recorder:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item, call):
         """Keep the outcome of a cell."""
-        outcome = yield
-        report = outcome.get_result()
+        report = (yield).get_result()
         if report.when != "call" or report.skipped:
             return
         item.parent.timed_out = False  # nbval would run no other cell
@@ -80,8 +79,7 @@ def outcome_of(item, call) -> tuple[str, bool]:
 
 def _differing(item) -> list[int]:
     """Return the places of the probes whose output is not what is stored."""
-    stored, printed = (
-        blocks_in("".join(output.get("text", "") for output in outputs or []))
-        for outputs in (item.cell.outputs, item.test_outputs)
-    )
+    both = item.cell.outputs, item.test_outputs
+    texts = ["".join(o.get("text", "") for o in outputs or []) for outputs in both]
+    stored, printed = map(blocks_in, texts)
     return sorted({k[0] for k in stored if printed.get(k) != stored[k]})

@@ -20,6 +20,9 @@ from attncourse_grader.safe_text import one_line
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
+# What platforms and instructors call a place with the hand-ins of all: students may
+# choose such a name, but not such a login.
+OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
 SOMEBODY_ELSES = (
     "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
     "names. If the earlier class list was wrong, undo its runs and grade them again."
@@ -55,8 +58,13 @@ class ClassList:
                 self._groups[group].add(student)
 
     def knows(self, name: str) -> bool:
-        """Say whether a name is that of one student, or of a group."""
-        return bool(name) and bool(self._named(name)[0])
+        """Say whether a place may be called after a student, or is after a group."""
+        given = [
+            s for kind in MARKS if kind != "email" for s in self.marked(kind, name)
+        ]
+        if OF_ALL.fullmatch(name) and not given:
+            return False
+        return bool(self.named(name) or self._groups.get(key_of(name)))
 
     def add_moodle(self, row: dict[str, str]) -> Student | None:
         """Learn a submission's number from a row of Moodle's worksheet.
@@ -119,8 +127,8 @@ class ClassList:
             matches = [s for s in matches if key in _names_of(s)]
         elif login:
             matches = [s for s in matches if key in (_marks_of(s) or _names_of(s))]
-        for parts, form in FULL if full else ANY:
-            if own := [s for s in matches if form(name) in map(form, parts(s))]:
+        for way in FULL if full else ANY:
+            if own := [s for s in matches if _fits(name, s, way)]:
                 return own
         return matches
 
@@ -132,9 +140,10 @@ class ClassList:
         mark = mark_of(text)
         return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
-    def _named(self, name: str, **of) -> tuple[list[Student], str]:
-        matches = self.named(name, **of)
-        if len(matches) == 1:
+    def _named(self, name: str, *, full, login) -> tuple[list[Student], str]:
+        matches = self.named(name, full=full, login=login)
+        ways = LOGIN if login else FOLDER
+        if len(matches) == 1 and (full or any(_fits(name, *matches, w) for w in ways)):
             return matches, ""
         if matches:
             several = ", ".join(s.student for s in matches)
@@ -244,13 +253,28 @@ def _marks_of(student: Student) -> set[str]:
     return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
 
 
-# What a name is compared with, and how, the surest first; the last way is its letters.
+def words_of(text: str) -> list[str]:
+    """Return the words of a name, sorted: by their letters alone "A L" is "al", too."""
+    found = unicodedata.normalize("NFKD", mark_of(text))
+    plain = "".join(c for c in found if not unicodedata.combining(c))
+    return sorted(re.split(r"[\s,_]+", plain))
+
+
+# What a name is compared with, and how, the surest first.
 FULL = ((attrgetter("student", "name"), str),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
     (attrgetter("id", "user"), key_of),
     (lambda s: (s.student, s.name, s.email.partition("@")[0]), str),
 )
+# Of a login or a folder letters alone are not enough: people choose their names.
+LOGIN = (*ANY, (ANY[-1][0], mark_of))
+FOLDER = (*LOGIN, (attrgetter("student", "name"), words_of))
+
+
+def _fits(name: str, student: Student, way) -> bool:
+    parts, form = way
+    return form(name) in map(form, parts(student))
 
 
 def read_class_list(path: Path) -> ClassList:

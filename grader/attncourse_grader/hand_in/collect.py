@@ -121,6 +121,8 @@ class _Place:
             entries = [Entry((label,), self.root, _identity(self.root.stat()))]
             whole, label = without_exercise(one_line(root.parent.name)), ""
         known = self.students is not None and self.students.knows(whole)
+        if self.students and not known:
+            whole = ""
         names = [_named(entry.parts, self.sure) for entry in entries]
         # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
         bare = Counter(

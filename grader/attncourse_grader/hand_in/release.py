@@ -7,13 +7,8 @@ import hashlib
 import re
 from pathlib import Path
 
-from attncourse_grader.exercises import exercise_of
-from attncourse_grader.hand_in.submission import (
-    Refused,
-    is_text,
-    read_notebook,
-    version_of,
-)
+from attncourse_grader.exercises import exercise_of, version_of
+from attncourse_grader.hand_in.submission import Refused, is_text, read_notebook
 
 DEFAULT_SECRET = "attention"  # an instructor takes another
 ROUNDS = 300_000  # about a tenth of a second for each guess at the secret
@@ -36,9 +31,8 @@ def stub_of(source: str, label: str) -> str:
 
 def solution_of(source: str) -> str:
     """Return an answer cell without the marker lines."""
-    return "\n".join(
-        line for line in source.splitlines() if line.strip() not in (BEGIN, END)
-    )
+    lines = [s for s in source.splitlines() if s.strip() not in (BEGIN, END)]
+    return "\n".join(lines)
 
 
 def exercise_from(notebook, name: str):

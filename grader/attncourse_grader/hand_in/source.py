@@ -81,11 +81,8 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
     """Return the global names that are read: no parameters, no local variables."""
-    found = {
-        symbol.get_name()
-        for symbol in table.get_symbols()
-        if symbol.is_referenced() and (top or symbol.is_global())
-    }
+    read = [symbol for symbol in table.get_symbols() if symbol.is_referenced()]
+    found = {symbol.get_name() for symbol in read if top or symbol.is_global()}
     return found.union(*(_read_by(child) for child in table.get_children()))
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attncourse_grader.exercises import exercise_of, modules
+from attncourse_grader.exercises import exercise_of, modules, version_of
 from attncourse_grader.hand_in.source import (
     BrokenCell,
     Statement,
@@ -67,15 +66,6 @@ class Submission:
         return [name for name in task.answers if name not in bound]
 
 
-def version_of(exercise: Exercise) -> str:
-    """Return a short text that changes when the tasks of an exercise change."""
-    parts = [
-        (task.name, task.answers, task.points, [p.claim for p in task.probes])
-        for task in exercise.tasks
-    ]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
-
-
 def read_notebook(path: Path):
     """Return the notebook in a file, without outputs.
 
@@ -95,10 +85,9 @@ def read_notebook(path: Path):
         notebook = nbformat.from_dict(_content_of(path.read_bytes()))
     except Exception as error:
         reason = str(error) if isinstance(error, Unreadable) else "it is damaged"
-        raise Refused(
-            f"{path.name} cannot be read as a notebook: {reason}. Download it again "
-            "as .ipynb: in Colab with File, Download; in Jupyter with File, Save."
-        ) from None
+        says = f"{path.name} cannot be read as a notebook: {reason}. Download it again "
+        says += "as .ipynb: in Colab with File, Download; in Jupyter with File, Save."
+        raise Refused(says) from None
     if not any(c.cell_type == "code" and c.source.strip() for c in notebook.cells):
         raise Refused(f"{path.name} has no code in it. Is it the right file?")
     return notebook
@@ -178,10 +167,8 @@ def read_submission(path: Path) -> Submission:
         else:
             broken.setdefault(task, cell)
     if said.get("version", version_of(found)) != version_of(found):
-        notes.append(
-            "This is another version of the exercise than the one in use. What both "
-            "versions ask for is graded."
-        )
+        says = "This is another version of the exercise than the one in use. What both "
+        notes.append(f"{says}versions ask for is graded.")
     renamed = _renamed(found, statements, marks)
     return Submission(path, found, statements, broken, renamed, notes, texts)
 

@@ -40,9 +40,8 @@ def exercise_named(text: str) -> str:
         number, _, title = notebook.partition("_")
         if bare in (number, notebook, title, module):
             return notebook
-    raise Refused(
-        f"there is no exercise {text!r}. The exercises are: {', '.join(modules())}."
-    )
+    known = ", ".join(modules())
+    raise Refused(f"there is no exercise {text!r}. The exercises are: {known}.")
 
 
 def numbered(text: str) -> tuple[str, str]:

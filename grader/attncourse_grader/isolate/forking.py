@@ -24,7 +24,6 @@ from pathlib import Path
 
 from attncourse_grader.isolate import sandbox
 from attncourse_grader.isolate.channel import receive, send
-from attncourse_grader.safe_text import SENTENCES
 
 TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
 BESIDE = 1800  # seconds for what is not the submission's: the solution, once
@@ -33,7 +32,8 @@ GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
 PASSED_ON += (sandbox.UNSAFE, "ATTNCOURSE_BOOK")  # where links of the feedback lead
-NOT_LINUX = SENTENCES["not_linux"]
+NOT_LINUX = "Grading needs Linux: answers run in isolated processes that other systems "
+NOT_LINUX += "do not have. On Windows use WSL, elsewhere the container."
 
 
 class Ended(RuntimeError):

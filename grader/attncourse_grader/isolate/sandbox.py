@@ -95,7 +95,9 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(os.readlink(path))
             continue
-        _place_for(path, place)
+        (place if path.is_dir() else place.parent).mkdir(parents=True, exist_ok=True)
+        if not path.is_dir():
+            place.touch()
         _mount(str(path), place, "", MS_BIND | MS_REC)
     for path in hidden:
         place = root / path.relative_to("/")
@@ -114,13 +116,6 @@ def own_files(root: Path, readable: list[Path], hidden: list[Path]) -> None:
     done(libc.syscall(PIVOT_ROOT[machine], b".", b"."))
     done(libc.umount2(b".", MNT_DETACH))
     os.chdir("/")
-
-
-def _place_for(path: Path, place: Path) -> None:
-    folder = place if path.is_dir() else place.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder is not place:
-        place.touch()
 
 
 def _mount(source, target, kind, flags, options=""):

@@ -94,7 +94,7 @@ class Student:
             self._sock.settimeout(max(0.001, deadline - time.monotonic()))
             send(self._sock, {**request, "id": self._count})
             reply = receive(self._sock, deadline, LONGEST_REPLY, MOST_PARTS)
-        except OSError as error:
+        except (OSError, MemoryError) as error:  # in the midst of a message
             self._ended(closed=isinstance(error, ConnectionError))
         if not isinstance(reply, dict) or reply.get("id") != self._count:
             self._ended()

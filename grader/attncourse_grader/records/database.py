@@ -15,6 +15,7 @@ from pathlib import Path
 from attncourse_grader.hand_in.submission import Refused
 
 SCHEMA_VERSION = 5
+COPY = "it is from before the last command that changes grades"
 SCHEMA, VIEWS = (
     Path(__file__).with_name(f"{name}.sql").read_text("utf8")
     for name in ("schema", "views")
@@ -83,9 +84,9 @@ class Database(contextlib.AbstractContextManager):
 
 
 def back_up(path: Path) -> None:
-    """Copy a gradebook beside itself, if there is one.
+    """Copy a gradebook beside itself, if there is one; before each change by a command.
 
-    Raises `Refused` if only its copy is left, which would be replaced by the next run.
+    Raises `Refused` if only its copy is left, which would be replaced by the next one.
     """
     copy = path.with_suffix(".backup.sqlite")
     if path.is_file() and path.stat().st_size:
@@ -99,7 +100,7 @@ def back_up(path: Path) -> None:
         part.replace(copy)
     elif copy.is_file():
         says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
-        says += "its place: it is from the start of the last run. To begin anew, "
+        says += f"its place: {COPY}. To begin anew, "
         raise Refused(f"{says}remove the copy, too.")
 
 
@@ -109,7 +110,7 @@ SENTENCES = {
     "and give the same command again.",
     "locked|busy": "Another command is writing it. Try again when it is done.",
     "not a database|malformed": "It is damaged. Put the copy beside it, "
-    "gradebook.backup.sqlite, in its place: it is from the start of the last run.",
+    f"gradebook.backup.sqlite, in its place: {COPY}.",
     "readonly|unable to open": "It cannot be opened for writing. Check the folder.",
 }
 

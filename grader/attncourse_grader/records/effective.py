@@ -105,6 +105,8 @@ def effective_grades(book) -> list[EffectiveGrade]:
     deadlines = dict(pair for own in book.settings("deadlines") for pair in own.items())
     penalty = book.setting("penalty", "")
     found, changes, marks = [], defaultdict(list), defaultdict(list)
+    book.rows("DROP TABLE IF EXISTS standing_now")
+    book.rows("CREATE TEMP TABLE standing_now AS SELECT * FROM standing")
     for row in book.rows("SELECT * FROM adjustments ORDER BY adjustment"):
         place = row["student"], row["exercise"]
         changes[place].append((row["points"], row["reason"]))
@@ -112,7 +114,7 @@ def effective_grades(book) -> list[EffectiveGrade]:
         facts = row["task"], row["of"], row["answer"], row["points"], row["comment"]
         last = (row["proposed"], row["says"]) if row["proposed"] is not None else None
         marks[row["student"], row["exercise"]].append(Mark(*facts, last))
-    for row in book.rows("SELECT * FROM standing"):
+    for row in book.rows("SELECT * FROM standing_now"):
         place = row["student"], row["exercise"]
         late = lateness(row, deadlines.get(place[1])) if row["result"] else 0.0
         of = row["of"]

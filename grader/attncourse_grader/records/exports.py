@@ -93,15 +93,10 @@ def plain_table(book, graded) -> str:
         known = [total for total in totals if total is not None]
         late = [grade for grade in own if grade and grade.late]
         remarks[name] += [f"{g.exercise}: {g.sentences()[0]}" for g in late]
-        rows.append(
-            [
-                *(cell(student[c]) for c in ("student", "id", "email", "section")),
-                *map(number, totals),
-                number(sum(known) if known else None),
-                number(sum((most | {g.exercise: g.of for g in own if g}).values())),
-                cell(" ".join(remarks[name])),
-            ]
-        )
+        of = sum((most | {g.exercise: g.of for g in own if g}).values())
+        row = [cell(student[c]) for c in ("student", "id", "email", "section")]
+        row += map(number, (*totals, sum(known) if known else None, of))
+        rows.append([*row, cell(" ".join(remarks[name]))])
     return csv_text(rows)
 
 
@@ -114,22 +109,14 @@ def tasks_table(book, graded) -> str:
     for grade, record in graded:
         tasks = record["tasks"] if record else []
         points = {t["task"]: number(t["points"]) for t in tasks}
-        by_hand = sum(p for p, _ in grade.adjustments)
-        rows.append(
-            [
-                cell(grade.student),
-                grade.exercise,
-                number(grade.points),
-                number(grade.marked if grade.marks else None),
-                number(grade.of),
-                f"{grade.late / 3600:.1f} h" if grade.late else "",
-                number(grade.penalty or None),
-                number(by_hand if grade.adjustments else None),
-                number(grade.total),
-                *(points.get(label, "") for label in labels),
-                cell(" ".join(mark.comment for mark in grade.marks)),
-            ]
-        )
+        marked = grade.marked if grade.marks else None
+        by_hand = sum(p for p, _ in grade.adjustments) if grade.adjustments else None
+        row = [cell(grade.student), grade.exercise]
+        row += map(number, (grade.points, marked, grade.of))
+        row.append(f"{grade.late / 3600:.1f} h" if grade.late else "")
+        row += map(number, (grade.penalty or None, by_hand, grade.total))
+        row += [points.get(label, "") for label in labels]
+        rows.append([*row, cell(" ".join(mark.comment for mark in grade.marks))])
     return csv_text(rows)
 
 

@@ -7,10 +7,20 @@ WHERE NOT undone GROUP BY name, value ORDER BY run;
 
 -- Names that turned out to be another's, who is on the class list: what is kept under
 -- them is hers or his as long as the run counts that found this out.
+-- What was kept while Moodle hid a name is whose the same number is once it shows names.
 CREATE TEMP VIEW joined AS
-SELECT one.key AS was, one.value AS now FROM (
-    SELECT value, MAX(run) FROM all_settings WHERE name = 'joined' GROUP BY name
-) AS found, json_each(found.value) AS one;
+WITH listed AS (
+    SELECT one.key AS was, one.value AS now FROM (
+        SELECT value, MAX(run) FROM all_settings WHERE name = 'joined' GROUP BY name
+    ) AS found, json_each(found.value) AS one
+), shown AS (
+    SELECT 'Participant ' || moodle AS was, IFNULL(now, student) AS now
+    FROM main.seen JOIN runs USING (run) LEFT JOIN listed ON was = student
+    WHERE NOT undone AND moodle <> '' AND student <> 'Participant ' || moodle
+)
+SELECT was, now FROM listed
+UNION ALL SELECT was, MAX(now) FROM shown WHERE was IN (SELECT student FROM students)
+GROUP BY was HAVING COUNT(DISTINCT now) = 1;
 CREATE TEMP VIEW seen AS
 SELECT
     run, IFNULL(now, student) AS student, content, source, moodle, place, result,
@@ -43,7 +53,8 @@ CREATE TEMP VIEW withdrawn AS
 WITH listed AS (
     SELECT value, MAX(run) FROM all_settings WHERE name = 'listed' GROUP BY name
 ), known AS (
-    SELECT student FROM hand_ins UNION SELECT student FROM adjustments
+    SELECT student FROM seen JOIN runs USING (run) WHERE NOT undone
+    UNION SELECT student FROM adjustments
 )
 SELECT student FROM students EXCEPT
 SELECT json_extract(one.value, '$.student') FROM listed, json_each(listed.value) AS one
@@ -75,18 +86,22 @@ WITH counting AS (
     FROM seen JOIN runs USING (run) LEFT JOIN counting ON graded = result
     WHERE NOT undone WINDOW same AS (PARTITION BY student, content)
 ), files AS (
-    SELECT sightings.*, exercise, points, of, by_hand, (
-        SELECT MIN(handed_in) FROM times JOIN runs USING (run)
-        WHERE NOT undone AND times.student = sightings.student
-        AND times.exercise IN ('', results.exercise) AND times.run >= first_run
-        AND times.run < IFNULL(next_run, times.run + 1)
-    ) AS told
+    SELECT sightings.*, exercise, points, of, by_hand
     FROM sightings LEFT JOIN results USING (result) WHERE age = 1
+), names AS MATERIALIZED (
+    SELECT student AS name, IFNULL(now, student) AS student
+    FROM students LEFT JOIN joined ON was = student
+), told AS ( -- with the index of the table: the time grows with the number of runs
+    SELECT files.student, content, MIN(handed_in) AS told
+    FROM files JOIN names USING (student) JOIN main.times AS said
+        ON said.student = name AND said.exercise IN ('', files.exercise)
+        AND said.run >= first_run AND said.run < IFNULL(next_run, 1e18)
+    JOIN runs ON runs.run = said.run WHERE NOT undone GROUP BY 1, 2
 )
 SELECT *, CASE
     WHEN moodle <> '' THEN COALESCE(time, told) -- its number is of one assignment
     ELSE COALESCE(MIN(time, told), time, told)
-END AS handed_in FROM files;
+END AS handed_in FROM files LEFT JOIN told USING (student, content);
 
 -- Where each student stands in each exercise. Of several files the one counts that the
 -- latest run saw, of those of one run the one that was handed in last; where no time is
@@ -116,12 +131,13 @@ LEFT JOIN extensions USING (student, exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
 -- Each answer that somebody reads, of what counts, with its mark, or with the last one
--- of another answer to the task.
+-- of another answer to the task. `standing_now` is a copy of `standing`, which whoever
+-- reads this has made.
 CREATE TEMP VIEW answers AS
 WITH parts AS (
     SELECT student, exercise, one.key AS task, one.id AS place,
         json_extract(one.value, '$[0]') AS of, json_extract(one.value, '$[1]') AS answer
-    FROM standing, json_each(by_hand) AS one WHERE one.type = 'array'
+    FROM standing_now, json_each(by_hand) AS one WHERE one.type = 'array'
 ), fitting AS (
     SELECT parts.*, marks.answer = parts.answer AS own, MIN(of, points) AS points,
         comment, ROW_NUMBER() OVER (
@@ -139,7 +155,8 @@ FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
 -- told than by an earlier one, for what comes twice is as early as the first; which of
--- several files counts; and who is no longer on the class list.
+-- several files counts; who is no longer on the class list; where the maxima of grades
+-- differ; and which exercise has another name now.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -182,7 +199,19 @@ UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
     'No longer on the class list, and left out of tables: %s.',
     GROUP_CONCAT(student, ', ')
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
-AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*);
+AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*)
+UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
+    '%s: the maxima of its grades differ, from %g to %g. `--again` grades all anew.',
+    exercise, MIN(of), MAX(of)
+) FROM standing WHERE result IS NOT NULL GROUP BY exercise HAVING COUNT(DISTINCT of) > 1
+UNION ALL SELECT run, printf(
+    '%s is called %s now. Deadlines, times and points by hand stay with the old name: '
+    || 'give them again.', old, exercise
+) FROM (
+    SELECT DISTINCT new.run, old.exercise AS old, new.exercise
+    FROM results AS new JOIN results AS old USING (content)
+    WHERE old.exercise <> new.exercise AND old.result < new.result
+);
 
 -- Whose each of Moodle's numbers is, which are of one assignment.
 CREATE TEMP VIEW numbers AS
