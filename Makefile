@@ -146,6 +146,8 @@ record: setup ## make the recorded results again that chapters show; some five h
 	$(PY) experiments/applications.py --again
 	$(PY) experiments/copying.py --again
 	$(PY) experiments/digits.py --again
+	$(PY) -m pip install -q pyppmd==1.3.1
+	$(PY) experiments/gpt.py baselines
 	$(PY) experiments/gpt.py live --again
 	$(PY) experiments/gpt.py scaling --again
 	$(PY) experiments/gpt.py sinks --again

@@ -264,7 +264,8 @@ def offer(site, files):
         shutil.copy(file, site)
         kind, size = file.suffix[1:].upper(), file.stat().st_size / 1e6
         links.append(f'<a href="../{file.name}">{kind}</a> ({size:.1f} MB)')
-    paragraph = f"<p>The whole course for reading offline: {', '.join(links)}.</p>"
+    what = "For reading offline, without the exercises and the API"
+    paragraph = f"<p>{what}: {', '.join(links)}.</p>"
     page = site / "book" / "how_to_run.html"
     text = OFFER.sub(rf"\1{paragraph}\2", page.read_text("utf8"))
     page.write_text(text, "utf8")

@@ -34,7 +34,7 @@ def whole(generator: torch.Generator, low: int, high: int, *shape: int):
 
 
 def one_of(generator: torch.Generator, *options):
-    """Return an option, another for each of the notebook's own seeds."""
+    """Return an option; the notebook's three seeds take them in turn."""
     return options[generator.initial_seed() % len(options)]
 
 
