@@ -47,7 +47,7 @@ NAME = re.compile(r"[.#]([\w-]+)")
 WORD = re.compile(r"[\w-]+")
 READ = re.compile(r"var\(\s*(--[\w-]+)")
 PROPERTY = re.compile(r"(?<=[{;\s])(--[\w-]+):(?:\"[^\"]*\"|[^;{}\"])*;?")
-GIVEN = re.compile(r"\b(?:class|id)=\"([^\"]*)\"|" + READ.pattern)
+GIVEN = re.compile(r"\b(?:class|id)=(?:\"([^\"]*)\"|'([^']*)')|" + READ.pattern)
 MADE_BY_SCRIPT = ("attn-", "bs-tooltip-")  # put together from parts
 # Bootstrap has scripts for 12 parts, of which this book has menus and tooltips. The
 # models' weights and what the search looks through name no part of a page.

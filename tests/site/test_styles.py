@@ -45,6 +45,12 @@ def test_rules_for_what_may_occur_are_kept(before, after):
     assert without_unused(before, {"seen"}) == after
 
 
+def test_names_in_a_page_are_found_in_quotes_of_both_kinds(tmp_path):
+    page = """<p class="a b" id='c'><i class='d e' style="color:var(--f)"></i></p>"""
+    (tmp_path / "page.html").write_text(page)
+    assert {"a", "b", "c", "d", "e", "--f"} <= course_output.words_of(tmp_path)
+
+
 @pytest.mark.parametrize(
     "path", sorted(THEME.rglob("*.css")), ids=lambda path: path.name
 )
