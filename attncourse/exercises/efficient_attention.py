@@ -438,7 +438,7 @@ QUALITY = (
 
 
 UNCOUNTED = ("numpy", ".numpy", "threading", "multiprocessing", "concurrent")
-UNCOUNTED += ("torch.sparse*", ".to_sparse", ".tolist")
+UNCOUNTED += ("torch.sparse*", ".to_sparse", ".tolist", ".__array__")
 READ = {  # in the chapter, by the names of the tasks
     "local": "computing-only-the-band",
     "sparse": "sparse-patterns-strides-global-tokens-random-links",

@@ -54,8 +54,8 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
                 found[f"{used} as a value"] = None
         if _looks_up(node) and id(node) not in followed and node.id not in known:
             found[node.id] = None  # to be called elsewhere
-        if getattr(node, "attr", "") in methods:
-            found[f".{node.attr}"] = None
+        taken = {getattr(node, "attr", ""), *getattr(node, "kwd_attrs", ())}
+        found.update(dict.fromkeys(f".{name}" for name in taken & methods))
         computed = isinstance(node, ast.Call) and _looks_up(node.func) and node.args
         if computed and (anywhere or _path(node.args[0], known)):
             found[f"{node.func.id} with a computed name"] = None

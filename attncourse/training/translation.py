@@ -137,7 +137,7 @@ def translate(
 
 @torch.no_grad()
 def cross_attention_of(
-    model: RecurrentSeq2Seq | AttentionSeq2Seq | TranslationTransformer,
+    model: "RecurrentSeq2Seq | AttentionSeq2Seq | TranslationTransformer",
     pairs: Sequence[SentencePair],
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,

@@ -28,7 +28,7 @@ export default widget("gpt", QUESTION, (root, model) => {
   const temperature = traitSlider(model, "temperature", {
     label: "Temperature: the logits are divided by it", min: 0, max: 2, step: 0.05,
     write: (x) => number(x, 2) });
-  const bars = el("table", { class: "attn-data" });
+  const bars = el("table", { class: "attn-data attn-cost" });
   const words = el("div", { class: "attn-words" });
   const title = heading();
   const { root: pictures, tiles } = headTiles(

@@ -37,6 +37,10 @@ TAG = re.compile(r"<details><summary>(?P<choice>.+?)</summary>|</details>", re.D
 MATH = re.compile(r"\$([^$]+)\$")
 LEAD = re.compile(r"[A-Z][^.]{2,60}\.")
 CHOICE = '<details class="course-choice course-{}">\n<summary><span>'
+AIMS = (
+    '<details class="admonition">'
+    '<summary class="admonition-title">Aims, prerequisites and times</summary>'
+)
 QUESTION = (
     '<div class="course-question" id="{0}" role="group" aria-labelledby="{0}-text">\n'
 )
@@ -73,6 +77,9 @@ class Boxes(SphinxTransform):
             text = quote.children[0]
             text.remove(text.next_node(nodes.strong))
             kind = {"Predict.": "prediction"}.get(lead, lead[:-1].lower())
+            if kind == "aims":
+                quote.replace_self([html(AIMS), *quote.children, html("</details>")])
+                continue
             box = nodes.admonition("", nodes.title("", lead[:-1]), *quote.children)
             box["classes"] = [nodes.make_id(kind)]
             after = answer_after(quote)

@@ -88,6 +88,8 @@ class Template:
         own = set(task.answers)
         found = self.not_given(statements)
         found = [s for s in found if s.binds & own or not s.binds & others]
+        bound = set().union(*(s.binds for s in found))
+        given = [s for s in given if not s.binds <= bound]  # it has another meaning
         return "\n\n".join(s.text for s in needed(task.answers, [*given, *found]))
 
     def environment(self, more=()) -> dict:

@@ -129,7 +129,7 @@ def visible() -> tuple[list[Path], list[Path]]:
 
     package = Path(attncourse.__file__).resolve().parent
     grader = Path(__file__).resolve().parents[1]
-    python = [Path(sys.prefix), Path(sys.base_prefix)]
+    python = [Path(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)]
     wanted = [*map(Path, SYSTEM), *python, *(path.resolve() for path in python)]
     readable = []
     for path in [*wanted, package]:
