@@ -1,10 +1,12 @@
 """Tables and pages to hand back: what Moodle and Canvas import, and what is safe."""
 
+import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from attncourse_grader.exercises import counts, exercise_of, modules
 from attncourse_grader.hand_in.class_list import read_class_list
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.submission import Refused
@@ -40,6 +42,20 @@ def test_the_plain_table_has_a_row_for_every_student_and_another_all_tasks(cours
     head, *rows = course.rows("tasks.csv")
     (ada,) = [dict(zip(head, row, strict=True)) for row in rows if row[0][:3] == "Ada"]
     assert (ada["points"], ada["1.1"], ada["1.2"]) == ("2", "2", "0")
+
+
+def test_an_exercise_for_practice_has_feedback_and_counts_towards_no_grade(graded):
+    practice = [name for name in [*modules(), "7_mine"] if not counts(name)]
+    assert practice == [n for n in modules() if exercise_of(n).practice]
+    before = graded.rows()
+    file = f"{practice[0]}.ipynb"
+    shutil.copy(graded.solutions / file, graded.folder / "in" / f"ada_{file}")
+    graded.grade(*graded.students("name,username\nada,al\n"))
+    assert graded.rows() == before
+    assert (graded.grades / "feedback/ada-6.html").is_file()
+    table = graded.write("canvas.csv", CANVAS_LIST)
+    assert graded.run("export", table) == 0
+    assert [row[5] for row in graded.rows("filled-canvas.csv")][2:] == ["2", ""]
 
 
 def filled(course, name):
