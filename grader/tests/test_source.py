@@ -3,7 +3,7 @@
 import pytest
 
 from attncourse_grader.hand_in import source
-from attncourse_grader.hand_in.source import BrokenCell, Statement, statements_of
+from attncourse_grader.hand_in.source import BadCell, Statement, statements_of
 
 
 def texts(found):
@@ -78,13 +78,13 @@ def test_commands_to_nbval_are_disarmed():
 @pytest.mark.parametrize("code", ["def f(:", "x = = 1", "'open", "\0", "(" * 5000])
 def test_a_cell_that_is_no_python_is_broken_and_says_where(code):
     found = statements_of(code, 7)
-    assert isinstance(found, BrokenCell)
+    assert isinstance(found, BadCell)
     assert found.cell == 7
     assert found.error
 
 
 def test_a_cell_that_nobody_typed_is_not_parsed():
-    assert isinstance(statements_of("x = 1\n" * 100_000, 1), BrokenCell)
+    assert isinstance(statements_of("x = 1\n" * 100_000, 1), BadCell)
 
 
 def test_only_what_is_needed_is_taken_and_in_its_order():
