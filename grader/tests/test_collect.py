@@ -120,7 +120,9 @@ def test_zip_files_of_moodle_and_canvas_are_read(inbox):
     assert (names_in(found), found.problems) == (["hoppergrace"], [])
     found = inbox.collect("moodle.zip")
     # Who has no first name is no hidden file.
-    assert (names_in(found), found.problems) == ([". Suharto", "Ada", "Eve"], [])
+    assert names_in(found) == [". Suharto", "Ada", "Eve"]
+    says = f"moodle.zip: Mo_4{of}/.git/x.ipynb is no notebook and is left out."
+    assert found.problems == [says]  # he has handed in nothing else
     (ada,) = [file for file in found.files if file.name == "Ada"]
     assert ada.time is None  # that of the entry is of the download
     assert ada.path.read_text() == inbox.text
@@ -185,6 +187,17 @@ def test_nothing_in_a_hand_in_names_another(victim, outer, form, students, inbox
     place = "in" if form == "folder" else "in.zip"
     found = inbox.collect(place, students=students)
     assert {file.name.lower() for file in found.files} == {"mallory"}
+
+
+def test_who_handed_in_only_what_is_hidden_is_named(inbox):
+    names = ["ada/x.ipynb", "ada/b/.c/y.ipynb", "ps1/.c/z.ipynb", ".git/jo/x.ipynb"]
+    for name in [*names, "grace/.ipynb_checkpoints/x.ipynb", "grace/work/.x.ipynb"]:
+        inbox.put(name)
+    found = inbox.collect()
+    assert names_in(found) == ["ada"]
+    (says,) = found.problems
+    assert says.startswith(f"{inbox.folder}/grace/")
+    assert says.endswith("is no notebook and is left out.")
 
 
 @pytest.fixture
