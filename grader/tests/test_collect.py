@@ -249,6 +249,23 @@ def test_a_login_like_the_name_of_an_exercise_is_a_login(login, place, inbox, sh
     assert names_in(inbox.collect()) == [login]
 
 
+@pytest.mark.parametrize("place", ["in", "in/PS1"])
+def test_a_folder_like_an_exercise_and_a_login_is_a_question(place, inbox):
+    names = ["PS1/1_attention_from_scratch", "PS1/ada", "jo/ps1/x", "grace", "ps1"]
+    for name in [*names, "exercise 1/ps1/mallory/x"]:
+        inbox.put(f"{name}.ipynb")
+    students = [*CLASS.students, Student("Pia Sol", user="ps1")]
+    found = inbox.collect(place, students=ClassList(students))
+    questions = 3 if place == "in" else 2
+    assert len(found.problems) == questions
+    assert all("may be an exercise or somebody's login" in s for s in found.problems)
+    assert names_in(found) == ["grace", "jo", "ps1"] * (place == "in")
+    inbox.put(".git/config", "in/PS1")  # now it is a clone
+    own = 2 if place == "in" else 0
+    found = inbox.collect(place, students=ClassList(students))
+    assert names_in(found).count("PS1") == own
+
+
 def test_a_file_of_another_account_than_its_folder_is_left_out(inbox):
     path = inbox.put("eve/x.ipynb")  # where a hard link may be
     inbox.folder.chmod(0o1733)

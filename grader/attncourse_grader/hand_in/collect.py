@@ -10,6 +10,7 @@ to the instructor.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import stat
@@ -131,6 +132,10 @@ class _Place:
         )
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
+            login = self._login_in(place) or self._login_in(*entry.parts[:-1])
+            if login and not known and not (owner and owner.name == login):
+                self._ask(source, f"{login!r} may be an exercise or somebody's login")
+                continue
             sure = alone or self.students
             if known and owner:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
@@ -146,6 +151,12 @@ class _Place:
                 owner = _of(whole or stem_of(one_line(entry.parts[-1])))
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
+
+    def _login_in(self, *folders) -> str:
+        """Return which of the folders above a name is a login, and like an exercise."""
+        above = itertools.takewhile(lambda folder: not _named((folder, "")), folders)
+        own = self.students.marked if self.students else lambda *_: ()
+        return next((folder for folder in above if own("user", folder)), "")
 
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
