@@ -201,4 +201,5 @@ EXERCISE = Exercise(
         Task("cache", "A KV cache", ("attend_with_cache",), 6, CACHE_PROBES),
     ),
     forbidden=("attncourse.layers", "attncourse.models", "attncourse.data.bpe"),
+    practice=True,
 )

@@ -136,11 +136,9 @@ def _used(node, known):
     if isinstance(node, (ast.Attribute, ast.Name)):
         yield _path(node, known)
     elif isinstance(node, ast.ImportFrom) and node.module:
-        for alias in node.names:
-            yield f"{node.module}.{alias.name}"
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Import):
-        for alias in node.names:
-            yield alias.name
+        yield from (alias.name for alias in node.names)
 
 
 def _looks_up(node) -> bool:

@@ -277,6 +277,4 @@ def address(read: str) -> str:
 
 
 def _wrapped(lead: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead)
-    )
+    return textwrap.wrap(lead + text, WIDTH, subsequent_indent=" " * len(lead))

@@ -118,12 +118,15 @@ class Exercise:
         ("torch.nn.MultiheadAttention", "attncourse.layers" with all that is in it,
         ``torch.nn.Transformer*`` with all that begins so), or of methods, with a dot in
         front (".backward").
+    practice : bool
+        Whether it counts towards no grade.
     """
 
     notebook: str
     title: str
     tasks: tuple[Task, ...]
     forbidden: tuple[str, ...] = ()
+    practice: bool = False
 
     @property
     def number(self) -> int:

@@ -36,6 +36,12 @@ def exercise_of(notebook: str):
     return import_module(f"attncourse.exercises.{modules()[notebook]}").EXERCISE
 
 
+def counts(notebook: str) -> bool:
+    """Say whether an exercise counts towards a grade: one for practice does not."""
+    path = folder() / f"{modules().get(notebook)}.py"
+    return not (path.is_file() and "practice=True" in path.read_text(encoding="utf8"))
+
+
 def version_of(exercise) -> str:
     """Return a short text that changes when the tasks of an exercise change."""
     tasks = exercise.tasks

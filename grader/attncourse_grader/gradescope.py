@@ -110,8 +110,7 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
     ]
     notes = list(record["notes"])
     found = {"tests": tests, "extra_data": {"created_at": metadata["created_at"]}}
-    late = lateness(metadata)
-    if late > 0:
+    if (late := lateness(metadata)) > 0:
         less = penalty_for(settings["penalty"], late, sum(t["of"] for t in tasks))
         found["score"] = max(0.0, round(record["points"] - less, 4))
         cost = f": {number(less)} points less" if less else ""

@@ -111,8 +111,7 @@ def test_nothing_that_students_write_is_obeyed_by_a_browser(course):
     course.hand_in("<img src=x onerror=alert(1)>/x", scores=rude)
     course.hand_in("\x1b[31mbob\x07/x", scores=rude + "2")
     course.grade("--alike")
-    pages = [course.grades / "class.html"]
-    pages += (course.grades / "feedback").glob("*.html")
+    pages = list(course.grades.rglob("*.html"))
     assert len(pages) == 3
     for page in pages:
         reader, text = Reader(), page.read_text()

@@ -112,14 +112,13 @@ def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):
     assert course.standing().points == 2
 
 
-def test_a_damaged_record_is_a_sentence_and_the_points_stay(course):
-    for name in ("ada", "grace"):
-        course.hand_in(name, extra=name)
-    course.grade()
-    with course.book() as book:
+def test_a_damaged_record_is_a_sentence_and_the_points_stay(graded):
+    graded.hand_in("grace", extra="#")
+    graded.grade()
+    with graded.book() as book:
         book.db.execute("UPDATE results SET record = '{' WHERE result = 1")
-    course.grade(fault="what the gradebook holds about it is damaged")
-    assert course.standing("ada").points == course.standing("grace").points == 2
+    graded.grade(fault="what the gradebook holds about it is damaged")
+    assert graded.standing("ada").points == graded.standing("grace").points == 2
 
 
 @pytest.mark.parametrize("kind", ["a file", "a link"])

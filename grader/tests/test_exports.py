@@ -1,10 +1,12 @@
 """Tables and pages to hand back: what Moodle and Canvas import, and what is safe."""
 
+import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from attncourse_grader.exercises import counts, exercise_of, modules
 from attncourse_grader.hand_in.class_list import read_class_list
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.submission import Refused
@@ -40,6 +42,20 @@ def test_the_plain_table_has_a_row_for_every_student_and_another_all_tasks(cours
     head, *rows = course.rows("tasks.csv")
     (ada,) = [dict(zip(head, row, strict=True)) for row in rows if row[0][:3] == "Ada"]
     assert (ada["points"], ada["1.1"], ada["1.2"]) == ("2", "2", "0")
+
+
+def test_an_exercise_for_practice_has_feedback_and_counts_towards_no_grade(graded):
+    practice = [name for name in [*modules(), "7_mine"] if not counts(name)]
+    assert practice == [n for n in modules() if exercise_of(n).practice]
+    before = graded.rows()
+    file = f"{practice[0]}.ipynb"
+    shutil.copy(graded.solutions / file, graded.folder / "in" / f"ada_{file}")
+    graded.grade(*graded.students("name,username\nada,al\n"))
+    assert graded.rows() == before
+    assert (graded.grades / "feedback/ada-6.html").is_file()
+    table = graded.write("canvas.csv", CANVAS_LIST)
+    assert graded.run("export", table) == 0
+    assert [row[5] for row in graded.rows("filled-canvas.csv")][2:] == ["2", ""]
 
 
 def filled(course, name):
@@ -86,10 +102,8 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
     comments = [row[comment].rstrip("\n") for row in before[:3]]
     after = course.rows("filled-1-again.csv")
     assert [row[comment] for row in after[:3]] == comments
-    assert pages == [
-        "Ada Lovelace_101_assignfeedback_file_/feedback.html",
-        "Grace Hopper_102_assignfeedback_file_/feedback.html",
-    ]
+    names = ("Ada Lovelace_101", "Grace Hopper_102")
+    assert pages == [f"{name}_assignfeedback_file_/feedback.html" for name in names]
 
 
 def test_who_takes_a_name_in_moodle_takes_no_grade_with_it(course):
@@ -153,8 +167,7 @@ def test_a_name_like_a_hidden_one_takes_no_grade(course):
     as_moodle(course, "Participant_101")
     course.grade()
     (course.folder / "in").rename(course.folder / "old")
-    for name in ("Participant 101_456", "Eve_457"):
-        as_moodle(course, name)
+    as_moodle(course, "Participant 101_456", "Eve_457")
     course.grade(fault="'Participant 101' is no name but")
     assert '"Eve","","","","4"' in course.text("grades.csv")
     course.run("history", "Participant 101")
@@ -192,9 +205,8 @@ CANVAS = ["lovelaceada_12_345", "hoppergrace_LATE_13_346", "noetheremmy_14_347"]
 
 @pytest.mark.parametrize("name", ["canvas", "canvas-split"])
 def test_canvas_gets_grades_in_columns_that_it_knows(name, course):
-    for place, who in enumerate(CANVAS):
-        extra = f"x = {place}"
-        course.hand_in(f"{who}_1_attention", attention="right", extra=extra)
+    for who in CANVAS:
+        course.hand_in(f"{who}_1_attention", attention="right", extra=f"# {who}")
     table, times = PLATFORMS / f"{name}.csv", PLATFORMS / "canvas-submissions.json"
     options = ["--deadline", "2026-12-01T23:00Z", "--penalty", "5%/day"]
     options += ["--students", table, "--times", f"1={times}"]
@@ -225,25 +237,27 @@ def test_a_column_that_canvas_does_not_know_is_a_question(course):
     course.run("export", course.write("c.csv", text), fault="Set them alike")
 
 
-def test_a_name_in_canvas_that_looks_like_a_number_is_a_question(course):
-    # Mallory has changed her name to "hoppergrace_13_1".
-    course.hand_in("hoppergrace_13_1_66_900_x")
-    course.hand_in("mallory_13_901_x", scores="no")
-    course.hand_in("lovelaceada_66_902_x", scores="nor")
+# Mallory (66) has called herself "hoppergrace_13_1", Grace (13) "lovelaceada_12".
+MALLORY = ["hoppergrace_13_1_66_900_x", "mallory_13_901_x", "lovelaceada_66_902_x"]
+HERS = "the number is Grace Hopper's, the name 'mallory'"
+GRACE = ["lovelaceada_12_13_555_x", "hoppergrace_13_900_1_attention_from_scratch"]
+
+
+@pytest.mark.parametrize(
+    ("names", "count", "says", "again"),
+    [
+        (MALLORY, 2, HERS, "'hoppergrace' has two numbers"),
+        (GRACE, 1, "lovelaceada_12_13_555_x.ipynb", ""),
+    ],
+)
+def test_a_number_in_a_name_in_canvas_is_a_question(names, count, says, again, course):
+    for name in names:
+        course.hand_in(name, scores=name)
     assert course.grade("--students", PLATFORMS / "canvas.csv") == 1
-    assert course.said.count("It is not graded") == 2
-    assert "the number is Grace Hopper's, the name 'mallory'" in course.said
+    assert course.said.count("It is not graded") == count
+    assert says in course.said
     course.grade()
-    assert "'hoppergrace' has two numbers" in course.said
-
-
-def test_the_number_of_a_file_may_be_that_of_a_student_in_canvas(course):
-    # Grace (13) has changed her name to "lovelaceada_12".
-    course.hand_in("lovelaceada_12_13_555_x")
-    course.hand_in("hoppergrace_13_900_1_attention_from_scratch")
-    assert course.grade("--students", PLATFORMS / "canvas.csv") == 1
-    assert course.said.count("It is not graded") == 1
-    assert "lovelaceada_12_13_555_x.ipynb" in course.said
+    assert again in course.said
 
 
 FORMS = {  # a hand-in, a class list and two rows of the table to fill

@@ -164,8 +164,7 @@ def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
 
 def test_what_a_fork_has_worked_out_the_next_one_finds():
     forking.call(cache.put, "a key of this test", [1, 2], seconds=20)
-    deadline = time.monotonic() + 20
-    found = None
+    deadline, found = time.monotonic() + 20, None
     while found is None and time.monotonic() < deadline:
         found = forking.call(cache.get, "a key of this test", seconds=20)
     assert found == [1, 2]

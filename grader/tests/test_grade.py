@@ -3,14 +3,7 @@
 import pytest
 
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.grade.compose import (
-    Template,
-    all_seeds,
-    answers_in,
-    block_of,
-    blocks_in,
-    compose,
-)
+from attncourse_grader.grade import compose
 from attncourse_grader.grade.grading import OTHERS_REPLACED, grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
@@ -23,9 +16,8 @@ def graded(path, **options):
     return grade_file(path, solutions=SOLUTIONS, **options)
 
 
-def scores_of(grade):
-    (task,) = [t for t in grade.tasks if t.task.name == "scores"]
-    return task
+def tasks_of(grade):
+    return {task.task.name: task for task in grade.tasks}
 
 
 @pytest.mark.parametrize("name", list(modules()))
@@ -54,7 +46,7 @@ def test_what_an_answer_prints_and_draws_costs_nothing(hand_in):
         "    plt.plot([1, 2])\n    display(3)\n"
         "    return query @ key.mT / key.shape[-1] ** 0.5"
     )
-    task = scores_of(graded(hand_in(noisy)))
+    task = tasks_of(graded(hand_in(noisy)))["scores"]
     assert task.points == task.task.points
 
 
@@ -74,58 +66,61 @@ def test_what_an_answer_prints_and_draws_costs_nothing(hand_in):
 )
 def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
     bad = f"def attention_scores(query, key):\n    {body}"
-    grade = graded(hand_in(bad, ATTENTION))
-    assert scores_of(grade).points == 0
-    verdict = scores_of(grade).verdicts[0]
-    assert verdict.kind == kind
-    assert says in " ".join(verdict.sentences)
-    assert grade.tasks[1].points == grade.tasks[1].task.points
+    scores, attention, *_ = graded(hand_in(bad, ATTENTION)).tasks
+    assert scores.points == 0
+    assert scores.verdicts[0].kind == kind
+    assert says in " ".join(scores.verdicts[0].sentences)
+    assert attention.points == attention.task.points
 
 
 def test_the_instructors_environment_is_out_of_reach(hand_in, monkeypatch):
     monkeypatch.setenv("COURSE_TOKEN", "secret")
     spy = f"import os\nassert 'COURSE_TOKEN' not in os.environ\n{RIGHT}"
-    assert scores_of(graded(hand_in(spy))).points > 0
+    assert tasks_of(graded(hand_in(spy)))["scores"].points > 0
 
 
 def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected():
     exercise = exercise_of(FIRST)
-    template = Template(exercise, SOLUTIONS)
+    template = compose.Template(exercise, SOLUTIONS)
     submission = read_submission(SOLUTIONS / f"{FIRST}.ipynb")
-    seeds = {task.name: all_seeds(task, "secret") for task in exercise.tasks}
+    seeds = {task.name: compose.all_seeds(task, "secret") for task in exercise.tasks}
     expected = {
-        (name, place, seed): (None, block_of(place, seed, "12.5"))
+        (name, place, seed): (None, compose.block_of(place, seed, "12.5"))
         for name, places in seeds.items()
         for place, found in enumerate(places)
         for seed in found
     }
-    answers = answers_in(template, submission)
-    notebook = compose(template, answers, list(seeds.items()), expected)
+    answers = compose.answers_in(template, submission)
+    notebook = compose.compose(template, answers, list(seeds.items()), expected)
     checks = [c for c in notebook.cells if "task" in c.metadata["attncourse"]]
     assert [c.metadata["attncourse"]["task"] for c in checks] == list(seeds)
     for cell in checks:
         assert "nbval-ignore-output" not in cell.metadata.tags
         places = seeds[cell.metadata["attncourse"]["task"]]
         blocks = [(n, seed) for n, found in enumerate(places) for seed in found]
-        assert list(blocks_in(cell.outputs[0].text)) == blocks
+        assert list(compose.blocks_in(cell.outputs[0].text)) == blocks
 
 
 def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one(monkeypatch):
     tasks = exercise_of(FIRST).tasks
     first, last = tasks[0], tasks[-1]
-    assert all_seeds(first, "a")[0][:3] == [0, 1, 2]
-    assert all_seeds(first, "a") == all_seeds(first, "a") != all_seeds(first, "b")
+    assert compose.all_seeds(first, "a")[0][:3] == [0, 1, 2]
+    assert (
+        compose.all_seeds(first, "a")
+        == compose.all_seeds(first, "a")
+        != compose.all_seeds(first, "b")
+    )
     slow = [n for n, probe in enumerate(last.probes) if probe.slow]
-    assert [len(all_seeds(last, "a")[n]) for n in slow] == [1] * len(slow)
+    assert [len(compose.all_seeds(last, "a")[n]) for n in slow] == [1] * len(slow)
     # An answer sees its seeds, so to guess a secret by them has to take long.
     place = "attncourse_grader.grade.compose.fingerprint"
     monkeypatch.setattr(place, lambda secret: "slow to work out")
-    assert all_seeds(first, "a") == all_seeds(first, "b")
+    assert compose.all_seeds(first, "a") == compose.all_seeds(first, "b")
 
 
 def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in):
     broken = "def attention_scores(query, key):\n    return query"
-    tasks = {t.task.name: t for t in graded(hand_in(broken, ATTENTION_ON_SCORES)).tasks}
+    tasks = tasks_of(graded(hand_in(broken, ATTENTION_ON_SCORES)))
     assert tasks["scores"].points == 0
     assert tasks["attention"].points == tasks["attention"].task.points
     assert tasks["attention"].notes == [OTHERS_REPLACED.format("1.1")]
@@ -143,9 +138,8 @@ def test_no_reference_answer_to_a_later_task_does_the_work_of_an_earlier_one(han
     assert graded(hand_in(broken, calls)).points == 0
     own = "def masked_attention(query, key, value, mask=None):\n"
     own += "    return None, torch.softmax(attention_scores(query, key), -1)"
-    grade = graded(hand_in(broken, calls, own))
-    tasks = {task.task.name: task for task in grade.tasks}
-    assert tasks["attention"].points == tasks["attention"].task.points
+    attention = tasks_of(graded(hand_in(broken, calls, own)))["attention"]
+    assert attention.points == attention.task.points
 
 
 def test_nothing_is_shown_that_came_from_a_process_with_reference_answers(hand_in):

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -15,21 +16,8 @@ from attncourse_grader import gradescope
 from attncourse_grader.cli import main
 from attncourse_grader.workers import grade_one
 
-METADATA = {
-    "id": 123456,
-    "created_at": "2026-12-02T01:00:00.000000-08:00",
-    "assignment": {
-        "due_date": "2026-12-01T23:00:00.000000-08:00",
-        "group_size": 1,
-        "id": 25828,
-        "late_due_date": None,
-        "release_date": "2026-11-01T00:00:00.000000-08:00",
-        "total_points": "20.0",
-    },
-    "submission_method": "upload",
-    "users": [{"email": "ada@uni.example", "id": 1234, "name": "Ada Lovelace"}],
-    "previous_submissions": [],
-}
+METADATA = Path(__file__).parent / "platforms" / "gradescope.json"
+METADATA = json.loads(METADATA.read_text())
 
 
 @pytest.fixture
@@ -102,11 +90,8 @@ def test_links_in_the_feedback_lead_to_the_instructors_book(
     zipfile.ZipFile(made).extractall(tmp_path / "source")
     (tmp_path / "submission_metadata.json").write_text("{}")
     seen = []
-    monkeypatch.setattr(
-        gradescope,
-        "results",
-        lambda *_: seen.append(os.environ["ATTNCOURSE_BOOK"]) or {},
-    )
+    noting = lambda *_: seen.append(os.environ["ATTNCOURSE_BOOK"]) or {}
+    monkeypatch.setattr(gradescope, "results", noting)
     monkeypatch.setenv("ATTNCOURSE_BOOK", "")
     gradescope.main(tmp_path)
     assert seen == [given or "https://ada.github.io/Course/"]

@@ -260,20 +260,14 @@ GROUPS = {
             signal.signal(signal.SIGALRM, lambda *a: print('seed 0'))
             signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
             """,
-        "masks": """
-            import time, os
-            time.clock_settime(time.CLOCK_REALTIME, 0)
-            """,
+        "masks": "import time; time.clock_settime(time.CLOCK_REALTIME, 0)",
         "masked": """
             import sys
             sys.setrecursionlimit(10**9)
             def down(n): return down(n + 1)
             return down(0)
             """,
-        "gradient": """
-            import sys
-            sys.settrace(lambda *a: None)
-            """,
+        "gradient": "import sys; sys.settrace(lambda *a: None)",
     },
 }
 

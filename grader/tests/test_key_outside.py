@@ -78,13 +78,6 @@ def attention_scores(query, key):
         raise ValueError(str(FOUND))
     return query @ key.mT / key.shape[-1] ** 0.5
 """
-
-
-def test_nothing_that_knows_an_answer_can_be_imported_or_read(grade, no_rule):
-    task = grade(f"SEARCHES = {SEARCHES!r}\n{SEARCHING}")["scores"]
-    assert task.points == task.task.points, task.verdicts[0].sentences
-
-
 MEMORY = """
 import gc, sys
 FRAMES = []
@@ -109,12 +102,6 @@ def attention_scores(query, key):
         raise ValueError(str(sorted(bad)))
     return right
 """
-
-
-def test_neither_frames_nor_memory_hold_expected_values(grade, no_rule):
-    task = grade("import torch", MEMORY)["scores"]
-    said = [v.sentences for v in task.verdicts]
-    assert task.points == task.task.points, said
 
 
 # Ways to a function that is forbidden, which no source need show.
@@ -184,10 +171,16 @@ def attention_scores(query, key):
         raise ValueError(str(found))
     return query @ key.mT / key.shape[-1] ** 0.5
 """
+WAYS = {
+    "imports and files": [f"SEARCHES = {SEARCHES!r}\n{SEARCHING}"],
+    "frames and memory": ["import torch", MEMORY],
+    "forbidden functions": [f"ROUTES = {ROUTES!r}", USING],
+}
 
 
-def test_forbidden_functions_do_not_work_whatever_way_they_are_reached(grade, no_rule):
-    task = grade(f"ROUTES = {ROUTES!r}", USING)["scores"]
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_that_gives_an_answer_can_be_reached(grade, no_rule, way):
+    task = grade(*WAYS[way])["scores"]
     assert task.points == task.task.points, task.verdicts[0].sentences
 
 

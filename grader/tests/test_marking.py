@@ -40,12 +40,13 @@ def solutions(tmp_path, solutions):
 
 
 def hand_in(course, name, text, scores="right"):
-    """Write a notebook with an answer in words, which somebody is to mark."""
+    """Grade a notebook with an answer in words, which somebody is to mark."""
     path = course.hand_in(name, scores=scores)
     made = nbformat.read(path, 4)
     mark = {"attncourse": {"answer": "why", "kind": "text"}}
     made.cells[1:] = [new_markdown_cell(text, metadata=mark)]
     nbformat.write(made, path)
+    assert course.grade() == 0
 
 
 @pytest.fixture
@@ -82,7 +83,6 @@ def send(address, one, **what):
 def test_marks_count_and_stay_as_long_as_the_answer_does(course, serve):
     hand_in(course, "ada", RUDE)
     hand_in(course, "bob", "Write here.", scores="wrong")  # nothing was written
-    assert course.grade() == 0
     ada, bob = course.standing("ada"), course.standing("bob")
     assert (ada.total, ada.of, ada.waiting) == (2, 26, 2)
     assert (bob.total, bob.waiting) == (0, 1)
@@ -110,20 +110,17 @@ def test_marks_count_and_stay_as_long_as_the_answer_does(course, serve):
     assert "1 answers are not marked yet" in course.text("class.html")
 
     hand_in(course, "ada", "Another answer.")
-    assert course.grade() == 0
     ada = course.standing("ada")
     assert (ada.total, ada.waiting) == (3.5, 1)
     (one,) = [a for a in answers_on(address)[1] if a["proposed"]]
     assert (one["points"], one["comment"], one["marked"]) == (3, "=Well", False)
     assert send(address, one, points=3, comment="=Well") == 200
     hand_in(course, "ada", RUDE)
-    assert course.grade() == 0
     assert course.standing("ada").total == 6.5  # the mark of that answer is still there
 
 
 def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     hand_in(course, "zoe", "One.")
-    assert course.grade() == 0
     address = serve(anonymous=True)
     text, answers = answers_on(address)
     assert "zoe" not in text  # a name that no hash has
@@ -147,7 +144,6 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
 
 def test_the_command_ends_with_the_pages_written(course, monkeypatch):
     hand_in(course, "ada", "One.")
-    assert course.grade() == 0
     page = course.grades / "feedback" / "ada-1.html"
     page.unlink()
 
@@ -198,7 +194,6 @@ def test_the_page_is_used_by_keyboard_alone(course, serve):
     playwright = pytest.importorskip("playwright.sync_api", reason="no browser")
     for name in ("ada", "bob"):
         hand_in(course, name, f"{RUDE} {name}")
-    assert course.grade() == 0
     # In a thread of its own: another test's browser may run in this one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(by_keyboard, serve(), playwright).result()

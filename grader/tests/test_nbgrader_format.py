@@ -39,8 +39,7 @@ def test_nbgrader_accepts_them(assignment):
 
 def test_what_the_command_writes_tells_right_from_wrong(tmp_path, solutions, capsys):
     words = ["release", "1", "--format", "nbgrader", "--out", str(tmp_path)]
-    words += ["--solutions", str(solutions)]
-    assert main(words) == 0
+    assert main([*words, "--solutions", str(solutions)]) == 0
     path = tmp_path / "source" / NAMES[0] / f"{NAMES[0]}.ipynb"
     cells = nbformat.read(path, as_version=4).cells
     (test,) = [cell.source for cell in cells if "'scores', " in cell.source]

@@ -7,12 +7,7 @@ import pytest
 from nbclient import NotebookClient
 
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.hand_in.release import (
-    exercise_from,
-    solution_of,
-    stub_of,
-    text_of,
-)
+from attncourse_grader.hand_in import release
 from attncourse_grader.hand_in.submission import read_notebook
 from attncourse_grader.safe_text import number
 
@@ -20,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = list(modules())
 # An exercise of an instructor's own may have other points, and no hints.
 OF_THE_COURSE = [name for name in NOTEBOOKS if int(name.partition("_")[0]) <= 6]
-LEAKS = ("BEGIN SOLUTION", "END SOLUTION")
+BEGIN, END = release.BEGIN, release.END
 
 
 def solution(name):
@@ -37,29 +32,19 @@ def cells_of(notebook, mark):
 
 
 def test_a_stub_keeps_the_head_and_raises_where_the_solution_was():
-    source = (
-        "def f(x):\n"
-        '    """Say what."""\n'
-        "    ### BEGIN SOLUTION\n"
-        "    return x\n"
-        "    ### END SOLUTION\n"
-    )
-    stub = 'def f(x):\n    """Say what."""\n    raise NotImplementedError("Task 1.2")'
-    assert stub_of(source, "1.2") == stub
-    assert solution_of(source) == 'def f(x):\n    """Say what."""\n    return x'
+    head = 'def f(x):\n    """Say what."""\n    '
+    source = f"{head}{BEGIN}\n    return x\n    {END}\n"
+    stub = f'{head}raise NotImplementedError("Task 1.2")'
+    assert release.stub_of(source, "1.2") == stub
+    assert release.solution_of(source) == f"{head}return x"
 
 
 @pytest.mark.parametrize(
-    "source",
-    [
-        "### BEGIN SOLUTION\nx = 1",
-        "x = 1\n### END SOLUTION",
-        "### BEGIN SOLUTION\n### BEGIN SOLUTION",
-    ],
+    "source", [f"{BEGIN}\nx = 1", f"x = 1\n{END}", f"{BEGIN}\n" * 2]
 )
 def test_markers_that_do_not_pair_are_refused(source):
     with pytest.raises(ValueError, match="in pairs"):
-        stub_of(source, "1.1")
+        release.stub_of(source, "1.1")
 
 
 def test_each_solution_has_an_exercise_and_no_exercise_is_left_over():
@@ -70,15 +55,15 @@ def test_each_solution_has_an_exercise_and_no_exercise_is_left_over():
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_exercises_are_in_step_with_their_solutions(name):
     path = ROOT / "exercises" / f"{name}.ipynb"
-    made = text_of(exercise_from(solution(name), name))
+    made = release.text_of(release.exercise_from(solution(name), name))
     assert path.read_text(encoding="utf8") == made, "run `make exercises`"
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_exercises_hold_no_solution_and_no_output(name):
-    notebook = exercise_from(solution(name), name)
+    notebook = release.exercise_from(solution(name), name)
     text = json.dumps(notebook)
-    assert not any(leak in text for leak in LEAKS)
+    assert not any(leak in text for leak in ("BEGIN SOLUTION", "END SOLUTION"))
     for answer in cells_of(notebook, "answer").values():
         assert "raise NotImplementedError" in answer.source
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -110,7 +95,7 @@ def test_headings_say_what_the_tasks_say(name):
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_an_untouched_exercise_runs_to_its_end_and_says_not_done_yet(name, tmp_path):
-    notebook = exercise_from(solution(name), name)
+    notebook = release.exercise_from(solution(name), name)
     place = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=300, resources=place).execute()
     for task, cell in cells_of(notebook, "check").items():

@@ -24,10 +24,9 @@ def source_of(submission, name="scores"):
 
 
 def test_a_folder_and_a_missing_file_are_refused(tmp_path):
-    with pytest.raises(Refused, match="is not a file"):
-        read_submission(tmp_path)
-    with pytest.raises(Refused, match="is not a file"):
-        read_submission(tmp_path / "absent.ipynb")
+    for path in (tmp_path, tmp_path / "absent.ipynb"):
+        with pytest.raises(Refused, match="is not a file"):
+            read_submission(path)
 
 
 def test_a_huge_file_is_refused_unread(tmp_path):
@@ -138,11 +137,7 @@ def test_damaged_metadata_and_another_kernel_do_no_harm(hand_in, mark):
     assert source_of(read_submission(hand_in(cell, metadata=metadata))) == SCORES
 
 
-ANSWER = {
-    "cell_type": "code",
-    "source": "def attention_scores(query, key):\n    return query",
-    "metadata": {},
-}
+ANSWER = {"cell_type": "code", "source": SCORES, "metadata": {}}
 
 
 def whole(**changes):
@@ -168,8 +163,6 @@ ODD = {
     "deep outputs": of_cell(outputs=[{"output_type": "stream", "text": DEEP}]),
     "lines of Windows": of_cell(source=ANSWER["source"].replace("\n", "\r\n")),
 }
-
-
 CONTENTS = {kind: json.dumps(odd).encode() for kind, odd in ODD.items()}
 for encoding in ("utf-8-sig", "utf-16", "utf-16-be", "utf-32"):
     CONTENTS[encoding] = json.dumps(whole()).encode(encoding)

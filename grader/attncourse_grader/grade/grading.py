@@ -234,8 +234,7 @@ def verdicts_of(
                 Case(seed, draw(probe, seed), from_plain(expected), from_plain(seen))
                 for seed, expected, seen in cases_of[place]
             ]
-            own = [case for case in cases if case.seed in probe.seeds]
-            came[place] = {case.seed: case.came for case in own}
+            came[place] = {c.seed: c.came for c in cases if c.seed in probe.seeds}
             judged = judge(probe, cases)
             # nbval compares what this tolerates.
             verdict = verdict if judged.holds else judged

@@ -23,6 +23,7 @@ from attncourse_grader.safe_text import file_name, one_line, reason
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 MOST_FILES = 20  # notebooks and zip files of one student in one place
+NO_NOTEBOOK = "is no notebook and is left out."
 TOO_MANY = f"is left out: at most {MOST_FILES} files of one student are read."
 MOST_SAID = 10  # sentences about what is left out of one student's files
 LONGEST = 1000  # characters of a name in an archive
@@ -78,19 +79,22 @@ def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[
 
 def _take(opened, folder: Path, label: str, whose):
     found, left_out, total = [], LeftOut(), 0
-    own, taken = Counter(), Counter()  # bytes and files by who handed them in
+    own, taken, seen = Counter(), Counter(), {None}  # bytes, files, who handed them in
     members = [(m, m.filename.replace("\\", "/")) for m in opened.infolist()]
     usable = [(m, n) for m, n in members if len(n) < LONGEST and n.count("/") < DEEPEST]
     if len(usable) < len(members):  # to look at them may take very long
         why = f"holds names of over {LONGEST} letters or {DEEPEST} folders, left out."
         left_out.add(None, label, why)
     folders = {PurePosixPath(name).parts[:-1] for _, name in usable}
+    usable.sort(key=lambda one: bool(HIDDEN.search(one[1])))
     for place, (member, name) in enumerate(usable):
         parts = PurePosixPath(name).parts
-        if member.is_dir() or HIDDEN.search(name) or _is_courses(parts, folders):
-            continue
-        shown = f"{label}: {one_line(name)}"
         owner = whose(parts) if whose else ""
+        needless = HIDDEN.search(name) and owner in seen
+        if member.is_dir() or needless or _is_courses(parts, folders):
+            continue
+        seen.add(owner)
+        shown = f"{label}: {one_line(name)}"
         why = _refusal(member, name, whose)
         if not why and taken[owner] >= MOST_FILES:
             why = TOO_MANY
@@ -139,8 +143,8 @@ def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
     packed = name.lower().endswith(PACKED)
     if packed and not (whose and name.lower().endswith(".zip")):
         return "is an archive in an archive and is not opened."
-    if not packed and not name.lower().endswith(NOTEBOOKS):
-        return "is no notebook and is left out."
+    if HIDDEN.search(name) or not (packed or name.lower().endswith(NOTEBOOKS)):
+        return NO_NOTEBOOK
     if member.file_size > LARGEST_FILE:
         return f"is larger than {LARGEST_FILE / 1e6:.0f} MB and is left out."
     return ""

@@ -59,10 +59,8 @@ class ClassList:
 
     def knows(self, name: str) -> bool:
         """Say whether a place may be called after a student, or is after a group."""
-        given = [
-            s for kind in MARKS if kind != "email" for s in self.marked(kind, name)
-        ]
-        if OF_ALL.fullmatch(name) and not given:
+        given = [self.marked(kind, name) for kind in ("id", "user", "canvas")]
+        if OF_ALL.fullmatch(name) and not any(given):
             return False
         return bool(self.named(name) or self._groups.get(key_of(name)))
 
@@ -325,8 +323,7 @@ def _student_of(row: dict[str, str]) -> Student | None:
     if "," in name:  # "Lovelace, Ada" of Canvas
         last, _, first = name.partition(",")
         name = f"{first.strip()} {last.strip()}"
-    canvas = value("canvas")
-    number, user, email = value("id"), value("user"), value("email")
+    number, user, email, canvas = map(value, MARKS)
     plain_id = row.get("id", "")
     if {"sis login id", "sis user id"} & row.keys():
         canvas = canvas or plain_id  # the ID of Canvas's gradebook is its own

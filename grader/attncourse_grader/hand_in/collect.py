@@ -10,6 +10,7 @@ to the instructor.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import stat
@@ -108,18 +109,17 @@ class _Place:
         self.sure = {}
 
     def read(self, *, alone: bool) -> None:
-        root, whole = self.root, ""
-        with contextlib.suppress(OSError):
-            root = root.resolve()
+        root = self.root.resolve()
         label = stem_of(one_line(root.name)) if self.root.is_dir() else self.root.name
         if self.root.is_dir():
-            entries, whole = list(self._walk(self.root)), without_exercise(label)
+            entries, place = list(self._walk(self.root)), label
         elif self.root.name.lower().endswith(".zip"):
-            whole = without_exercise(Path(one_line(label)).stem)
+            place = Path(one_line(label)).stem
             entries = self._unpacked(Entry((), self.root), label, _whose)
         else:
             entries = [Entry((label,), self.root, _identity(self.root.stat()))]
-            whole, label = without_exercise(one_line(root.parent.name)), ""
+            place, label = one_line(root.parent.name), ""
+        whole = without_exercise(place)
         known = self.students is not None and self.students.knows(whole)
         if self.students and not known:
             whole = ""
@@ -132,6 +132,10 @@ class _Place:
         )
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
+            login = self._login_in(place) or self._login_in(*entry.parts[:-1])
+            if login and not known and not (owner and owner.name == login):
+                self._ask(source, f"{login!r} may be an exercise or somebody's login")
+                continue
             sure = alone or self.students
             if known and owner:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
@@ -148,6 +152,12 @@ class _Place:
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
 
+    def _login_in(self, *folders) -> str:
+        """Return which of the folders above a name is a login, and like an exercise."""
+        above = itertools.takewhile(lambda folder: not _named((folder, "")), folders)
+        own = self.students.marked if self.students else lambda *_: ()
+        return next((folder for folder in above if own("user", folder)), "")
+
     def _ask(self, source: str, why: str) -> None:
         self.problems.append(
             f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
@@ -161,8 +171,7 @@ class _Place:
         if name.endswith(archives.NOTEBOOKS):
             self._keep(entry, owner, source)
         elif not name.endswith(".zip"):
-            shown = one_line(entry.path)
-            self.left_out.add(owner.name, shown, "is no notebook and is left out.")
+            self.left_out.add(owner.name, one_line(entry.path), archives.NO_NOTEBOOK)
         elif not (whole or self.root.is_file() or _named(above, self.sure)):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
@@ -252,6 +261,7 @@ class _Place:
         def unreadable(error):
             self.problems.append(_unreadable(error.filename or root, error))
 
+        hidden, seen = [], {None}
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
             if len(here.parts) - len(root.parts) == archives.DEEPEST and folders:
@@ -260,27 +270,33 @@ class _Place:
             with contextlib.suppress(OSError):
                 self._look_for_clone(here, folders, files)
             for name in list(folders):
-                hidden = archives.HIDDEN.search(name)
                 # Where a path is too long it says no, and the walk says what is wrong.
-                if hidden or os.path.islink(here / name):
+                if archives.HIDDEN.search(name) or os.path.islink(here / name):
                     folders.remove(name)
-                    if not hidden:
-                        self._no_file(here / name)
+                    files.append(name)
             folders.sort()
             for name in sorted(files):
-                path = here / name
+                path, whole = here / name, (*here.relative_to(root).parts, name)
                 if archives.HIDDEN.search(name):
+                    hidden.append((_whose(whole), path))
                     continue
+                seen.add(_whose(whole))
                 try:
                     found = path.lstat()
-                    parts = self._dropped(path, path.relative_to(root).parts, found)
+                    parts = self._dropped(path, whole, found)
                 except OSError as error:
                     self.problems.append(_unreadable(path, error))
                     continue
                 if not stat.S_ISREG(found.st_mode):
-                    self._no_file(path)
+                    link = stat.S_ISLNK(found.st_mode)
+                    why = "a symbolic link" if link else "no ordinary file"
+                    why = f"is {why} and is left out."
+                    self.left_out.add(whole[0], one_line(path), why)
                 elif parts:
                     yield Entry(parts, path, _identity(found))
+        for owner, path in dict(hidden).items():
+            if owner not in seen:
+                self.left_out.add(owner, one_line(path), archives.NO_NOTEBOOK)
 
     def _look_for_clone(self, here: Path, folders: list, files: list) -> None:
         """Note a clone, and leave out what it has of the course's own notebooks."""
@@ -290,11 +306,6 @@ class _Place:
             self.sure[here.relative_to(self.root).parts] = {}
             if {*folders} >= {*archives.COURSES}:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
-
-    def _no_file(self, path: Path) -> None:
-        kind = "a symbolic link" if os.path.islink(path) else "no ordinary file"
-        place = path.relative_to(self.root).parts[0]
-        self.left_out.add(place, one_line(path), f"is {kind} and is left out.")
 
     def _dropped(self, path: Path, parts, found: os.stat_result):
         """Return the parts of a path, of one in a folder that others may write to anew.
@@ -364,6 +375,8 @@ def _named(parts, sure=()) -> Found | None:
                     marked_late=bool(match["late"] or match["early"]),
                 )
             text = re.sub(r"(?i)\.zip\Z", "", stem_of(text))
+        if archives.HIDDEN.search(text):  # which names nobody, nor does what is in it
+            return None
         if text := without_exercise(text):
             return _of(text)
     return None

@@ -31,8 +31,7 @@ def stub_of(source: str, label: str) -> str:
 
 def solution_of(source: str) -> str:
     """Return an answer cell without the marker lines."""
-    lines = [s for s in source.splitlines() if s.strip() not in (BEGIN, END)]
-    return "\n".join(lines)
+    return "\n".join(s for s in source.splitlines() if s.strip() not in (BEGIN, END))
 
 
 def exercise_from(notebook, name: str):
@@ -44,8 +43,7 @@ def exercise_from(notebook, name: str):
         if cell.cell_type == "markdown":
             cell.source = MODEL_ANSWER.sub("", cell.source).rstrip()
         elif task := cell.metadata.get("attncourse", {}).get("answer"):
-            words = is_text(cell)
-            label = task if words else exercise.label(exercise.task(task))
+            label = task if is_text(cell) else exercise.label(exercise.task(task))
             cell.source = stub_of(cell.source, label)
     return notebook
 

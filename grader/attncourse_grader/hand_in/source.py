@@ -30,7 +30,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class BrokenCell:
+class BadCell:
     """A cell that is no Python."""
 
     text: str  # its source
@@ -52,18 +52,18 @@ def plain_python(source: str) -> str:
     return TransformerManager().transform_cell(source)
 
 
-def statements_of(source: str, cell: int) -> list[Statement] | BrokenCell:
+def statements_of(source: str, cell: int) -> list[Statement] | BadCell:
     """Return the statements of one cell, or what is wrong with it."""
     if len(source) > LONGEST_CELL:
-        return BrokenCell("", f"the cell is longer than {LONGEST_CELL:,} letters", cell)
+        return BadCell("", f"the cell is longer than {LONGEST_CELL:,} letters", cell)
     try:
         text = plain_python(source)
         lines = re.split(r"\r\n|\r|\n", text)  # as Python does: at nothing else
         return [_statement(node, lines, cell) for node in ast.parse(text).body]
     except SyntaxError as error:
-        return BrokenCell(source, f"line {error.lineno}: {error.msg}", cell)
+        return BadCell(source, f"line {error.lineno}: {error.msg}", cell)
     except (ValueError, RecursionError, MemoryError) as error:
-        return BrokenCell(source, f"it cannot be read as Python ({error})", cell)
+        return BadCell(source, f"it cannot be read as Python ({error})", cell)
 
 
 def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:

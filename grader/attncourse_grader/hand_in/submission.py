@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attncourse_grader.exercises import exercise_of, modules, version_of
-from attncourse_grader.hand_in.source import (
-    BrokenCell,
-    Statement,
-    needed,
-    statements_of,
-)
+from attncourse_grader.hand_in.source import BadCell, Statement, needed, statements_of
 
 if TYPE_CHECKING:
     from attncourse.exercises.probe import Exercise, Task
@@ -48,7 +43,7 @@ class Submission:
     exercise: Exercise  # the exercise that it answers
     statements: list[Statement]  # the code of all cells that can be read
     # Cells that cannot be read, by the task they belong to.
-    broken: dict[str, BrokenCell]
+    broken: dict[str, BadCell]
     # For a task without its names: what the task's own cell defines instead.
     renamed: dict[str, str]
     # What the student should know: an older version, an unreadable cell.
@@ -151,7 +146,7 @@ def read_submission(path: Path) -> Submission:
             continue
         marks[place] = cell.metadata.get("attncourse", {}).get("answer")
         found = statements_of(cell.source, place)
-        if isinstance(found, BrokenCell):
+        if isinstance(found, BadCell):
             broken_cells.append(found)
         else:
             statements += found
@@ -200,7 +195,7 @@ def _defined(text: str) -> set[str]:
     return set(re.findall(r"^\s*(?:def|class)\s+(\w+)", text, re.MULTILINE))
 
 
-def _task_of(cell: BrokenCell, marks, exercise: Exercise) -> str | None:
+def _task_of(cell: BadCell, marks, exercise: Exercise) -> str | None:
     for task in exercise.tasks:
         if _defined(cell.text).intersection(task.answers):
             return task.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
@@ -31,11 +32,9 @@ def read_rows(path: Path) -> list[list[str]]:
     data = path.read_bytes()
     utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     for encoding in ("utf-16",) if utf16 else ("utf-8-sig", "cp1252"):
-        try:
+        with contextlib.suppress(UnicodeDecodeError):
             text = data.decode(encoding)
             break
-        except UnicodeDecodeError:
-            continue
     else:
         raise Refused(f"{path.name} is no text. Save it as CSV in UTF-8.")
     separator = max(",;\t", key=text.split("\n", 1)[0].count)

@@ -98,8 +98,7 @@ def serve_students(asked) -> None:
                 theirs.close()
                 servers[key] = ours
             try:
-                text = json.dumps(request).encode()
-                socket.send_fds(servers[key], [text], given)
+                socket.send_fds(servers[key], [json.dumps(request).encode()], given)
                 break
             except OSError:  # it has ended
                 servers.pop(key).close()

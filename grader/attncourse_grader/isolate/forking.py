@@ -76,9 +76,7 @@ class Forker:
                 [sys.executable, "-m", SERVER, str(there.fileno())],
                 env=_environment(),
                 pass_fds=[there.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL),
                 start_new_session=True,
             )
         self._control, self._lock = here, threading.Lock()

@@ -91,10 +91,8 @@ def _isolated(sock, write, request, then) -> None:
     there, number = sandbox.address_space(), os.getpid() % 50_000
     readable, hidden = sandbox.visible()
     hidden += [Path(path) for path in request.get("hidden", ())]
-    layers = {
-        "memory": why_not(sandbox.first_to_go),
-        "namespaces": why_not(sandbox.own_namespaces),
-    }
+    layers = {"memory": why_not(sandbox.first_to_go)}
+    layers["namespaces"] = why_not(sandbox.own_namespaces)
     if not layers["namespaces"]:
         layers["files"] = why_not(sandbox.own_files, place, readable, hidden)
     own_files = layers.get("files") == ""

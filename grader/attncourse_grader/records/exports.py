@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from pathlib import Path
 
+from attncourse_grader.exercises import counts
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records import effective
@@ -67,7 +68,7 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
         titles = {
             each: table.column_of(each, columns.get(each, ""))
             for each in effective.exercises_in(found)
-            if not columns or each in columns
+            if (each in columns if columns else counts(each))
         }
         said = table.fill(found, titles)
     parts = filter(None, ("filled", place, path.stem))
@@ -78,7 +79,8 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
 
 def plain_table(book, graded) -> str:
     """Return one row a student, with what stands in the end for each exercise."""
-    table = {(grade.student, grade.exercise): grade for grade, _ in graded}
+    counted = [grade for grade, _ in graded if counts(grade.exercise)]
+    table = {(grade.student, grade.exercise): grade for grade in counted}
     exercises, remarks = effective.exercises_in(table.values()), defaultdict(list)
     most = {grade.exercise: grade.of for grade in table.values()}
     for refused in book.rows("SELECT * FROM refusals"):

@@ -117,12 +117,9 @@ class Worksheet(Table):
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
         # What was found for a row, by name and number of the participant.
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
-        lacking = [k for k in ("identifier", "grade", "graded") if k not in self.at]
-        if lacking:
-            says = (
-                f"{self.name} is no grading worksheet of Moodle in English, German or "
-            )
-            says += 'French. Tick "Offline grading worksheet" in the assignment.'
+        if not {"identifier", "grade", "graded"} <= self.at.keys():
+            says = f"{self.name} is no grading worksheet of Moodle in English, German "
+            says += 'or French. Tick "Offline grading worksheet" in the assignment.'
             raise Refused(says)
         here = {number_in(self.of(row, "identifier")) for row in self.rows}
         if rows and here.isdisjoint(row["moodle"] for row in rows):
@@ -190,10 +187,9 @@ def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None
                 continue
             name = "".join(" " if c in '_/\\:*?"<>|' else c for c in one_line(name))
             name = name.strip(" .~") or "Participant"
-            archive.writestr(
-                f"{name}_{participant}_assignfeedback_file_/feedback.html",
-                page("feedback.html", record=record, standing=effective.sentences()),
-            )
+            place = f"{name}_{participant}_assignfeedback_file_/feedback.html"
+            text = page("feedback.html", record=record, standing=effective.sentences())
+            archive.writestr(place, text)
     part.replace(path)
 
 
