@@ -85,8 +85,9 @@ export default widget("reading", QUESTION, (root, model) => {
 
   const fields = [["passage", "Passage", 4], ["question", "Question", 1]]
     .map(([trait, label, rows]) => traitField(model, trait, label, { rows }).root);
-  const { root: chooser } = select("Example", examples.map(([, question]) => question), (i) =>
+  const { root: chooser, input } = select("Example", examples.map(([, text]) => text), (i) =>
     save(model, { passage: examples[i][0], question: examples[i][1] }));
+  input.selectedIndex = examples.findIndex(([, text]) => text === model.get("question"));
   const readers = traitChoice(model, "reader", "Trained with",
     [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
   const sides = traitChoice(model, "side", "Attention",
