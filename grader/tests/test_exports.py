@@ -400,3 +400,17 @@ def test_a_table_of_another_assignment_is_named(course):
     course.run("export", SHEET, fault="none of the numbers")
     assert course.grade(*course.times("name,time\nAda Lovelace,2026-12-01\n")) == 1
     assert "ay of which exercise times.csv is" in course.said
+
+
+def test_who_takes_a_hidden_name_takes_over_nobody(course):
+    as_moodle(course, "Ada Lovelace_456", "Participant 456_457")
+    people = course.students(
+        "name,email\nAda Lovelace,1@x.org\nParticipant 456,2@x.org\n"
+    )
+    course.grade(*people, fault="'Participant 456' is not on the class list")
+    assert course.points() == ["4", ""]
+    sheet = FORMS["moodle"][2].replace("(grade)", "(submission)")
+    sheet += "\nParticipant 457,Participant 456,2@x.org,,20,-\n"
+    sheet = course.write("sheet.csv", sheet)
+    assert course.grade(*people, "--times", f"1={sheet}") == 0
+    assert course.points() == ["4", "4"]

@@ -325,6 +325,8 @@ def _student_of(row: dict[str, str]) -> Student | None:
     if "," in name:  # "Lovelace, Ada" of Canvas
         last, _, first = name.partition(",")
         name = f"{first.strip()} {last.strip()}"
+    if is_hidden(name):  # chosen: what Moodle writes so is somebody else
+        name += " (listed)"
     canvas = value("canvas")
     number, user, email = value("id"), value("user"), value("email")
     plain_id = row.get("id", "")
