@@ -414,3 +414,15 @@ def test_who_takes_a_hidden_name_takes_over_nobody(course):
     sheet = course.write("sheet.csv", sheet)
     assert course.grade(*people, "--times", f"1={sheet}") == 0
     assert course.points() == ["4", "4"]
+
+
+@pytest.mark.parametrize("people", ["", "name\nAda Lovelace\n", CANVAS_LIST])
+@pytest.mark.parametrize("chosen", ["99_a", "99_LATE", "66", "99_98_LATE_97"])
+def test_numbers_anywhere_in_a_name_in_canvas_are_a_question(chosen, people, course):
+    # Mallory (66) has changed her name to "lovelaceada_12_99_a".
+    course.hand_in("lovelaceada_12_345_1_attention_from_scratch")
+    for number in range(21):
+        course.hand_in(f"lovelaceada_12_{chosen}_66_{900 + number}_x", scores="no")
+    people += '"Mallory, M",66,S66,ml,A,\n' * people.startswith("Student")
+    course.grade(*course.students(people) * bool(people), fault="It is not graded")
+    assert course.points()[0] == "2"

@@ -105,7 +105,7 @@ class ClassList:
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
         if found.canvas and numbers:
-            others = {found.doubt, str(found.order) if found.numbered else ""}
+            others = {*found.doubt, str(found.order) if found.numbered else ""}
             if others & numbers or found.canvas not in numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
             students = [s for s in self.students if s.canvas == found.canvas]

@@ -36,7 +36,7 @@ CANVAS = re.compile(
     r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
     r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>.+)"
 )
-MORE_NUMBERS = re.compile(r"(?:LATE_)?(\d+)_\d+_.")
+NUMBERS = re.compile(r"(?<![^_])\d+(?=_\d+_)")
 # nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
 EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
 COPIES = re.compile(r"([ _-]*(\(\d+\)|copy\d*|final|v\d+))+$", re.IGNORECASE)
@@ -59,7 +59,7 @@ class Found:
     time: float | None = None  # when it was handed in, if the platform's name says so
     moodle: str = ""  # the number of the submission in Moodle
     canvas: str = ""  # the number of the student in Canvas
-    doubt: str = ""  # another number of a student that the name may hold
+    doubt: frozenset[str] = frozenset()  # what else may be the number in Canvas
     order: int = 0  # the number of the file in Canvas, which counts up
     numbered: bool = False  # whether one follows, so that this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
@@ -353,12 +353,11 @@ def _named(parts, sure=()) -> Found | None:
             return _of(match["name"], is_login=True, time=time)
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
-                more = MORE_NUMBERS.match(match["rest"])
                 name = match["name"]
                 return _of(
                     f"anon {match['id']}" if name == "anon" else name,
                     canvas=match["id"],
-                    doubt=more[1] if more else "",
+                    doubt=frozenset(NUMBERS.findall(match["rest"])),
                     order=int(match["file"]),
                     numbered=bool(re.match(r"\d+_", match["rest"])),
                     marked_late=bool(match["late"] or match["early"]),
@@ -375,7 +374,7 @@ def _whose(parts):
 
 def _key(owner: Found | None):
     """Return what tells one who handed in from another: names are theirs to choose."""
-    return (owner.name, owner.moodle, owner.canvas) if owner else None
+    return (owner.name, owner.moodle, owner.canvas, owner.doubt) if owner else None
 
 
 def stem_of(name: str) -> str:
