@@ -696,3 +696,9 @@ def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
     found = inbox.collect(place, students=ClassList(people))
     known = [ClassList(people).find(file)[0] for file in found.files]
     assert sorted(own[0].student for own in known if own) == ["ada", "grace"]
+
+
+def test_who_takes_the_name_of_a_section_in_canvas_is_a_question():
+    people = ClassList([Student(n, n, section="CS-A") for n in ("Ada", "Mal")])
+    found = Found(Path(), "", "csa", canvas="66")
+    assert people.find(found) == ([], "'csa' may be a section or somebody of that name")

@@ -114,6 +114,8 @@ class ClassList:
                 return [], f"the number is {whose}'s, the name {found.name!r}"
         elif found.doubt:
             return [], f"{found.name!r} has two numbers"
+        elif found.canvas and group:
+            return [], f"{found.name!r} may be a section or somebody of that name"
         return students, why
 
     def named(self, name: str, *, full=False, login=False) -> list[Student]:
