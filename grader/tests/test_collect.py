@@ -702,3 +702,12 @@ def test_who_takes_the_name_of_a_section_in_canvas_is_a_question():
     people = ClassList([Student(n, n, section="CS-A") for n in ("Ada", "Mal")])
     found = Found(Path(), "", "csa", canvas="66")
     assert people.find(found) == ([], "'csa' may be a section or somebody of that name")
+
+
+def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
+    members = {f"{k}.txt": "" for k in range(2000)}
+    course.hand_in("Ada L_12_assignsubmission_file_/x", "all")
+    path = packed(course.folder / "all/more.zip", members)
+    people = course.students("name\nAda\n")
+    assert course.grade(*people, places=["all", path]) == 1
+    assert "'Ada L' is not on the class list" in course.said
