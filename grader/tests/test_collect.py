@@ -711,3 +711,12 @@ def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
     people = course.students("name\nAda\n")
     assert course.grade(*people, places=["all", path]) == 1
     assert "'Ada L' is not on the class list" in course.said
+
+
+@pytest.mark.parametrize("time", ["1970-01-01 00:00:00", "2026-99-99 10:00:00"])
+def test_a_time_in_an_exchange_that_cannot_be_is_not_believed(time, inbox, shared):
+    inbox.put(f"mallory+ps1+{time} UTC+x/x.ipynb")
+    shared(inbox.folder, 0o1733, "mallory")
+    found = inbox.collect()
+    assert "which is not believed" in found.problems[0]
+    assert [(file.name, file.time) for file in found.files] == [("mallory", None)]

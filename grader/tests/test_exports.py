@@ -1,5 +1,6 @@
 """Tables and pages to hand back: what Moodle and Canvas import, and what is safe."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -426,3 +427,9 @@ def test_numbers_anywhere_in_a_name_in_canvas_are_a_question(chosen, people, cou
     people += '"Mallory, M",66,S66,ml,A,\n' * people.startswith("Student")
     course.grade(*course.students(people) * bool(people), fault="It is not graded")
     assert course.points()[0] == "2"
+
+
+@pytest.mark.parametrize("text", ['"=1+1', 'a;"=1+1;b', '; " @x', '""\t"\uff1d1'])
+def test_a_formula_after_a_quote_is_none(text):
+    assert re.search(r"[\s\"]'[=@\uff1d]", cell(text))
+    assert cell('say "-" and "="') == 'say "-" and "="'

@@ -324,7 +324,7 @@ class _Place:
         match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
         if not match or match["name"] != login:
             return (login, *rest)
-        if changed - (claimed_time(match["time"]) or changed) < LONGEST_COPYING:
+        if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
             return rest
         why = "has changed since the time in its folder's name, which is not believed."
         self.left_out.add(login, one_line(path), f"{why} Give the time with --times.")
