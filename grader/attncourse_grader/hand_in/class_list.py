@@ -59,9 +59,7 @@ class ClassList:
 
     def knows(self, name: str) -> bool:
         """Say whether a place may be called after a student, or is after a group."""
-        given = [
-            s for kind in MARKS if kind != "email" for s in self.marked(kind, name)
-        ]
+        given = any(self.marked(kind, name) for kind in MARKS if kind != "email")
         if OF_ALL.fullmatch(name) and not given:
             return False
         return bool(self.named(name) or self._groups.get(key_of(name)))
@@ -292,11 +290,11 @@ def read_class_list(path: Path) -> ClassList:
         groups = dict.fromkeys(filter(None, [*groups, student.section]))
         people[key] = replace(student, section=",".join(groups))
     students = list(people.values())
-    # Somebody may have chosen a name that was meant to tell others apart.
+    # Somebody may have chosen a name that tells others apart, who keep theirs.
     while len(count := Counter(s.student.casefold() for s in students)) < len(students):
-        again = [count[s.student.casefold()] > 1 for s in students]
-        pairs = zip(students, again, strict=True)
-        students = [_told_apart(s, path) if more else s for s, more in pairs]
+        again = {s for s in students if count[s.student.casefold()] > 1}
+        again = {s for s in again if s.student == s.name} or again
+        students = [_told_apart(s, path) if s in again else s for s in students]
     if not students:
         says = f"{path.name} names no student. It needs headings, with one of: student,"
         raise Refused(f"{says} name, first_name and last_name, id, email.")
