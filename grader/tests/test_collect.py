@@ -720,3 +720,22 @@ def test_a_time_in_an_exchange_that_cannot_be_is_not_believed(time, inbox, share
     found = inbox.collect()
     assert "which is not believed" in found.problems[0]
     assert [(file.name, file.time) for file in found.files] == [("mallory", None)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "facts"),
+    [
+        ("Conan O'Brien", "Conan OBrien", {"moodle": "12"}),
+        ("Conan_OBrien:", "Conan OBrien", {"moodle": "12"}),
+        ("Conan OBrien", "obrienconan", {"canvas": "12"}),
+    ],
+)
+def test_names_that_are_one_in_the_names_of_files_are_a_question(one, other, facts):
+    name = other if "moodle" in facts else "obrienconan"
+    people, found = (
+        [Student(n, n) for n in (one, other)],
+        Found(Path(), "", name, **facts),
+    )
+    assert "may be any of" in ClassList(people).find(found)[1]
+    assert ClassList(people).named(other, full=True) == people[1:]  # as tables have it
+    assert ClassList(people[:1]).find(found) == (people[:1], "")

@@ -94,8 +94,7 @@ class ClassList:
                 says = f"Moodle's worksheet has the address of {own[0].student!r} for"
                 return [], f"{says} {found.name!r}"
             return own, ""
-        full = bool(found.moodle or found.canvas)
-        students, why = self._named(found.name, full=full, login=found.is_login)
+        students, why = self._named(found)
         group = students and not self.named(found.name, full=True)
         rows = {number for number, _ in self._by_moodle}  # a group has none
         if found.moodle and group and (found.moodle in rows or not rows):
@@ -116,7 +115,7 @@ class ClassList:
             return [], f"{found.name!r} may be a section or somebody of that name"
         return students, why
 
-    def named(self, name: str, *, full=False, login=False) -> list[Student]:
+    def named(self, name: str, *, full=False, login=False, ways=()) -> list[Student]:
         """Return who is meant by a name: several people if nothing tells which.
 
         People choose their full names, so these are no logins, and a login is no name
@@ -127,7 +126,7 @@ class ClassList:
             matches = [s for s in matches if key in _names_of(s)]
         elif login:
             matches = [s for s in matches if key in (_marks_of(s) or _names_of(s))]
-        for way in FULL if full else ANY:
+        for way in ways or (FULL if full else ANY):
             if own := [s for s in matches if _fits(name, s, way)]:
                 return own
         return matches
@@ -140,8 +139,10 @@ class ClassList:
         mark = mark_of(text)
         return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
-    def _named(self, name: str, *, full, login) -> tuple[list[Student], str]:
-        matches = self.named(name, full=full, login=login)
+    def _named(self, found) -> tuple[list[Student], str]:
+        name, login = found.name, found.is_login
+        full = IN_MOODLE if found.moodle else IN_CANVAS if found.canvas else ()
+        matches = self.named(name, full=full, login=login, ways=full)
         ways = LOGIN if login else FOLDER
         if len(matches) == 1 and (full or any(_fits(name, *matches, w) for w in ways)):
             return matches, ""
@@ -262,6 +263,9 @@ def words_of(text: str) -> list[str]:
 
 # What a name is compared with, and how, the surest first.
 FULL = ((attrgetter("student", "name"), str),)
+# Moodle leaves signs out of the names of files, and Canvas all but letters.
+IN_MOODLE = ((FULL[0][0], lambda t: re.sub(r"[^\w ]", "", t.replace("_", " "))),)
+IN_CANVAS = ((_names_of, key_of),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
     (attrgetter("id", "user"), key_of),
