@@ -739,3 +739,26 @@ def test_names_that_are_one_in_the_names_of_files_are_a_question(one, other, fac
     assert "may be any of" in ClassList(people).find(found)[1]
     assert ClassList(people).named(other, full=True) == people[1:]  # as tables have it
     assert ClassList(people[:1]).find(found) == (people[:1], "")
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "whose"),
+    [
+        ("Group 1", "51", ["Ada", "Bob"]),
+        ("Group-1", "52", ["Mal"]),
+        ("Group1", "53", []),  # which of both?
+        ("Team 2", "54", ["Ned"]),
+        ("team2", "54", ["Ned"]),
+        ("Ada", "55", []),  # a group that is called so, and no row's number
+        ("Ada", "1", ["Ada"]),
+        ("Group 3", "56", []),  # Zoe's name, too
+    ],
+)
+def test_a_group_is_the_one_that_is_called_so(name, number, whose):
+    groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada", "Ned": "Team 2"}
+    groups |= {"Zed": "Group 3", "Group 3": ""}
+    people = ClassList([Student(who, who, section=g) for who, g in groups.items()])
+    for row, who in enumerate(groups, 1):
+        people.add_moodle({"identifier": f"Participant {row}", "name": who})
+    own, why = people.find(Found(Path(), "", name, moodle=number))
+    assert ([s.student for s in own], bool(why)) == (whose, not whose)

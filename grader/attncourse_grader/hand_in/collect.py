@@ -40,9 +40,7 @@ NUMBERS = re.compile(r"(?<![^_])\d+(?=_\d+_)")
 # nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
 EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
 COPIES = re.compile(r"([ _-]*(\(\d+\)|copy\d*|final|v\d+))+$", re.IGNORECASE)
-GENERIC = re.compile(
-    r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
-)
+GENERIC = r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
@@ -53,8 +51,7 @@ class Found:
     """A notebook that was handed in."""
 
     path: Path  # where it lies
-    # Where it came from, as one reads it: ``moodle.zip/Ada_123.../x.ipynb``.
-    source: str
+    source: str  # where it came from, as one reads it: ``moodle.zip/Ada_1.../x.ipynb``
     name: str  # who handed it in, as the platform or the instructor writes it
     time: float | None = None  # when it was handed in, if the platform's name says so
     moodle: str = ""  # the number of the submission in Moodle
@@ -149,11 +146,11 @@ class _Place:
         self.problems += self.left_out.said
 
     def _ask(self, source: str, why: str) -> None:
-        self.problems.append(
-            f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
-            "with --students, one folder per student in one named after nobody, and a "
-            "download of many by itself."
+        says = f"{one_line(source, 300)} is not graded, since {why}. Give the class "
+        says += (
+            "list with --students, one folder per student in one named after nobody,"
         )
+        self.problems.append(f"{says} and a download of many by itself.")
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
         name, above = entry.parts[-1].lower(), (*entry.parts[:-1], "")
@@ -399,7 +396,7 @@ def without_exercise(name: str) -> str:
         if rest != bare:
             return COPIES.sub("", rest).strip(" _-.")
     form = r"(?i)(exercise|assignment|sheet|ps|hw|ex)[ _-]*\d{1,2}"
-    if re.fullmatch(form, bare) or GENERIC.fullmatch(bare.lower()):
+    if re.fullmatch(form, bare) or re.fullmatch(GENERIC, bare.lower()):
         return ""
     return name
 
