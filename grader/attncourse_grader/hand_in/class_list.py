@@ -208,7 +208,7 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
     if found.moodle and key_of(found.name) in HIDDEN:
         return [blind(found.moodle)], ""
     if found.doubt and not (students and students.numbers):
-        return [], f"{found.name!r} has two numbers"
+        return [], f"{found.name!r} has two numbers: a list with Canvas's tells which"
     if students is not None:
         return students.find(found)
     if found.moodle and is_hidden(found.name):

@@ -147,10 +147,8 @@ class _Place:
 
     def _ask(self, source: str, why: str) -> None:
         says = f"{one_line(source, 300)} is not graded, since {why}. Give the class "
-        says += (
-            "list with --students, one folder per student in one named after nobody,"
-        )
-        self.problems.append(f"{says} and a download of many by itself.")
+        says += "list with --students, one folder per student in one named after"
+        self.problems.append(f"{says} nobody, and a download of many by itself.")
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
         name, above = entry.parts[-1].lower(), (*entry.parts[:-1], "")
