@@ -762,3 +762,9 @@ def test_a_group_is_the_one_that_is_called_so(name, number, whose):
         people.add_moodle({"identifier": f"Participant {row}", "name": who})
     own, why = people.find(Found(Path(), "", name, moodle=number))
     assert ([s.student for s in own], bool(why)) == (whose, not whose)
+
+
+def test_numbers_in_the_names_of_files_bring_no_more_of_them(inbox):
+    for number in range(30):
+        inbox.put(f"lovelaceada_12_345_x_{number}_6_y.ipynb")
+    assert len(inbox.collect().files) == 20

@@ -369,7 +369,7 @@ def _whose(parts):
 
 def _key(owner: Found | None):
     """Return what tells one who handed in from another: names are theirs to choose."""
-    return (owner.name, owner.moodle, owner.canvas, owner.doubt) if owner else None
+    return owner and (owner.name, owner.moodle, owner.canvas, not owner.doubt)
 
 
 def stem_of(name: str) -> str:
