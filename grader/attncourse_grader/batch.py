@@ -120,7 +120,7 @@ class _Run:
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 facts = {"run": book.run, "handed_in": one.handed_in}
                 book.keep("times", student, one.exercise, **facts)
-            self._leave_out_all([*doubts, *found.problems, *problems])
+            self._leave_out_all([*doubts, *problems, *found.problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:
                 self._keep(job, {})

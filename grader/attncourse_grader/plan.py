@@ -99,8 +99,8 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             before = known.get(name) if file.canvas and students is None else ""
             numbers[file.place, name] |= {number, before or number}
     # Downloads in which somebody hands in alone.
-    single = [f for f, _ in found if students is not None and f.of_platform]
-    single = {f.place for f in single if students.named(f.name, full=True)}
+    single = [pair for pair in found if students is not None and pair[0].of_platform]
+    single = {f.place for f, o in single if {*o} & {*students.named(f.name, full=True)}}
     kept = []
     for file, own in found:
         known = set().union(*(numbers[file.place, s.student] for s in own))

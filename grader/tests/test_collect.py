@@ -705,3 +705,75 @@ def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
     found = inbox.collect(place, students=ClassList(people))
     known = [ClassList(people).find(file)[0] for file in found.files]
     assert sorted(own[0].student for own in known if own) == ["ada", "grace"]
+
+
+def test_who_takes_the_name_of_a_section_in_canvas_is_a_question():
+    people = ClassList([Student(n, n, section="CS-A") for n in ("Ada", "Mal")])
+    found = Found(Path(), "", "csa", canvas="66")
+    assert people.find(found) == ([], "'csa' may be a section or somebody of that name")
+
+
+def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
+    members = {f"{k}.txt": "" for k in range(2000)}
+    course.hand_in("Ada L_12_assignsubmission_file_/x", "all")
+    path = packed(course.folder / "all/more.zip", members)
+    people = course.students("name\nAda\n")
+    assert course.grade(*people, places=["all", path]) == 1
+    assert "'Ada L' is not on the class list" in course.said
+
+
+@pytest.mark.parametrize("time", ["1970-01-01 00:00:00", "2026-99-99 10:00:00"])
+def test_a_time_in_an_exchange_that_cannot_be_is_not_believed(time, inbox, shared):
+    inbox.put(f"mallory+ps1+{time} UTC+x/x.ipynb")
+    shared(inbox.folder, 0o1733, "mallory")
+    found = inbox.collect()
+    assert "which is not believed" in found.problems[0]
+    assert [(file.name, file.time) for file in found.files] == [("mallory", None)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "facts"),
+    [
+        ("Conan O'Brien", "Conan OBrien", {"moodle": "12"}),
+        ("Conan_OBrien:", "Conan OBrien", {"moodle": "12"}),
+        ("Conan OBrien", "obrienconan", {"canvas": "12"}),
+    ],
+)
+def test_names_that_are_one_in_the_names_of_files_are_a_question(one, other, facts):
+    name = other if "moodle" in facts else "obrienconan"
+    people, found = (
+        [Student(n, n) for n in (one, other)],
+        Found(Path(), "", name, **facts),
+    )
+    assert "may be any of" in ClassList(people).find(found)[1]
+    assert ClassList(people).named(other, full=True) == people[1:]  # as tables have it
+    assert ClassList(people[:1]).find(found) == (people[:1], "")
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "whose"),
+    [
+        ("Group 1", "51", ["Ada", "Bob"]),
+        ("Group-1", "52", ["Mal"]),
+        ("Group1", "53", []),  # which of both?
+        ("Team 2", "54", ["Ned"]),
+        ("team2", "54", ["Ned"]),
+        ("Ada", "55", []),  # a group that is called so, and no row's number
+        ("Ada", "1", ["Ada"]),
+        ("Group 3", "56", []),  # Zoe's name, too
+    ],
+)
+def test_a_group_is_the_one_that_is_called_so(name, number, whose):
+    groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada", "Ned": "Team 2"}
+    groups |= {"Zed": "Group 3", "Group 3": ""}
+    people = ClassList([Student(who, who, section=g) for who, g in groups.items()])
+    for row, who in enumerate(groups, 1):
+        people.add_moodle({"identifier": f"Participant {row}", "name": who})
+    own, why = people.find(Found(Path(), "", name, moodle=number))
+    assert ([s.student for s in own], bool(why)) == (whose, not whose)
+
+
+def test_numbers_in_the_names_of_files_bring_no_more_of_them(inbox):
+    for number in range(30):
+        inbox.put(f"lovelaceada_12_345_x_{number}_6_y.ipynb")
+    assert len(inbox.collect().files) == 20

@@ -1,5 +1,6 @@
 """Tables and pages to hand back: what Moodle and Canvas import, and what is safe."""
 
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -414,3 +415,35 @@ def test_a_table_of_another_assignment_is_named(course):
     course.run("export", SHEET, fault="none of the numbers")
     assert course.grade(*course.times("name,time\nAda Lovelace,2026-12-01\n")) == 1
     assert "ay of which exercise times.csv is" in course.said
+
+
+def test_who_takes_a_hidden_name_takes_over_nobody(course):
+    as_moodle(course, "Ada Lovelace_456", "Participant 456_457")
+    people = course.students(
+        "name,email\nAda Lovelace,1@x.org\nParticipant 456,2@x.org\n"
+    )
+    course.grade(*people, fault="'Participant 456' is not on the class list")
+    assert course.points() == ["4", ""]
+    sheet = FORMS["moodle"][2].replace("(grade)", "(submission)")
+    sheet += "\nParticipant 457,Participant 456,2@x.org,,20,-\n"
+    sheet = course.write("sheet.csv", sheet)
+    assert course.grade(*people, "--times", f"1={sheet}") == 0
+    assert course.points() == ["4", "4"]
+
+
+@pytest.mark.parametrize("people", ["", "name\nAda Lovelace\n", CANVAS_LIST])
+@pytest.mark.parametrize("chosen", ["99_a", "99_LATE", "66", "99_98_LATE_97"])
+def test_numbers_anywhere_in_a_name_in_canvas_are_a_question(chosen, people, course):
+    # Mallory (66) has changed her name to "lovelaceada_12_99_a".
+    course.hand_in("lovelaceada_12_345_1_attention_from_scratch")
+    for number in range(21):
+        course.hand_in(f"lovelaceada_12_{chosen}_66_{900 + number}_x", scores="no")
+    people += '"Mallory, M",66,S66,ml,A,\n' * people.startswith("Student")
+    course.grade(*course.students(people) * bool(people), fault="It is not graded")
+    assert course.points()[0] == "2"
+
+
+@pytest.mark.parametrize("text", ['"=1+1', 'a;"=1+1;b', '; " @x', '""\t"\uff1d1'])
+def test_a_formula_after_a_quote_is_none(text):
+    assert re.search(r"[\s\"]'[=@\uff1d]", cell(text))
+    assert cell('say "-" and "="') == 'say "-" and "="'

@@ -700,3 +700,13 @@ def test_points_by_hand_stay_when_moodle_shows_a_hidden_name(listed, course):
     course.run("undo", 2)
     course.run("undo", 3)
     assert course.standing("Participant 111").total == 1
+
+
+def test_who_takes_a_name_that_tells_namesakes_apart_takes_no_grade(course):
+    rows = "name,id\nAda,a1\nAda,b2\n"
+    course.hand_in("a1")
+    course.grade(*course.students(f"{rows}Mal,m3\n"))
+    course.grade(*course.students(f"{rows}Ada (a1),m3\n"))
+    names = ["Ada (a1)", "Ada (b2)", "Mal"]
+    assert [row[0] for row in course.rows()[1:]] == names
+    assert course.points() == ["2", "", ""]

@@ -99,8 +99,7 @@ def _take(opened, folder: Path, label: str, whose):
         if not why and taken[owner] >= MOST_FILES:
             why = TOO_MANY
         if not why and own[owner] + member.file_size > MOST_OF_ONE:
-            why = "is left out: with what came before it it has more than "
-            why += f"{MOST_OF_ONE / 1e6:.0f} MB."
+            why = f"is left out: with those before it, over {MOST_OF_ONE / 1e6:.0f} MB."
         if why:
             left_out.add(owner, shown, why)
             continue

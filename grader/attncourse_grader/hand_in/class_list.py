@@ -23,10 +23,9 @@ HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 # What platforms and instructors call a place with the hand-ins of all: students may
 # choose such a name, but not such a login.
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
-SOMEBODY_ELSES = (
-    "A number, a login or an address of {!r} is now that of {!r}. Grades stay with the "
-    "names. If the earlier class list was wrong, undo its runs and grade them again."
-)
+SOMEBODY_ELSES = "A number, a login or an address of {!r} is now that of {!r}. Grades "
+SOMEBODY_ELSES += "stay with the names. If the earlier class list was wrong, undo its "
+SOMEBODY_ELSES += "runs and grade them again."
 TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
 TAKEN += "If that is wrong, undo this run and correct the list."
 
@@ -50,12 +49,13 @@ class ClassList:
     def __init__(self, students: list[Student]):
         self.students = students
         self._by_key, self._by_moodle = defaultdict(set), defaultdict(set)
-        self._groups, self._sure = defaultdict(set), set()
+        self._groups, self._sure = defaultdict(dict), set()
+        self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             for key in _names_of(student) | _marks_of(student):
                 self._by_key[key].add(student)
-            for group in filter(None, map(key_of, student.section.split(","))):
-                self._groups[group].add(student)
+            for group in filter(key_of, map(mark_of, student.section.split(","))):
+                self._groups[key_of(group)].setdefault(group, set()).add(student)
 
     def knows(self, name: str) -> bool:
         """Say whether a place may be called after a student, or is after a group."""
@@ -94,27 +94,25 @@ class ClassList:
                 says = f"Moodle's worksheet has the address of {own[0].student!r} for"
                 return [], f"{says} {found.name!r}"
             return own, ""
-        full = bool(found.moodle or found.canvas)
-        students, why = self._named(found.name, full=full, login=found.is_login)
-        group = students and not self.named(found.name, full=True)
+        students, why = self._named(found)
+        team, person = self._team(found.name), bool(self.named(found.name, full=True))
         rows = {number for number, _ in self._by_moodle}  # a group has none
-        if found.moodle and group and (found.moodle in rows or not rows):
+        if found.moodle and team and (not rows or person != (found.moodle in rows)):
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
-        numbers = {s.canvas for s in self.students if s.canvas}
-        if found.canvas and numbers:
-            others = {found.doubt, str(found.order) if found.numbered else ""}
-            if others & numbers or found.canvas not in numbers:
+        if found.canvas and self.numbers:
+            others = {*found.doubt, str(found.order) if found.numbered else ""}
+            if others & self.numbers or found.canvas not in self.numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
             students = [s for s in self.students if s.canvas == found.canvas]
             if not any(key_of(found.name) in _names_of(s) for s in students):
                 whose = students[0].student
                 return [], f"the number is {whose}'s, the name {found.name!r}"
-        elif found.doubt:
-            return [], f"{found.name!r} has two numbers"
+        elif found.canvas and team and not person:
+            return [], f"{found.name!r} may be a section or somebody of that name"
         return students, why
 
-    def named(self, name: str, *, full=False, login=False) -> list[Student]:
+    def named(self, name: str, *, full=False, login=False, ways=()) -> list[Student]:
         """Return who is meant by a name: several people if nothing tells which.
 
         People choose their full names, so these are no logins, and a login is no name
@@ -125,7 +123,7 @@ class ClassList:
             matches = [s for s in matches if key in _names_of(s)]
         elif login:
             matches = [s for s in matches if key in (_marks_of(s) or _names_of(s))]
-        for way in FULL if full else ANY:
+        for way in ways or (FULL if full else ANY):
             if own := [s for s in matches if _fits(name, s, way)]:
                 return own
         return matches
@@ -138,17 +136,24 @@ class ClassList:
         mark = mark_of(text)
         return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
-    def _named(self, name: str, *, full, login) -> tuple[list[Student], str]:
-        matches = self.named(name, full=full, login=login)
+    def _named(self, found) -> tuple[list[Student], str]:
+        name, login = found.name, found.is_login
+        full = IN_MOODLE if found.moodle else IN_CANVAS if found.canvas else ()
+        matches = self.named(name, full=full, login=login, ways=full)
         ways = LOGIN if login else FOLDER
         if len(matches) == 1 and (full or any(_fits(name, *matches, w) for w in ways)):
             return matches, ""
         if matches:
             several = ", ".join(s.student for s in matches)
             return [], f"{name!r} may be any of {several} (name, login or address)"
-        group = self._groups.get(key_of(name), set())
-        why = "" if group else f"{name!r} is not on the class list"
-        return sorted(group, key=lambda s: s.student), why
+        team = self._team(name)
+        return team, "" if team else f"{name!r} is not on the class list"
+
+    def _team(self, name: str) -> list[Student]:
+        """Return who is in a group: of some with the same letters, in that very one."""
+        groups, form = self._groups.get(key_of(name), {}), IN_MOODLE[0][1]
+        own = [g for g in groups if len(groups) == 1 or form(g) == form(mark_of(name))]
+        return sorted(groups[own[0]], key=lambda s: s.student) if len(own) == 1 else []
 
 
 def named_as_before(students: list[Student], known) -> tuple:
@@ -202,10 +207,10 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
     """Return whose a file is, several if a group's; or nobody, and why."""
     if found.moodle and key_of(found.name) in HIDDEN:
         return [blind(found.moodle)], ""
+    if found.doubt and not (students and students.numbers):
+        return [], f"{found.name!r} has two numbers: a list with Canvas's tells which"
     if students is not None:
         return students.find(found)
-    if found.doubt:
-        return [], f"{found.name!r} has two numbers"
     if found.moodle and is_hidden(found.name):
         return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
     return [Student(found.name, found.name, canvas=found.canvas)], ""
@@ -260,6 +265,10 @@ def words_of(text: str) -> list[str]:
 
 # What a name is compared with, and how, the surest first.
 FULL = ((attrgetter("student", "name"), str),)
+# Moodle leaves signs out of the names of files, and Canvas all but letters.
+SIGNS = r"[&<>\"'`|:\\/]"
+IN_MOODLE = ((FULL[0][0], lambda t: re.sub(SIGNS, "", t.replace("_", " "))),)
+IN_CANVAS = ((_names_of, key_of),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
     (attrgetter("id", "user"), key_of),
@@ -288,11 +297,11 @@ def read_class_list(path: Path) -> ClassList:
         groups = dict.fromkeys(filter(None, [*groups, student.section]))
         people[key] = replace(student, section=",".join(groups))
     students = list(people.values())
-    # Somebody may have chosen a name that was meant to tell others apart.
+    # Somebody may have chosen a name that tells others apart, who keep theirs.
     while len(count := Counter(s.student.casefold() for s in students)) < len(students):
-        again = [count[s.student.casefold()] > 1 for s in students]
-        pairs = zip(students, again, strict=True)
-        students = [_told_apart(s, path) if more else s for s, more in pairs]
+        again = {s for s in students if count[s.student.casefold()] > 1}
+        again = {s for s in again if s.student == s.name} or again
+        students = [_told_apart(s, path) if s in again else s for s in students]
     if not students:
         says = f"{path.name} names no student. It needs headings, with one of: student,"
         raise Refused(f"{says} name, first_name and last_name, id, email.")
@@ -323,6 +332,8 @@ def _student_of(row: dict[str, str]) -> Student | None:
     if "," in name:  # "Lovelace, Ada" of Canvas
         last, _, first = name.partition(",")
         name = f"{first.strip()} {last.strip()}"
+    if is_hidden(name):  # chosen: what Moodle writes so is somebody else
+        name += " (listed)"
     number, user, email, canvas = map(value, MARKS)
     plain_id = row.get("id", "")
     if {"sis login id", "sis user id"} & row.keys():

@@ -37,13 +37,11 @@ CANVAS = re.compile(
     r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
     r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>.+)"
 )
-MORE_NUMBERS = re.compile(r"(?:LATE_)?(\d+)_\d+_.")
+NUMBERS = re.compile(r"(?<![^_])\d+(?=_\d+_)")
 # nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
 EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
 COPIES = re.compile(r"([ _-]*(\(\d+\)|copy\d*|final|v\d+))+$", re.IGNORECASE)
-GENERIC = re.compile(
-    r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
-)
+GENERIC = r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
@@ -54,13 +52,12 @@ class Found:
     """A notebook that was handed in."""
 
     path: Path  # where it lies
-    # Where it came from, as one reads it: ``moodle.zip/Ada_123.../x.ipynb``.
-    source: str
+    source: str  # where it came from, as one reads it: ``moodle.zip/Ada_1.../x.ipynb``
     name: str  # who handed it in, as the platform or the instructor writes it
     time: float | None = None  # when it was handed in, if the platform's name says so
     moodle: str = ""  # the number of the submission in Moodle
     canvas: str = ""  # the number of the student in Canvas
-    doubt: str = ""  # another number of a student that the name may hold
+    doubt: frozenset[str] = frozenset()  # what else may be the number in Canvas
     order: int = 0  # the number of the file in Canvas, which counts up
     numbered: bool = False  # whether one follows, so that this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
@@ -159,11 +156,9 @@ class _Place:
         return next((folder for folder in above if own("user", folder)), "")
 
     def _ask(self, source: str, why: str) -> None:
-        self.problems.append(
-            f"{one_line(source, 300)} is not graded, since {why}. Give the class list "
-            "with --students, one folder per student in one named after nobody, and a "
-            "download of many by itself."
-        )
+        says = f"{one_line(source, 300)} is not graded, since {why}. Give the class "
+        says += "list with --students, one folder per student in one named after"
+        self.problems.append(f"{says} nobody, and a download of many by itself.")
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
         name, above = entry.parts[-1].lower(), (*entry.parts[:-1], "")
@@ -335,7 +330,7 @@ class _Place:
         match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
         if not match or match["name"] != login:
             return (login, *rest)
-        if changed - (claimed_time(match["time"]) or changed) < LONGEST_COPYING:
+        if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
             return rest
         why = "has changed since the time in its folder's name, which is not believed."
         self.left_out.add(login, one_line(path), f"{why} Give the time with --times.")
@@ -364,12 +359,11 @@ def _named(parts, sure=()) -> Found | None:
             return _of(match["name"], is_login=True, time=time)
         if place == len(parts):
             if match := CANVAS.fullmatch(text):
-                more = MORE_NUMBERS.match(match["rest"])
                 name = match["name"]
                 return _of(
                     f"anon {match['id']}" if name == "anon" else name,
                     canvas=match["id"],
-                    doubt=more[1] if more else "",
+                    doubt=frozenset(NUMBERS.findall(match["rest"])),
                     order=int(match["file"]),
                     numbered=bool(re.match(r"\d+_", match["rest"])),
                     marked_late=bool(match["late"] or match["early"]),
@@ -388,7 +382,7 @@ def _whose(parts):
 
 def _key(owner: Found | None):
     """Return what tells one who handed in from another: names are theirs to choose."""
-    return (owner.name, owner.moodle, owner.canvas) if owner else None
+    return owner and (owner.name, owner.moodle, owner.canvas, not owner.doubt)
 
 
 def stem_of(name: str) -> str:
@@ -413,7 +407,7 @@ def without_exercise(name: str) -> str:
         if rest != bare:
             return COPIES.sub("", rest).strip(" _-.")
     form = r"(?i)(exercise|assignment|sheet|ps|hw|ex)[ _-]*\d{1,2}"
-    if re.fullmatch(form, bare) or GENERIC.fullmatch(bare.lower()):
+    if re.fullmatch(form, bare) or re.fullmatch(GENERIC, bare.lower()):
         return ""
     return name
 

@@ -15,7 +15,7 @@ from attncourse_grader.safe_text import one_line
 HEADINGS = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf8"))
 # A sign with which a cell begins a formula, at its start or where another spreadsheet
 # would begin a cell; full-width forms too. Not before a plain number.
-FORMULA = re.compile(r"(^|[;,\t\r\n])(\s*)(?=[=+\-@\0\uff1d\uff0b\uff0d\uff20])")
+FORMULA = re.compile(r"(^|[;,\t\r\n])([\s\"]*)(?=[=+\-@\0\uff1d\uff0b\uff0d\uff20])")
 csv.field_size_limit(2**31 - 1)  # Moodle writes answers in words there, of any length
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
