@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from attncourse_grader.exercises import folder, modules
@@ -113,7 +113,9 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             says += "Nothing tells which is which, so it is not graded. Give the class "
             problems.append(f"{says}list, and Moodle's worksheet with --times.")
         else:
-            kept.append((file, own))
+            # The number in a group's file is the group's, and no participant's.
+            group = students is not None and students.is_group(file)
+            kept.append((replace(file, moodle="") if group else file, own))
     return kept, problems
 
 

@@ -400,3 +400,13 @@ def test_a_table_of_another_assignment_is_named(course):
     course.run("export", SHEET, fault="none of the numbers")
     assert course.grade(*course.times("name,time\nAda Lovelace,2026-12-01\n")) == 1
     assert "ay of which exercise times.csv is" in course.said
+
+
+def test_the_number_of_a_group_is_no_participants(course):
+    as_moodle(course, "Red_11", "Blue_12")  # groups, the second one of one student
+    members = "Ada Lovelace,ada@uni.example,Red\nEve,,Red\nGrace Hopper,,Blue\n"
+    options = course.students(f"name,email,group\n{members}")
+    assert course.grade(*options, "--times", SHEET) == 0
+    assert course.run("export", SHEET) == 0
+    _, (_, *rows) = filled(course, "moodle-en")
+    assert [row[4] for row in rows] == ["4", "4", "7.00", ""]

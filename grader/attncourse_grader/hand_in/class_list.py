@@ -98,9 +98,8 @@ class ClassList:
             return own, ""
         full = bool(found.moodle or found.canvas)
         students, why = self._named(found.name, full=full, login=found.is_login)
-        group = students and not self.named(found.name, full=True)
         rows = {number for number, _ in self._by_moodle}  # a group has none
-        if found.moodle and group and (found.moodle in rows or not rows):
+        if self.is_group(found) and (found.moodle in rows or not rows):
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         numbers = {s.canvas for s in self.students if s.canvas}
@@ -115,6 +114,13 @@ class ClassList:
         elif found.doubt:
             return [], f"{found.name!r} has two numbers"
         return students, why
+
+    def is_group(self, found) -> bool:
+        """Say whether a file of Moodle's, if anybody's, is a group's."""
+        row = found.moodle, key_of(found.name)
+        alone = self._by_moodle.get(row, set()) - {None}
+        alone = alone or self.named(found.name, full=True)
+        return bool(found.moodle and self._groups.get(row[1]) and not alone)
 
     def named(self, name: str, *, full=False, login=False) -> list[Student]:
         """Return who is meant by a name: several people if nothing tells which.

@@ -119,10 +119,8 @@ class Worksheet(Table):
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
         lacking = [k for k in ("identifier", "grade", "graded") if k not in self.at]
         if lacking:
-            says = (
-                f"{self.name} is no grading worksheet of Moodle in English, German or "
-            )
-            says += 'French. Tick "Offline grading worksheet" in the assignment.'
+            says = f"{self.name} is no grading worksheet of Moodle in English, German "
+            says += 'or French. Tick "Offline grading worksheet" in the assignment.'
             raise Refused(says)
         here = {number_in(self.of(row, "identifier")) for row in self.rows}
         if rows and here.isdisjoint(row["moodle"] for row in rows):
