@@ -717,3 +717,31 @@ def test_points_by_hand_stay_when_moodle_shows_a_hidden_name(listed, course):
     course.run("undo", 2)
     course.run("undo", 3)
     assert course.standing("Participant 111").total == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "lists", "undone"),
+    [
+        (("ada", "bob"), ("", ""), 1),  # a file that was saved under another's name
+        (("red/x", "red/x"), ("ada,red\nbob,red", "ada,\nbob,red"), 1),
+        (("red/x", "red/x"), ("ada,red\nbob,red", "ada,blue\nbob,red"), 2),
+    ],
+)
+def test_it_is_said_that_a_file_has_come_as_anothers(files, lists, undone, course):
+    for file, listed in zip(files, lists, strict=True):
+        path = course.hand_in(file, attention="right")
+        course.hand_in("blue/y")
+        people = f"name,group\n{listed}\ncyd,blue\n"
+        course.grade(*course.students(people) if listed else [])
+        path.unlink()
+    assert f"A file of ada, {FIRST} came as one of bob now." in course.said
+    assert f"with `attncourse undo {undone}`, and grade again" in course.said
+
+
+def test_that_two_hand_in_the_same_is_no_mistake(course):
+    for name in ("ada", "bob"):
+        course.hand_in(name)
+    course.grade()
+    course.hand_in("ada", attention="right")
+    course.grade()
+    assert "came as" not in course.said

@@ -155,8 +155,8 @@ FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
 -- told than by an earlier one, for what comes twice is as early as the first; which of
--- several files counts; who is no longer on the class list; where the maxima of grades
--- differ; and which exercise has another name now.
+-- several files counts; whose file came as another's; who is no longer on the class
+-- list; where the maxima of grades differ; and which exercise has another name now.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -179,6 +179,25 @@ WITH visits AS (
 ), files AS (
     SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
     WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1
+), passed AS ( -- what counts, or counted until another's before came instead
+    SELECT later.run, was.student, was.exercise, standing.content,
+        GROUP_CONCAT(DISTINCT later.student) AS others
+    FROM hand_ins AS was JOIN standing USING (student, exercise)
+    JOIN seen AS later ON later.content = was.content AND later.run > was.run
+        AND later.student <> was.student
+    JOIN runs ON runs.run = later.run
+    WHERE NOT undone AND was.content = standing.content
+    OR NOT undone AND standing.first_run = later.run AND standing.content IN (
+        SELECT content FROM seen
+        WHERE seen.run <= was.run AND seen.student <> was.student
+    )
+    GROUP BY 1, 2, 3, 4
+), those AS (
+    SELECT passed.run, student, exercise, others, GROUP_CONCAT(
+        printf('`attncourse undo %d`', seen.run), ', '
+    ) AS undo
+    FROM passed JOIN seen USING (student, content) JOIN runs ON runs.run = seen.run
+    WHERE NOT undone GROUP BY 1, 2, 3, 4
 )
 SELECT run, printf(
     'Older files count again (`attncourse undo %d` takes that back): of %s.', run,
@@ -195,6 +214,11 @@ GROUP BY told.run
 UNION ALL SELECT files.run, printf(
     '%s, %s: %d files. %s counts.', student, exercise, count, source
 ) FROM files JOIN standing USING (student, exercise)
+UNION ALL SELECT run, printf(
+    'A file of %s came as one of %s now. If what counts for the former is another''s, '
+    || 'take it back with %s, and grade again.',
+    GROUP_CONCAT(student || ', ' || exercise, '; '), others, undo
+) FROM those GROUP BY run, others, undo
 UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
     'No longer on the class list, and left out of tables: %s.',
     GROUP_CONCAT(student, ', ')
