@@ -14,7 +14,7 @@ from attncourse_grader.batch import BOOK, grade_course
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.times import exercise_named, numbered, read_time
+from attncourse_grader.hand_in.times import exercise_named, numbered, read_deadline
 from attncourse_grader.isolate.sandbox import UNSAFE
 from attncourse_grader.records.database import back_up
 from attncourse_grader.records.effective import effective_grades
@@ -89,8 +89,7 @@ def run_adjust(arguments) -> int:
 
 def run_extend(arguments) -> int:
     """Keep one student's own deadline and write the pages anew."""
-    until = None if arguments.until == "none" else read_time(arguments.until)
-    return _change(arguments, "extensions", until=until)
+    return _change(arguments, "extensions", until=read_deadline(arguments.until))
 
 
 def _change(arguments, table: str, **facts) -> int:

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import Mock
@@ -162,7 +163,7 @@ def test_lateness_is_of_the_table_and_the_deadline(course):
     times = course.times("student,exercise,handed_in\nADA,1,2026-12-02T01:00\n")
     course.grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day", *times)
     found = course.standing()
-    assert (found.points, found.late, found.penalty, found.total) == (4, 7200, 1, 3)
+    assert (found.points, found.late, found.penalty, found.total) == (4, 7141, 1, 3)
     page = course.text("feedback/ada-1.html")
     assert "Handed in 2 hours after the deadline: 1 point less." in page
     for options, total in [
@@ -181,11 +182,11 @@ def test_a_file_has_no_time_of_handing_in(course):
     late = ["--deadline", "2020-01-01", "--penalty", "50%"]
     course.grade(*late)
     assert course.standing().total == 4
-    assert "When 1 of 1 were handed in is not known" in course.said
+    assert "50%; 0 of 1 late, 0 points less. When 1" in course.said
     # Where nothing was handed in, no time is missing.
     assert course.run("adjust", "ada", 2, "+1", "--reason", "oral") == 0
     course.grade(*late)
-    assert "When 1 of 2 were handed in is not known" in course.said
+    assert "When 1 were handed in is not known" in course.said
 
 
 def test_one_student_has_more_time_and_only_that_one(course):
@@ -745,3 +746,35 @@ def test_that_two_hand_in_the_same_is_no_mistake(course):
     course.hand_in("ada", attention="right")
     course.grade()
     assert "came as" not in course.said
+
+
+def test_a_run_says_what_deadline_and_penalty_come_to(course):
+    for name in ("ada", "bob"):
+        course.hand_in(name, attention="right", extra=name)
+    when = "2026-12-01T23:59:40Z", "2026-12-03T10:00Z"
+    rows = "\n".join(map(",".join, zip(("ada", "bob"), "11", when, strict=True)))
+    times = course.times(f"student,exercise,time\n{rows}\n")
+    # A deadline to the minute lasts to the end of that minute.
+    late = ["--deadline", "1=2026-12-01T23:59Z", "--penalty", "5%/day"]
+    course.grade(*times, *late)
+    due = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(1796169599))
+    said = f"Exercise 1: due {due}, 5%/day; 1 of 2 late, 2 points less."
+    assert said in course.said
+    course.grade("--deadline", "1=none")
+    assert "1: no deadline, 5%/day; 0 of 2 late, 0 points less." in course.said
+
+
+@pytest.mark.parametrize(("own", "total"), [("2026-12-01", 4), ("2026-12-09", 2)])
+@pytest.mark.parametrize("later", [True, False])
+def test_ones_own_table_counts_beside_moodles_where_it_is_earlier(
+    later, own, total, course
+):
+    head = "Identifier,Full name,Last modified (submission)\n"
+    row = 'Participant 71,Ada,"Thursday, 3 December 2026, 10:00"\n'
+    course.hand_in("Ada_71_assignsubmission_file/x", attention="right")
+    sheet = "--times", f"1={course.write('w.csv', head + row)}"
+    table = course.times(f"student,exercise,time\nAda,1,{own}\n")
+    late = ["--deadline", "1=2026-12-01", "--penalty", "5%/day"]
+    course.grade(*sheet, *late, *(() if later else table))
+    course.grade(*table)
+    assert course.standing("Ada").total == total

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from attncourse_grader.exercises import exercise_of, modules
@@ -100,9 +101,38 @@ def _points(points: float, form: str = "g") -> str:
     return f"{points:{form}} point{'s' * (abs(points) != 1)}"
 
 
+def costs(book, found: list[EffectiveGrade]) -> Iterator[str]:
+    """Yield what deadline and penalty come to in each exercise this run has seen."""
+    penalty, deadlines = book.setting("penalty", ""), deadlines_of(book)
+    for exercise in exercises_in(found):
+        due, own = deadlines.get(exercise), [g for g in found if g.exercise == exercise]
+        own = [g for g in own if g.handin and g.handin["run"] == book.run]
+        if not own or (due is None and not penalty):
+            continue
+        until = time.strftime("due %Y-%m-%d %H:%M %Z", time.localtime(due))
+        says = f"Exercise {exercise.partition('_')[0]}: "
+        says += f"{'no deadline' if due is None else until}, {penalty or 'no penalty'}"
+        late = [grade.late for grade in own]
+        less = _points(sum(grade.penalty for grade in own))
+        says += f"; {sum(map(bool, late))} of {len(own)} late, {less} less."
+        if penalty and None in late:
+            says += f" When {late.count(None)} were handed in is not known, and nothing"
+            says += " is taken off there: give --times, Moodle's worksheet, Canvas's "
+            says += "submissions or a table."
+        if penalty and MARKED in late:
+            says += " Canvas has marked some as late and not said by how much: the "
+            says += "least is taken off. Give its submissions with --times."
+        yield says
+
+
+def deadlines_of(book) -> dict[str, float | None]:
+    """Return the deadline of each exercise, None for one that was taken back."""
+    return dict(pair for own in book.settings("deadlines") for pair in own.items())
+
+
 def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise."""
-    deadlines = dict(pair for own in book.settings("deadlines") for pair in own.items())
+    deadlines = deadlines_of(book)
     penalty = book.setting("penalty", "")
     found, changes, marks = [], defaultdict(list), defaultdict(list)
     book.rows("DROP TABLE IF EXISTS standing_now")
