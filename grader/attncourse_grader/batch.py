@@ -72,10 +72,10 @@ class _Run:
         self.course, self.book = course, book
         self.secret = course.secret or DEFAULT_SECRET
         self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
-        self.keys = Keys(course.solutions, self.secret)
+        self.keys = Keys(course.solutions, self.secret, course.limit)
         self.left_out, self.broken = 0, set()  # sentences on solutions
         self.of_number = {}  # when what has a number and a name in Moodle came
-        self.told = {}  # when what a student has for an exercise came, by one's own tables
+        self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
 
     def through(self, out: Path, scratch: Path) -> int:
@@ -233,7 +233,8 @@ class _Run:
             name = record["exercise"]
             version = self.keys.of_exercise(name)[:8]
             found = version, job.content, record, outcome["answers"]
-            result = book.add_result(self.keys.key(job.content, name), *found)
+            key = self.keys.key(job.content, name, spent=outcome.get("spent", False))
+            result = book.add_result(key, *found)
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)

@@ -4,18 +4,20 @@ import hashlib
 import itertools
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
-from attncourse_grader import batch
+from attncourse_grader import batch, plan
 from attncourse_grader.batch import BOOK
 from attncourse_grader.grade import grading
 from attncourse_grader.hand_in.class_list import Student
@@ -26,6 +28,7 @@ from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import in_words, penalty_for
+from grader.tests.conftest import stand_in
 
 FIRST = "1_attention_from_scratch"
 
@@ -686,7 +689,7 @@ def test_whatever_changes_the_gradebook_copies_it_first(course):
         assert total == (2 if words[0] == "adjust" else 3)
 
 
-def test_an_exercise_with_another_name_or_several_maxima_is_named_once(course):
+def test_an_exercise_with_another_name_or_several_versions_is_named_once(course):
     for name in ("ada", "zoe"):
         course.hand_in(name, extra=name)
     course.grade()
@@ -699,9 +702,12 @@ def test_an_exercise_with_another_name_or_several_maxima_is_named_once(course):
             course.said.count("1_old is called 1_attention_from_scratch now") == count
         )
     with course.book() as book:
-        book.db.execute("UPDATE results SET of = of + 4 WHERE result = 3")
+        book.db.execute("UPDATE results SET of = 24, version = 'new' WHERE result = 3")
     course.grade()
-    assert course.said.count("grades differ, from 20 to 24") == 1
+    assert (
+        course.said.count("of 2 versions of the exercise, with maxima from 20 to 24")
+        == 1
+    )
 
 
 @pytest.mark.parametrize("listed", [True, False])
@@ -778,3 +784,28 @@ def test_ones_own_table_counts_beside_moodles_where_it_is_earlier(
     course.grade(*sheet, *late, *(() if later else table))
     course.grade(*table)
     assert course.standing("Ada").total == total
+
+
+def test_what_the_limit_on_time_cost_is_graded_again_with_another_limit(
+    course, monkeypatch
+):
+    def spent(path, *, seconds, **options):
+        course.graded.append(seconds)
+        return replace(stand_in(path, **options), spent=seconds < 600)
+
+    monkeypatch.setattr("attncourse_grader.grade.grading.grade_file", spent)
+    course.hand_in()
+    for limit, graded in ((3, [3]), (3, []), (700, [700]), (800, []), (3, [])):
+        course.grade("--limit", limit)
+        assert course.graded == graded
+
+
+def test_all_that_checks_share_is_part_of_a_version(tmp_path, monkeypatch):
+    copy = tmp_path / "exercises"
+    shutil.copytree(plan.folder(), copy)
+    monkeypatch.setattr(plan, "folder", lambda: copy)
+    before = plan.hash_of_checks(["build_it"])
+    for name, same in (("drawing", False), ("attention_variants", True)):
+        (copy / f"{name}.py").write_text("")
+        assert (plan.hash_of_checks(["build_it"]) == before) == same
+        before = plan.hash_of_checks(["build_it"])

@@ -67,6 +67,7 @@ class Grade:
     # What is marked by hand: name, title, ``manual`` points, answer and its hash.
     by_hand: list[dict] = field(default_factory=list)
     submission: Submission | None = None
+    spent: bool = False  # whether the time for all cells was
 
     @property
     def points(self) -> float:
@@ -131,7 +132,7 @@ def grade_file(
         says = f"All cells together may take {round(seconds)} seconds. They were used "
         notes.append(f"{says}up, so what came after that was not run.")
     by_hand = answers_by_hand(template, submission)
-    return Grade(exercise, grades, notes, by_hand, submission)
+    return Grade(exercise, grades, notes, by_hand, submission, left <= 0)
 
 
 @contextlib.contextmanager

@@ -156,7 +156,7 @@ FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
 -- the run before that saw one had seen another; whose file is later by what this run was
 -- told than by an earlier one, for what comes twice is as early as the first; which of
 -- several files counts; whose file came as another's; who is no longer on the class
--- list; where the maxima of grades differ; and which exercise has another name now.
+-- list; where grades are of several versions; and which exercise has another name now.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -224,10 +224,11 @@ UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
     GROUP_CONCAT(student, ', ')
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
 AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*)
-UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
-    '%s: the maxima of its grades differ, from %g to %g. `--again` grades all anew.',
-    exercise, MIN(of), MAX(of)
-) FROM standing WHERE result IS NOT NULL GROUP BY exercise HAVING COUNT(DISTINCT of) > 1
+UNION ALL SELECT MAX(run), printf(
+    '%s: its grades are of %d versions of the exercise, with maxima from %g to %g. '
+    || 'Give all its files again.', exercise, COUNT(DISTINCT version), MIN(of), MAX(of)
+) FROM standing JOIN (SELECT result, version FROM results) USING (result)
+GROUP BY exercise HAVING COUNT(DISTINCT version) > 1
 UNION ALL SELECT run, printf(
     '%s is called %s now. Deadlines, times and points by hand stay with the old name: '
     || 'give them again.', old, exercise
