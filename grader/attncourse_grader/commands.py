@@ -130,11 +130,24 @@ def run_undo(arguments) -> int:
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         if arguments.which is not None:
             back_up(arguments.grades / BOOK)
+            before = _totals(book)
             book.undo(arguments.which, undone=not arguments.back)
+            now = _totals(book)
+            both = before.keys() & now.keys()
+            says = f"{sum(before[k] != now[k] for k in both)} grades changed, "
+            says += (
+                f"{len(before) - len(both)} are gone, {len(now) - len(both)} are new."
+            )
+            print(says)
             _write(book, arguments)
         for row in book.rows("SELECT says FROM all_runs"):
             print(row["says"])
     return 0
+
+
+def _totals(book) -> dict:
+    grades = effective_grades(book)
+    return {(g.student, g.exercise): g.total for g in grades if g.total is not None}
 
 
 def run_export(arguments) -> int:

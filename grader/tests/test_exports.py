@@ -410,3 +410,30 @@ def test_the_number_of_a_group_is_no_participants(course):
     assert course.run("export", SHEET) == 0
     _, (_, *rows) = filled(course, "moodle-en")
     assert [row[4] for row in rows] == ["4", "4", "7.00", ""]
+
+
+def test_an_exercise_that_has_another_name_now_fills_no_column(course):
+    for name in ("lovelaceada_12_1_x", "hoppergrace_13_2_x"):
+        course.hand_in(name, extra=name)
+    listed = course.students(CANVAS_LIST)
+    course.grade(*listed)
+    with course.book() as book:
+        book.db.execute("UPDATE results SET exercise = '1_old', points = 9, key = ''")
+    (course.folder / "in" / "hoppergrace_13_2_x.ipynb").unlink()
+    course.grade(*listed)
+    assert course.run("export", course.folder / "class.csv") == 0
+    assert "left out, since no exercises any more: 1_old" in course.said
+    head, _, *rows = course.rows("filled-class.csv")
+    assert head.count("Sheet 1 (99)") == 1
+    assert [row[-1] for row in rows] == ["2", ""]
+
+
+def test_what_undo_takes_away_is_counted_and_named_where_canvas_has_it(course):
+    course.hand_in("lovelaceada_12_1_x")
+    course.grade(*course.students(CANVAS_LIST))
+    course.run("export", course.folder / "class.csv")
+    again = course.write("again.csv", course.text("filled-class.csv"))
+    course.run("undo", 1)
+    assert "0 grades changed, 1 are gone, 0 are new." in course.printed
+    course.run("export", again)
+    assert "that the gradebook does not have; see to it: Ada Lovelace" in course.said
