@@ -134,11 +134,9 @@ def run_undo(arguments) -> int:
             book.undo(arguments.which, undone=not arguments.back)
             now = _totals(book)
             both = before.keys() & now.keys()
-            says = f"{sum(before[k] != now[k] for k in both)} grades changed, "
-            says += (
-                f"{len(before) - len(both)} are gone, {len(now) - len(both)} are new."
-            )
-            print(says)
+            changed = sum(before[place] != now[place] for place in both)
+            gone, new = len(before) - len(both), len(now) - len(both)
+            print(f"Grades: {changed} changed, {gone} gone, {new} new.")
             _write(book, arguments)
         for row in book.rows("SELECT says FROM all_runs"):
             print(row["says"])
