@@ -430,9 +430,10 @@ def test_an_exercise_that_has_another_name_now_fills_no_column(course):
 
 def test_what_undo_takes_away_is_counted_and_named_where_canvas_has_it(course):
     course.hand_in("lovelaceada_12_1_x")
-    course.grade(*course.students(CANVAS_LIST))
+    listed = course.students(CANVAS_LIST)
+    course.grade(*listed)
     course.hand_in("hoppergrace_13_2_x", extra="x", place="late")
-    course.grade(places=["late"])
+    course.grade(*listed, places=["late"])
     course.run("export", course.folder / "class.csv")
     again = course.write("again.csv", course.text("filled-class.csv"))
     course.run("undo", 1)
