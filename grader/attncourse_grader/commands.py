@@ -132,20 +132,16 @@ def run_undo(arguments) -> int:
             back_up(arguments.grades / BOOK)
             before = _totals(book)
             book.undo(arguments.which, undone=not arguments.back)
-            now = _totals(book)
-            both = before.keys() & now.keys()
-            changed = sum(before[place] != now[place] for place in both)
-            gone, new = len(before) - len(both), len(now) - len(both)
-            print(f"Grades: {changed} changed, {gone} gone, {new} new.")
+            other = {grade[:2] for grade in before ^ _totals(book)}
+            print(f"{len(other)} grades have changed, come or gone.")
             _write(book, arguments)
         for row in book.rows("SELECT says FROM all_runs"):
             print(row["says"])
     return 0
 
 
-def _totals(book) -> dict:
-    grades = effective_grades(book)
-    return {(g.student, g.exercise): g.total for g in grades if g.total is not None}
+def _totals(book) -> set[tuple]:
+    return {(g.student, g.exercise, g.total) for g in effective_grades(book)}
 
 
 def run_export(arguments) -> int:

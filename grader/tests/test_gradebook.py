@@ -185,11 +185,14 @@ def test_a_file_has_no_time_of_handing_in(course):
     late = ["--deadline", "2020-01-01", "--penalty", "50%"]
     course.grade(*late)
     assert course.standing().total == 4
-    assert "50%; 0 of 1 late, 0 points less. When 1" in course.said
+    assert (
+        "50%; 0 of 1 late, 1 of unknown time (give --times), 0 points less."
+        in course.said
+    )
     # Where nothing was handed in, no time is missing.
     assert course.run("adjust", "ada", 2, "+1", "--reason", "oral") == 0
     course.grade(*late)
-    assert "When 1 were handed in is not known" in course.said
+    assert "0 of 1 late, 1 of unknown time" in course.said
 
 
 def test_one_student_has_more_time_and_only_that_one(course):
@@ -244,7 +247,7 @@ def test_a_mark_of_canvas_costs_the_least(course):
     course.hand_in("grace_8_100_LATE_x", attention="right", extra="x")
     course.grade("--penalty", "5%/day")
     assert (course.standing("ada").penalty, course.standing("grace").penalty) == (1, 0)
-    assert "not said by how much" in course.said
+    assert "1 marked so by Canvas (give --times), 1 point less" in course.said
     times = course.write(
         "c.json",
         '[{"user_id": 7, "submitted_at": "2026-12-03T00:00:00Z", "late": true},'

@@ -59,9 +59,7 @@ class ClassList:
 
     def knows(self, name: str) -> bool:
         """Say whether a place may be called after a student, or is after a group."""
-        given = [
-            s for kind in MARKS if kind != "email" for s in self.marked(kind, name)
-        ]
+        given = any(self.marked(kind, name) for kind in MARKS if kind != "email")
         if OF_ALL.fullmatch(name) and not given:
             return False
         return bool(self.named(name) or self._groups.get(key_of(name)))

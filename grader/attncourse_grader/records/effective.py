@@ -103,36 +103,27 @@ def _points(points: float, form: str = "g") -> str:
 
 def costs(book, found: list[EffectiveGrade]) -> Iterator[str]:
     """Yield what deadline and penalty come to in each exercise this run has seen."""
-    penalty, deadlines = book.setting("penalty", ""), deadlines_of(book)
-    for exercise in exercises_in(found):
-        due, own = deadlines.get(exercise), [g for g in found if g.exercise == exercise]
-        own = [g for g in own if g.handin and g.handin["run"] == book.run]
-        if not own or (due is None and not penalty):
-            continue
+    penalty, seen = book.setting("penalty", ""), defaultdict(list)
+    for grade in found:
+        if grade.handin and grade.handin["run"] == book.run:
+            seen[grade.exercise].append(grade)
+    for exercise, own in seen.items():
+        due, late = own[0].handin["deadline"], [grade.late for grade in own]
         until = time.strftime("due %Y-%m-%d %H:%M %Z", time.localtime(due))
-        says = f"Exercise {exercise.partition('_')[0]}: "
-        says += f"{'no deadline' if due is None else until}, {penalty or 'no penalty'}"
-        late = [grade.late for grade in own]
-        less = _points(sum(grade.penalty for grade in own))
-        says += f"; {sum(map(bool, late))} of {len(own)} late, {less} less."
-        if penalty and None in late:
-            says += f" When {late.count(None)} were handed in is not known, and nothing"
-            says += " is taken off there: give --times, Moodle's worksheet, Canvas's "
-            says += "submissions or a table."
-        if penalty and MARKED in late:
-            says += " Canvas has marked some as late and not said by how much: the "
-            says += "least is taken off. Give its submissions with --times."
-        yield says
-
-
-def deadlines_of(book) -> dict[str, float | None]:
-    """Return the deadline of each exercise, None for one that was taken back."""
-    return dict(pair for own in book.settings("deadlines") for pair in own.items())
+        until = "no deadline" if due is None else until
+        says = f"Exercise {exercise.partition('_')[0]}: {until}, "
+        says += (
+            f"{penalty or 'no penalty'}; {sum(map(bool, late))} of {len(own)} late, "
+        )
+        for what, sign in (("of unknown time", None), ("marked so by Canvas", MARKED)):
+            if penalty and sign in late:
+                says += f"{late.count(sign)} {what} (give --times), "
+        if penalty or due is not None:
+            yield f"{says}{_points(sum(grade.penalty for grade in own))} less."
 
 
 def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise."""
-    deadlines = deadlines_of(book)
     penalty = book.setting("penalty", "")
     found, changes, marks = [], defaultdict(list), defaultdict(list)
     book.rows("DROP TABLE IF EXISTS standing_now")
@@ -146,7 +137,7 @@ def effective_grades(book) -> list[EffectiveGrade]:
         marks[row["student"], row["exercise"]].append(Mark(*facts, last))
     for row in book.rows("SELECT * FROM standing_now"):
         place = row["student"], row["exercise"]
-        late = lateness(row, deadlines.get(place[1])) if row["result"] else 0.0
+        late = lateness(row) if row["result"] else 0.0
         of = row["of"]
         if of is None:  # nobody has handed it in
             of = exercise_of(place[1]).points if place[1] in modules() else 0.0

@@ -66,11 +66,8 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     else:
         table = CanvasTable(path, book.people())
         exercises = effective.exercises_in(found)
-        titles = {
-            each: table.column_of(each, columns.get(each, ""))
-            for each in exercises
-            if each in (columns or modules())
-        }
+        wanted = [each for each in exercises if each in (columns or modules())]
+        titles = {each: table.column_of(each, columns.get(each, "")) for each in wanted}
         said = table.fill(found, titles)
         if gone := ", ".join(e for e in exercises if e not in modules()):
             said.append(f"{path.name}: left out, since no exercises any more: {gone}.")

@@ -103,7 +103,15 @@ SELECT *, CASE
     ELSE COALESCE(MIN(time, told), time, told)
 END AS handed_in FROM files LEFT JOIN told USING (student, content);
 
--- Where each student stands in each exercise. Of several files the one counts that the
+-- The deadline of each exercise, NULL where it was taken back.
+CREATE TEMP VIEW deadlines AS
+SELECT one.key AS exercise, one.value AS deadline, MAX(run) AS run
+FROM (SELECT * FROM all_settings WHERE name = 'deadlines') AS said,
+    json_each(said.value) AS one
+GROUP BY 1;
+
+-- Where each student stands in each exercise, and when it is due: a student's own
+-- deadline may only be later. Of several files the one counts that the
 -- latest run saw, of those of one run the one that was handed in last; where no time is
 -- known, the one that has most points.
 CREATE TEMP VIEW standing AS
@@ -119,7 +127,7 @@ WITH ranked AS (
 )
 SELECT
     student, exercise, source, content, result, points, by_hand, handed_in, until,
-    run, first_run, place,
+    ranked.run, first_run, place, deadline, IFNULL(MAX(deadline, until), deadline) AS due,
     IFNULL(marked_late, 0) AS marked_late,
     IFNULL(ranked.of, (
         SELECT of FROM results WHERE exercise = places.exercise
@@ -128,6 +136,7 @@ SELECT
 FROM places
 LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exercise)
 LEFT JOIN extensions USING (student, exercise)
+LEFT JOIN deadlines USING (exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
 -- Each answer that somebody reads, of what counts, with its mark, or with the last one
