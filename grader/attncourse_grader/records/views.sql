@@ -234,8 +234,9 @@ UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
 AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*)
 UNION ALL SELECT MAX(run), printf(
-    '%s: its grades are of %d versions of the exercise, with maxima from %g to %g. '
-    || 'Give all its files again.', exercise, COUNT(DISTINCT version), MIN(of), MAX(of)
+    '%s: its grades are of %d versions of the exercise or its solution%s. Give all its '
+    || 'files again.', exercise, COUNT(DISTINCT version),
+    iif(MIN(of) < MAX(of), printf(', with maxima from %g to %g', MIN(of), MAX(of)), '')
 ) FROM standing JOIN (SELECT result, version FROM results) USING (result)
 GROUP BY exercise HAVING COUNT(DISTINCT version) > 1
 UNION ALL SELECT run, printf(
