@@ -109,12 +109,12 @@ def costs(book, found: list[EffectiveGrade]) -> Iterator[str]:
             seen[grade.exercise].append(grade)
     for exercise, own in seen.items():
         due, late = own[0].handin["deadline"], [grade.late for grade in own]
-        until = time.strftime("due %Y-%m-%d %H:%M %Z", time.localtime(due))
-        until = "no deadline" if due is None else until
+        until = "no deadline"
+        if due is not None:
+            until = time.strftime("due %Y-%m-%d %H:%M %Z", time.localtime(due))
+        count = f"{sum(map(bool, late))} of {len(late)} late, "
         says = f"Exercise {exercise.partition('_')[0]}: {until}, "
-        says += (
-            f"{penalty or 'no penalty'}; {sum(map(bool, late))} of {len(own)} late, "
-        )
+        says += f"{penalty or 'no penalty'}; {count}"
         for what, sign in (("of unknown time", None), ("marked so by Canvas", MARKED)):
             if penalty and sign in late:
                 says += f"{late.count(sign)} {what} (give --times), "
