@@ -315,6 +315,7 @@ class Term:
         due = self.until.get(place, self.platform.due[exercise])
         if isinstance(self.platform, Moodle):  # it shows minutes, and forgives the rest
             time = time.replace(second=0)
+        due += datetime.timedelta(seconds=59)  # to the end of its minute
         days = max(0, -(-(time - due).total_seconds() // 86400))
         graded = max(0.0, worth - min(of, days * PENALTY * of))
         return round(max(0.0, graded + (by_hand or 0.0)), 4)

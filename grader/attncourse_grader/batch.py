@@ -23,10 +23,10 @@ from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import back_up, only_run
-from attncourse_grader.records.effective import effective_grades
+from attncourse_grader.records.effective import costs, effective_grades
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
-from attncourse_grader.records.late import MARKED, penalty_for
+from attncourse_grader.records.late import penalty_for
 from attncourse_grader.records.lms import OTHER_NUMBERS
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
@@ -72,9 +72,10 @@ class _Run:
         self.course, self.book = course, book
         self.secret = course.secret or DEFAULT_SECRET
         self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
-        self.keys = Keys(course.solutions, self.secret)
+        self.keys = Keys(course.solutions, self.secret, course.limit)
         self.left_out, self.broken = 0, set()  # sentences on solutions
         self.of_number = {}  # when what has a number and a name in Moodle came
+        self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
 
     def through(self, out: Path, scratch: Path) -> int:
@@ -120,6 +121,8 @@ class _Run:
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 facts = {"run": book.run, "handed_in": one.handed_in}
                 book.keep("times", student, one.exercise, **facts)
+                if "modified" not in one.student:
+                    self.told[student, one.exercise] = one.handed_in
             self._leave_out_all([*doubts, *problems, *found.problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:
@@ -200,16 +203,9 @@ class _Run:
         return graded
 
     def _note(self, found) -> None:
-        """Say for what no time is known, and which file counts where there are more."""
-        penalty = self.book.setting("penalty", "")
-        late = [grade.late for grade in found if penalty]
-        if unknown := late.count(None):
-            says = f"When {unknown} of {len(found)} were handed in is not known, so "
-            says += "nothing is taken off for lateness there. Give --times: Moodle's "
-            self._say(f"{says}worksheet, Canvas's submissions, or a table.")
-        if MARKED in late:
-            says = "Canvas has marked some as late and not said by how much: the least"
-            self._say(f"{says} is taken off. Give its submissions with --times.")
+        """Say what lateness cost, and what of this run is in doubt."""
+        for says in costs(self.book, found):
+            self._say(says)
         query = "SELECT says FROM notes WHERE run = ?"
         for (says,) in self.book.rows(query, self.book.run):
             self.book.note_problem(one_line(says, 600))
@@ -237,7 +233,8 @@ class _Run:
             name = record["exercise"]
             version = self.keys.of_exercise(name)[:8]
             found = version, job.content, record, outcome["answers"]
-            result = book.add_result(self.keys.key(job.content, name), *found)
+            key = self.keys.key(job.content, name, spent=outcome.get("spent", False))
+            result = book.add_result(key, *found)
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
@@ -247,6 +244,9 @@ class _Run:
         for student, file in job.handins:
             number_there = file.moodle or None, key_of(file.name)
             time = file.time or self.of_number.get(number_there)
+            told = self.told.get((student, book.exercise_in(job.content)))
+            if file.moodle and told:  # what else a table says is found by the student
+                time = min(time or told, told)
             book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:
                 tqdm.write(f"{student}, {record['title'].lower()}: {points}")

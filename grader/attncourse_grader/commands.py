@@ -14,7 +14,7 @@ from attncourse_grader.batch import BOOK, grade_course
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.times import exercise_named, numbered, read_time
+from attncourse_grader.hand_in.times import exercise_named, numbered, read_deadline
 from attncourse_grader.isolate.sandbox import UNSAFE
 from attncourse_grader.records.database import back_up
 from attncourse_grader.records.effective import effective_grades
@@ -89,8 +89,7 @@ def run_adjust(arguments) -> int:
 
 def run_extend(arguments) -> int:
     """Keep one student's own deadline and write the pages anew."""
-    until = None if arguments.until == "none" else read_time(arguments.until)
-    return _change(arguments, "extensions", until=until)
+    return _change(arguments, "extensions", until=read_deadline(arguments.until))
 
 
 def _change(arguments, table: str, **facts) -> int:
@@ -131,11 +130,18 @@ def run_undo(arguments) -> int:
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         if arguments.which is not None:
             back_up(arguments.grades / BOOK)
+            before = _totals(book)
             book.undo(arguments.which, undone=not arguments.back)
+            other = {grade[:2] for grade in before ^ _totals(book)}
+            print(f"Grades that have changed, come or gone: {len(other)}.")
             _write(book, arguments)
         for row in book.rows("SELECT says FROM all_runs"):
             print(row["says"])
     return 0
+
+
+def _totals(book) -> set[tuple]:
+    return {(g.student, g.exercise, g.total) for g in effective_grades(book)}
 
 
 def run_export(arguments) -> int:

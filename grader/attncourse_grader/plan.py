@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from attncourse_grader.exercises import folder, modules
@@ -29,8 +29,9 @@ class Job:
 class Keys:
     """What a grade depends on, as one text: the same text, the same grade."""
 
-    def __init__(self, solutions: Path, secret: str):
+    def __init__(self, solutions: Path, secret: str, limit: int):
         self.solutions, self.secret = solutions, fingerprint(secret)
+        self.limit = limit  # seconds
 
     @functools.cache  # noqa: B019 - one object a run
     def of_exercise(self, exercise: str) -> str:
@@ -39,19 +40,17 @@ class Keys:
         solution = hash_of_code(path) if path.is_file() else ""
         return digest(solution, hash_of_checks((modules()[exercise],)))
 
-    def key(self, content: str, exercise: str) -> str:
-        """Return the key of a grade."""
-        return digest(content, exercise, self.of_exercise(exercise), self.secret)[:32]
+    def key(self, content: str, exercise: str, *, spent: bool) -> str:
+        """Return the key of a grade; where the time was spent, of this limit's."""
+        depends = self.of_exercise(exercise), self.secret, self.limit if spent else 0
+        return digest(content, exercise, *depends)[:32]
 
 
-ENGINE = ("probe", "run", "compare", "relations", "forbidden", "provided/__init__")
-
-
-def hash_of_checks(modules) -> str:
+def hash_of_checks(own) -> str:
     """Return the hash of the code of checks: what they share, and their own modules."""
-    engine = [*ENGINE, *modules, *(f"provided/{name}" for name in modules)]
-    paths = sorted(folder() / f"{name}.py" for name in engine)
-    code = [path.read_bytes() for path in paths if path.is_file()]
+    others = {*modules().values()} - {*own}
+    paths = sorted(p for p in folder().rglob("*.py") if p.stem not in others)
+    code = [path.read_bytes() for path in paths]
     return hashlib.sha256(b"".join(code)).hexdigest()
 
 
@@ -113,7 +112,9 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
             says += "Nothing tells which is which, so it is not graded. Give the class "
             problems.append(f"{says}list, and Moodle's worksheet with --times.")
         else:
-            kept.append((file, own))
+            # The number in a group's file is the group's, and no participant's.
+            group = students is not None and students.is_group(file)
+            kept.append((replace(file, moodle="") if group else file, own))
     return kept, problems
 
 
@@ -128,7 +129,8 @@ def plan(files, students, *, book, keys, again=False):
         if content not in jobs:
             exercise, result = book.exercise_in(content), None
             if exercise in modules() and not again:
-                result = book.result_of(keys.key(content, exercise))
+                known = (keys.key(content, exercise, spent=s) for s in (False, True))
+                result = next(filter(None, map(book.result_of, known)), None)
             jobs[content] = Job(found.path, content, result)
         for student in own:
             # What a class list says is kept with its run.

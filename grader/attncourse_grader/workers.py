@@ -29,7 +29,7 @@ def grade_one(path: Path, solutions: Path, secret: str, seconds: float) -> dict:
         template = compose.Template(grade.exercise, solutions)
         reference = template.given + template.solution
         answers = fingerprints(grade.submission, reference)
-        return {"record": record_of(grade), "answers": answers}
+        return {"record": record_of(grade), "answers": answers, "spent": grade.spent}
     except Refused as refused:
         return {"refused": one_line(refused, 400)}
     except SolutionBroken as broken:

@@ -129,3 +129,8 @@ def test_the_place_for_unpacking_is_cleared(graded, kind):
     assert graded.grade() == 0
     assert not scratch.exists()
     assert keep.is_file()
+
+
+def test_a_copy_that_a_killed_command_left_half_made_is_no_obstacle(graded):
+    (graded.grades / "gradebook.backup.sqlite.part").write_bytes(b"half" * 3000)
+    assert graded.run("adjust", "ada", 1, "+1", "--reason", "late bus") == 0

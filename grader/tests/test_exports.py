@@ -447,3 +447,43 @@ def test_numbers_anywhere_in_a_name_in_canvas_are_a_question(chosen, people, cou
 def test_a_formula_after_a_quote_is_none(text):
     assert re.search(r"[\s\"]'[=@\uff1d]", cell(text))
     assert cell('say "-" and "="') == 'say "-" and "="'
+
+
+def test_the_number_of_a_group_is_no_participants(course):
+    as_moodle(course, "Red_11", "Blue_12")  # groups, the second one of one student
+    members = "Ada Lovelace,ada@uni.example,Red\nEve,,Red\nGrace Hopper,,Blue\n"
+    options = course.students(f"name,email,group\n{members}")
+    assert course.grade(*options, "--times", SHEET) == 0
+    assert course.run("export", SHEET) == 0
+    _, (_, *rows) = filled(course, "moodle-en")
+    assert [row[4] for row in rows] == ["4", "4", "7.00", ""]
+
+
+def test_an_exercise_that_has_another_name_now_fills_no_column(course):
+    for name in ("lovelaceada_12_1_x", "hoppergrace_13_2_x"):
+        course.hand_in(name, extra=name)
+    listed = course.students(CANVAS_LIST)
+    course.grade(*listed)
+    with course.book() as book:
+        book.db.execute("UPDATE results SET exercise = '1_old', points = 9, key = ''")
+    (course.folder / "in" / "hoppergrace_13_2_x.ipynb").unlink()
+    course.grade(*listed)
+    assert course.run("export", course.folder / "class.csv") == 0
+    assert "left out, since no exercises any more: 1_old" in course.said
+    head, _, *rows = course.rows("filled-class.csv")
+    assert head.count("Sheet 1 (99)") == 1
+    assert [row[-1] for row in rows] == ["2", ""]
+
+
+def test_what_undo_takes_away_is_counted_and_named_where_canvas_has_it(course):
+    course.hand_in("lovelaceada_12_1_x")
+    listed = course.students(CANVAS_LIST)
+    course.grade(*listed)
+    course.hand_in("hoppergrace_13_2_x", extra="x", place="late")
+    course.grade(*listed, places=["late"])
+    course.run("export", course.folder / "class.csv")
+    again = course.write("again.csv", course.text("filled-class.csv"))
+    course.run("undo", 1)
+    assert "changed, come or gone: 1." in course.printed
+    course.run("export", again)
+    assert "that the gradebook does not have; see to it: Ada Lovelace" in course.said

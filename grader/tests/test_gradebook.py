@@ -4,17 +4,20 @@ import hashlib
 import itertools
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
-from attncourse_grader import batch
+from attncourse_grader import batch, plan
 from attncourse_grader.batch import BOOK
 from attncourse_grader.grade import grading
 from attncourse_grader.hand_in.class_list import Student
@@ -25,6 +28,7 @@ from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import in_words, penalty_for
+from grader.tests.conftest import stand_in
 
 FIRST = "1_attention_from_scratch"
 
@@ -154,7 +158,7 @@ def test_lateness_is_of_the_table_and_the_deadline(course):
     times = course.times("student,exercise,handed_in\nADA,1,2026-12-02T01:00\n")
     course.grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day", *times)
     found = course.standing()
-    assert (found.points, found.late, found.penalty, found.total) == (4, 7200, 1, 3)
+    assert (found.points, found.late, found.penalty, found.total) == (4, 7141, 1, 3)
     page = course.text("feedback/ada-1.html")
     assert "Handed in 2 hours after the deadline: 1 point less." in page
     for options, total in [
@@ -173,11 +177,14 @@ def test_a_file_has_no_time_of_handing_in(course):
     late = ["--deadline", "2020-01-01", "--penalty", "50%"]
     course.grade(*late)
     assert course.standing().total == 4
-    assert "When 1 of 1 were handed in is not known" in course.said
+    assert (
+        "50%; 0 of 1 late, 1 of unknown time (give --times), 0 points less."
+        in course.said
+    )
     # Where nothing was handed in, no time is missing.
     assert course.run("adjust", "ada", 2, "+1", "--reason", "oral") == 0
     course.grade(*late)
-    assert "When 1 of 2 were handed in is not known" in course.said
+    assert "0 of 1 late, 1 of unknown time" in course.said
 
 
 def test_one_student_has_more_time_and_only_that_one(course):
@@ -232,7 +239,7 @@ def test_a_mark_of_canvas_costs_the_least(course):
     course.hand_in("grace_8_100_LATE_x", attention="right", extra="x")
     course.grade("--penalty", "5%/day")
     assert (course.standing("ada").penalty, course.standing("grace").penalty) == (1, 0)
-    assert "not said by how much" in course.said
+    assert "1 marked so by Canvas (give --times), 1 point less" in course.said
     rows = '[{"user_id": 7, "submitted_at": "2026-12-03T00:00:00Z", "late": true}, '
     times = course.write("c.json", rows + '{"user_id": 8, "submitted_at": null}]')
     course.grade("--times", f"1={times}", "--deadline", "2026-12-01T00:00Z")
@@ -669,7 +676,7 @@ def test_whatever_changes_the_gradebook_copies_it_first(graded):
         assert total == (2 if words[0] == "adjust" else 3)
 
 
-def test_an_exercise_with_another_name_or_several_maxima_is_named_once(course):
+def test_an_exercise_with_another_name_or_several_versions_is_named_once(course):
     for name in ("ada", "zoe"):
         course.hand_in(name, extra=name)
     course.grade()
@@ -681,9 +688,12 @@ def test_an_exercise_with_another_name_or_several_maxima_is_named_once(course):
         assert len(course.graded) == 2 * count
         assert course.said.count(f"1_old is called {FIRST} now") == count
     with course.book() as book:
-        book.db.execute("UPDATE results SET of = of + 4 WHERE result = 3")
+        book.db.execute("UPDATE results SET of = 24, version = 'new' WHERE result = 3")
     course.grade()
-    assert course.said.count("grades differ, from 20 to 24") == 1
+    assert (
+        course.said.count("2 versions of the exercise or its solution, with maxima")
+        == 1
+    )
 
 
 @pytest.mark.parametrize("listed", [True, False])
@@ -710,3 +720,88 @@ def test_who_takes_a_name_that_tells_namesakes_apart_takes_no_grade(course):
     names = ["Ada (a1)", "Ada (b2)", "Mal"]
     assert [row[0] for row in course.rows()[1:]] == names
     assert course.points() == ["2", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("files", "lists", "undone"),
+    [
+        (("ada", "bob"), ("", ""), 1),  # a file that was saved under another's name
+        (("red/x", "red/x"), ("ada,red\nbob,red", "ada,\nbob,red"), 1),
+        (("red/x", "red/x"), ("ada,red\nbob,red", "ada,blue\nbob,red"), 2),
+    ],
+)
+def test_it_is_said_that_a_file_has_come_as_anothers(files, lists, undone, course):
+    for file, listed in zip(files, lists, strict=True):
+        path = course.hand_in(file, attention="right")
+        course.hand_in("blue/y")
+        people = f"name,group\n{listed}\ncyd,blue\n"
+        course.grade(*course.students(people) if listed else [])
+        path.unlink()
+    assert f"A file of ada, {FIRST} came as one of bob now." in course.said
+    assert f"with `attncourse undo {undone}`, and grade again" in course.said
+
+
+def test_that_two_hand_in_the_same_is_no_mistake(course):
+    for name in ("ada", "bob"):
+        course.hand_in(name)
+    course.grade()
+    course.hand_in("ada", attention="right")
+    course.grade()
+    assert "came as" not in course.said
+
+
+def test_a_run_says_what_deadline_and_penalty_come_to(course):
+    for name in ("ada", "bob"):
+        course.hand_in(name, attention="right", extra=name)
+    when = "2026-12-01T23:59:40Z", "2026-12-03T10:00Z"
+    rows = "\n".join(map(",".join, zip(("ada", "bob"), "11", when, strict=True)))
+    times = course.times(f"student,exercise,time\n{rows}\n")
+    # A deadline to the minute lasts to the end of that minute.
+    late = ["--deadline", "1=2026-12-01T23:59Z", "--penalty", "5%/day"]
+    course.grade(*times, *late)
+    due = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(1796169599))
+    said = f"Exercise 1: due {due}, 5%/day; 1 of 2 late, 2 points less."
+    assert said in course.said
+    course.grade("--deadline", "1=none")
+    assert "1: no deadline, 5%/day; 0 of 2 late, 0 points less." in course.said
+
+
+@pytest.mark.parametrize(("own", "total"), [("2026-12-01", 4), ("2026-12-09", 2)])
+@pytest.mark.parametrize("later", [True, False])
+def test_ones_own_table_counts_beside_moodles_where_it_is_earlier(
+    later, own, total, course
+):
+    head = "Identifier,Full name,Last modified (submission)\n"
+    row = 'Participant 71,Ada,"Thursday, 3 December 2026, 10:00"\n'
+    course.hand_in("Ada_71_assignsubmission_file/x", attention="right")
+    sheet = "--times", f"1={course.write('w.csv', head + row)}"
+    table = course.times(f"student,exercise,time\nAda,1,{own}\n")
+    late = ["--deadline", "1=2026-12-01", "--penalty", "5%/day"]
+    course.grade(*sheet, *late, *(() if later else table))
+    course.grade(*table)
+    assert course.standing("Ada").total == total
+
+
+def test_what_the_limit_on_time_cost_is_graded_again_with_another_limit(
+    course, monkeypatch
+):
+    def spent(path, *, seconds, **options):
+        course.graded.append(seconds)
+        return replace(stand_in(path, **options), spent=seconds < 600)
+
+    monkeypatch.setattr("attncourse_grader.grade.grading.grade_file", spent)
+    course.hand_in()
+    for limit, graded in ((3, [3]), (3, []), (700, [700]), (800, []), (3, [])):
+        course.grade("--limit", limit)
+        assert course.graded == graded
+
+
+def test_all_that_checks_share_is_part_of_a_version(tmp_path, monkeypatch):
+    copy = tmp_path / "exercises"
+    shutil.copytree(plan.folder(), copy)
+    monkeypatch.setattr(plan, "folder", lambda: copy)
+    before = plan.hash_of_checks(["build_it"])
+    for name, same in (("drawing", False), ("attention_variants", True)):
+        (copy / f"{name}.py").write_text("")
+        assert (plan.hash_of_checks(["build_it"]) == before) == same
+        before = plan.hash_of_checks(["build_it"])

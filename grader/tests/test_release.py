@@ -1,6 +1,7 @@
 """Exercises are made from solutions, are in step with them, and run untouched."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from nbclient import NotebookClient
 
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.hand_in import release
-from attncourse_grader.hand_in.submission import read_notebook
+from attncourse_grader.hand_in.submission import Refused, read_notebook
 from attncourse_grader.safe_text import number
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,3 +102,11 @@ def test_an_untouched_exercise_runs_to_its_end_and_says_not_done_yet(name, tmp_p
     for task, cell in cells_of(notebook, "check").items():
         printed = "".join(o.get("text", "") for o in cell.outputs)
         assert "Not done yet." in printed, f"the check of {task} says: {printed}"
+
+
+def test_an_exercise_never_takes_the_place_of_its_solution(tmp_path):
+    path = shutil.copy(ROOT / "solutions" / f"{NOTEBOOKS[0]}.ipynb", tmp_path)
+    before = Path(path).read_bytes()
+    with pytest.raises(Refused, match="the solution itself"):
+        release.release(Path(path), tmp_path / ".." / tmp_path.name)
+    assert Path(path).read_bytes() == before

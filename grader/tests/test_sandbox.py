@@ -74,7 +74,7 @@ def inside(sock):
         "pair": can(socket.socketpair),
         "calls": {name: can(call) for name, call in calls(sock).items()},
         "hidden file": can(lambda: len(Path(sys.argv[3]).read_text()) or 1 / 0),
-        "interpreter": can(lambda: os.listdir(sys.base_prefix)),
+        "interpreter": can(lambda: os.listdir(sys.base_prefix + "/lib")),
     }
     sock.sendall(json.dumps(said).encode())
 

@@ -67,6 +67,7 @@ class Grade:
     # What is marked by hand: name, title, ``manual`` points, answer and its hash.
     by_hand: list[dict] = field(default_factory=list)
     submission: Submission | None = None
+    spent: bool = False  # whether the time for all cells was
 
     @property
     def points(self) -> float:
@@ -99,7 +100,8 @@ def grade_file(
         start = time.monotonic()
         try:
             answers = answers_in(template, submission, only=only)
-            answers |= dict.fromkeys(ruled_out & answers.keys(), "")  # for others, too
+            if not only:  # what is refused does not run for other tasks either
+                answers |= dict.fromkeys(ruled_out & answers.keys(), "")
             names = [task.name for task in some]
             words = solutions, exercise.notebook, answers, names, secret, left, LIMITS
             return forking.call(compare, *words, seconds=left + BESIDE)
@@ -133,7 +135,7 @@ def grade_file(
         says = f"All cells together may take {round(seconds)} seconds. They were used "
         notes.append(f"{says}up, so what came after that was not run.")
     by_hand = answers_by_hand(template, submission)
-    return Grade(exercise, grades, notes, by_hand, submission)
+    return Grade(exercise, grades, notes, by_hand, submission, left <= 0)
 
 
 @contextlib.contextmanager

@@ -112,6 +112,13 @@ class ClassList:
             return [], f"{found.name!r} may be a section or somebody of that name"
         return students, why
 
+    def is_group(self, found) -> bool:
+        """Say whether a file of Moodle's, if anybody's, is a group's."""
+        row = found.moodle, key_of(found.name)
+        alone = self._by_moodle.get(row, set()) - {None}
+        alone = alone or self.named(found.name, full=True)
+        return bool(found.moodle and self._team(found.name) and not alone)
+
     def named(self, name: str, *, full=False, login=False, ways=()) -> list[Student]:
         """Return who is meant by a name: several people if nothing tells which.
 

@@ -55,6 +55,8 @@ def release(solution: Path, folder: Path, make=exercise_from) -> Path:
     except ValueError as error:
         raise Refused(f"{solution.name}: {error}") from None
     path = folder / solution.name
+    if path.resolve() == solution.resolve():
+        raise Refused(f"{path} is the solution itself. Give another folder with --out.")
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(text_of(notebook), encoding="utf8")
     return path

@@ -72,6 +72,14 @@ def read_time(text: str) -> float:
         raise Refused(says) from None
 
 
+def read_deadline(text: str) -> float | None:
+    """Return a deadline, to the end of its minute; None if it is ``none``."""
+    if text.strip().lower() == "none":
+        return None
+    time = read_time(text)
+    return time + 59 * (time % 60 == 0)
+
+
 def claimed_time(text: str) -> float | None:
     """Return the time in the name of a folder of nbgrader's, None if it is none."""
     with contextlib.suppress(Refused):
@@ -84,7 +92,7 @@ def read_deadlines(texts) -> dict[str, float | None]:
     found = {}
     for text in texts:
         name, when = numbered(text)
-        time = None if when.strip().lower() == "none" else read_time(when)
+        time = read_deadline(when)
         for each in [name] if name else modules():
             if name or each not in found:
                 found[each] = time

@@ -39,8 +39,8 @@ class Database(contextlib.AbstractContextManager):
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA_VERSION):
             says = f"{path} was written by another version of this package. Take that, "
-            says += "or grade into a new folder: the same files give the same grades."
-            raise Refused(says)
+            says += "or grade into a new folder: the same files give the same grades, "
+            raise Refused(f"{says}without what was given by hand.")
         if version == 0:
             with self.together():  # unless another command has just made them
                 if not self.db.execute("PRAGMA user_version").fetchone()[0]:
@@ -95,6 +95,7 @@ def back_up(path: Path) -> None:
             if book.rows("PRAGMA quick_check(1)")[0][0] != "ok":
                 raise Refused(_sentence(path, "database disk image is malformed"))
             part = copy.with_name(copy.name + ".part")
+            part.unlink(missing_ok=True)  # of a command that was killed
             with book._care(), contextlib.closing(sqlite3.connect(part)) as opened:
                 book.db.backup(opened)
         part.replace(copy)

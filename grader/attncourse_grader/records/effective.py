@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from attncourse_grader.exercises import exercise_of, modules
@@ -100,9 +101,29 @@ def _points(points: float, form: str = "g") -> str:
     return f"{points:{form}} point{'s' * (abs(points) != 1)}"
 
 
+def costs(book, found: list[EffectiveGrade]) -> Iterator[str]:
+    """Yield what deadline and penalty come to in each exercise this run has seen."""
+    penalty, seen = book.setting("penalty", ""), defaultdict(list)
+    for grade in found:
+        if grade.handin and grade.handin["run"] == book.run:
+            seen[grade.exercise].append(grade)
+    for exercise, own in seen.items():
+        due, late = own[0].handin["deadline"], [grade.late for grade in own]
+        until = "no deadline"
+        if due is not None:
+            until = time.strftime("due %Y-%m-%d %H:%M %Z", time.localtime(due))
+        count = f"{sum(map(bool, late))} of {len(late)} late, "
+        says = f"Exercise {exercise.partition('_')[0]}: {until}, "
+        says += f"{penalty or 'no penalty'}; {count}"
+        for what, sign in (("of unknown time", None), ("marked so by Canvas", MARKED)):
+            if penalty and sign in late:
+                says += f"{late.count(sign)} {what} (give --times), "
+        if penalty or due is not None:
+            yield f"{says}{_points(sum(grade.penalty for grade in own))} less."
+
+
 def effective_grades(book) -> list[EffectiveGrade]:
     """Return where everybody stands, by student and exercise."""
-    deadlines = dict(pair for own in book.settings("deadlines") for pair in own.items())
     penalty = book.setting("penalty", "")
     found, changes, marks = [], defaultdict(list), defaultdict(list)
     book.rows("DROP TABLE IF EXISTS standing_now")
@@ -116,7 +137,7 @@ def effective_grades(book) -> list[EffectiveGrade]:
         marks[row["student"], row["exercise"]].append(Mark(*facts, last))
     for row in book.rows("SELECT * FROM standing_now"):
         place = row["student"], row["exercise"]
-        late = lateness(row, deadlines.get(place[1])) if row["result"] else 0.0
+        late = lateness(row) if row["result"] else 0.0
         of = row["of"]
         if of is None:  # nobody has handed it in
             of = exercise_of(place[1]).points if place[1] in modules() else 0.0

@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from pathlib import Path
 
-from attncourse_grader.exercises import counts
+from attncourse_grader.exercises import counts, modules
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records import effective
@@ -65,12 +65,13 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
         moodle_feedback(book, table.filled, paths[0])
     else:
         table = CanvasTable(path, book.people())
-        titles = {
-            each: table.column_of(each, columns.get(each, ""))
-            for each in effective.exercises_in(found)
-            if (each in columns if columns else counts(each))
-        }
+        exercises = effective.exercises_in(found)
+        wanted = columns or [*filter(counts, modules())]
+        wanted = [each for each in exercises if each in wanted]
+        titles = {each: table.column_of(each, columns.get(each, "")) for each in wanted}
         said = table.fill(found, titles)
+        if gone := ", ".join(e for e in exercises if e not in modules()):
+            said.append(f"{path.name}: left out, since no exercises any more: {gone}.")
     parts = filter(None, ("filled", place, path.stem))
     paths.append(out / f"{'-'.join(parts)}.csv")
     write(paths[-1], csv_text([table.head, *table.rows]))

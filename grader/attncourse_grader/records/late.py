@@ -32,16 +32,12 @@ def penalty_for(text: str, late: float = 0.0, of: float = 0.0) -> float:
     return round(min(of, max(0, times) * each), 4)
 
 
-def lateness(handin, due: float | None) -> float | None:
-    """Return how many seconds late a hand-in is, None if that is not known.
-
-    `due` is the deadline of the exercise; the student's own may only be later.
-    """
-    extended, time = handin["until"], handin["handed_in"]
-    due = due if None in (due, extended) else max(due, extended)
+def lateness(handin) -> float | None:
+    """Return how many seconds late a hand-in is, None if that is not known."""
+    due, time = handin["due"], handin["handed_in"]
     if time is not None:
         return max(0.0, time - due) if due is not None else 0.0
-    if handin["marked_late"] and extended is None:
+    if handin["marked_late"] and handin["until"] is None:
         return MARKED
     return None if due is not None else 0.0
 

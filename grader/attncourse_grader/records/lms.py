@@ -12,7 +12,7 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
-from attncourse_grader.exercises import exercise_of, modules
+from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
 from attncourse_grader.hand_in.submission import Refused
@@ -207,9 +207,7 @@ class CanvasTable(Table):
 
         A heading that Canvas does not know would make a new assignment.
         """
-        place, title = exercise.partition("_")[0], exercise
-        if exercise in modules():  # the course may have it no longer
-            title = exercise_of(exercise).title
+        place, title = exercise.partition("_")[0], exercise_of(exercise).title
         start = re.compile(rf"(exercise|assignment|sheet)\s*{place}\b", re.I)
 
         def fits(heading: str) -> bool:
@@ -236,7 +234,7 @@ class CanvasTable(Table):
 
     def fill(self, grades: list[EffectiveGrade], columns: dict[str, int]) -> list[str]:
         """Fill in grades; return what the instructor should know."""
-        table, met = {(g.student, g.exercise): g for g in grades}, set()
+        table, met, undone = {(g.student, g.exercise): g for g in grades}, set(), []
         for row, student in zip(self.rows, self.whose(), strict=True):
             if not row[self.at["ID"]].strip():  # what assignments have, of all
                 for exercise, place in columns.items():
@@ -247,6 +245,7 @@ class CanvasTable(Table):
             for exercise, place in columns.items():
                 effective = table.get((student, exercise))
                 total = effective.total if effective else None
+                undone += [student] * bool(total is None and _amount(row[place]))
                 excused = row[place].strip().upper() in ("EX", "N/A")
                 # An empty cell where a score was would be a change.
                 if total is not None and not excused and total != _amount(row[place]):
@@ -255,5 +254,6 @@ class CanvasTable(Table):
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
         said = self.named(NO_ROW, {g.student for g in grades} - met)
+        said += self.named(UNDONE, filter(None, undone))
         said += self.named(LATE, {grade.student for grade in grades if grade.penalty})
         return said

@@ -103,7 +103,15 @@ SELECT *, CASE
     ELSE COALESCE(MIN(time, told), time, told)
 END AS handed_in FROM files LEFT JOIN told USING (student, content);
 
--- Where each student stands in each exercise. Of several files the one counts that the
+-- The deadline of each exercise, NULL where it was taken back.
+CREATE TEMP VIEW deadlines AS
+SELECT one.key AS exercise, one.value AS deadline, MAX(run) AS run
+FROM (SELECT * FROM all_settings WHERE name = 'deadlines') AS said,
+    json_each(said.value) AS one
+GROUP BY 1;
+
+-- Where each student stands in each exercise, and when it is due: a student's own
+-- deadline may only be later. Of several files the one counts that the
 -- latest run saw, of those of one run the one that was handed in last; where no time is
 -- known, the one that has most points.
 CREATE TEMP VIEW standing AS
@@ -119,7 +127,7 @@ WITH ranked AS (
 )
 SELECT
     student, exercise, source, content, result, points, by_hand, handed_in, until,
-    run, first_run, place,
+    ranked.run, first_run, place, deadline, IFNULL(MAX(deadline, until), deadline) AS due,
     IFNULL(marked_late, 0) AS marked_late,
     IFNULL(ranked.of, (
         SELECT of FROM results WHERE exercise = places.exercise
@@ -128,6 +136,7 @@ SELECT
 FROM places
 LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exercise)
 LEFT JOIN extensions USING (student, exercise)
+LEFT JOIN deadlines USING (exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
 -- Each answer that somebody reads, of what counts, with its mark, or with the last one
@@ -155,8 +164,8 @@ FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
 -- told than by an earlier one, for what comes twice is as early as the first; which of
--- several files counts; who is no longer on the class list; where the maxima of grades
--- differ; and which exercise has another name now.
+-- several files counts; whose file came as another's; who is no longer on the class
+-- list; where grades are of several versions; and which exercise has another name now.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -179,6 +188,25 @@ WITH visits AS (
 ), files AS (
     SELECT run, student, exercise, COUNT(*) AS count FROM hand_ins
     WHERE exercise IS NOT NULL GROUP BY 1, 2, 3 HAVING count > 1
+), passed AS ( -- what counts, or counted until another's before came instead
+    SELECT later.run, was.student, was.exercise, standing.content,
+        GROUP_CONCAT(DISTINCT later.student) AS others
+    FROM hand_ins AS was JOIN standing USING (student, exercise)
+    JOIN seen AS later ON later.content = was.content AND later.run > was.run
+        AND later.student <> was.student
+    JOIN runs ON runs.run = later.run
+    WHERE NOT undone AND was.content = standing.content
+    OR NOT undone AND standing.first_run = later.run AND standing.content IN (
+        SELECT content FROM seen
+        WHERE seen.run <= was.run AND seen.student <> was.student
+    )
+    GROUP BY 1, 2, 3, 4
+), those AS (
+    SELECT passed.run, student, exercise, others, GROUP_CONCAT(
+        printf('`attncourse undo %d`', seen.run), ', '
+    ) AS undo
+    FROM passed JOIN seen USING (student, content) JOIN runs ON runs.run = seen.run
+    WHERE NOT undone GROUP BY 1, 2, 3, 4
 )
 SELECT run, printf(
     'Older files count again (`attncourse undo %d` takes that back): of %s.', run,
@@ -195,15 +223,22 @@ GROUP BY told.run
 UNION ALL SELECT files.run, printf(
     '%s, %s: %d files. %s counts.', student, exercise, count, source
 ) FROM files JOIN standing USING (student, exercise)
+UNION ALL SELECT run, printf(
+    'A file of %s came as one of %s now. If what counts for the former is another''s, '
+    || 'take it back with %s, and grade again.',
+    GROUP_CONCAT(student || ', ' || exercise, '; '), others, undo
+) FROM those GROUP BY run, others, undo
 UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
     'No longer on the class list, and left out of tables: %s.',
     GROUP_CONCAT(student, ', ')
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
 AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*)
-UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
-    '%s: the maxima of its grades differ, from %g to %g. `--again` grades all anew.',
-    exercise, MIN(of), MAX(of)
-) FROM standing WHERE result IS NOT NULL GROUP BY exercise HAVING COUNT(DISTINCT of) > 1
+UNION ALL SELECT MAX(run), printf(
+    '%s: its grades are of %d versions of the exercise or its solution%s. Give all its '
+    || 'files again.', exercise, COUNT(DISTINCT version),
+    iif(MIN(of) < MAX(of), printf(', with maxima from %g to %g', MIN(of), MAX(of)), '')
+) FROM standing JOIN (SELECT result, version FROM results) USING (result)
+GROUP BY exercise HAVING COUNT(DISTINCT version) > 1
 UNION ALL SELECT run, printf(
     '%s is called %s now. Deadlines, times and points by hand stay with the old name: '
     || 'give them again.', old, exercise
