@@ -85,6 +85,8 @@ def go(tab, address):
     tab.goto(address, wait_until="load")
     tab.wait_for_function(READY, timeout=20_000)
     tab.add_style_tag(content=NEAR)
+    tab.evaluate("() => new Promise(requestAnimationFrame)")  # the style holds after it
+    tab.evaluate("() => new Promise(requestAnimationFrame)")
     tab.evaluate("dispatchEvent(new Event('resize'))")
 
 
