@@ -248,10 +248,9 @@ def mark_of(text: str) -> str:
 
 def _names_of(student: Student) -> set[str]:
     words = student.name.replace(",", " ").split()
-    names = [student.student, student.name]
-    if len(words) > 1:  # "Ada King Lovelace" is "lovelaceadaking" in Canvas
-        names += ["".join(words[k:] + words[:k]) for k in range(1, len(words))]
-    return set(map(key_of, names)) - {""}
+    # "Ada King Lovelace" is "lovelaceadaking" in Canvas.
+    turned = ["".join(words[k:] + words[:k]) for k in range(1, len(words))]
+    return set(map(key_of, [student.student, student.name, *turned])) - {""}
 
 
 def _marks_of(student: Student) -> set[str]:
