@@ -27,11 +27,7 @@ FAULTS = (OSError, TimeoutError, RuntimeError, CancelledError, ValueError)
 
 
 def cluster_results(jobs, address: str, solutions: Path, grade):
-    """Yield each job with what came of it, graded on a cluster.
-
-    Raises `Refused` if the cluster cannot be used, or goes away; what was graded is
-    kept.
-    """
+    """Yield each job with what came of it; `Refused` if the cluster goes away."""
     try:
         import distributed
     except ImportError:

@@ -27,10 +27,7 @@ def modules() -> dict[str, str]:
 
 
 def exercise_of(notebook: str):
-    """Return the exercise of a notebook.
-
-    Raises `ValueError` if the course has no such exercise.
-    """
+    """Return the exercise of a notebook; `ValueError` if there is no such one."""
     if notebook not in modules():
         raise ValueError(f"there is no exercise {notebook!r}.")
     return import_module(f"attncourse.exercises.{modules()[notebook]}").EXERCISE

@@ -36,8 +36,7 @@ def build(solutions: Path, out: Path, index: str, settings: dict) -> Path:
     if not solution.is_file():
         raise Refused(f"the solution {solution} is not there. Give --solutions.")
     if not (root / "pyproject.toml").is_file() or root != grader.parent:
-        says = "the autograder takes the course along. Install both parts from a clone"
-        raise Refused(f"{says}: pip install -e . -e grader")
+        raise Refused("install both parts from a clone: pip install -e . -e grader")
     path = out / f"gradescope-{exercise}.zip"
     out.mkdir(parents=True, exist_ok=True)
     pip = f"[install]\nextra-index-url = {index}\n" if index else ""

@@ -98,10 +98,7 @@ def results(jobs, submit, room):
 
 
 def layers_missing() -> list[str]:
-    """Return sentences on the layers of isolation that this machine lacks.
-
-    Raises `Refused` if a submission could touch others for that.
-    """
+    """Say which layers of isolation are missing; `Refused` where that is a danger."""
     layers = forking.layers()
     said = [
         f"Answers run without this layer of isolation: {sandbox.LAYERS[name]} ({why})."

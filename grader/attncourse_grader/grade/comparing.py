@@ -106,9 +106,7 @@ def _is_measured(probe) -> bool:
 
 
 def expected_of(template: Template, secret: str) -> dict:
-    """Return what the solution returns, and how it is printed.
-
-    Both stand under task, place and seed.
+    """Return, by task, place and seed, what the solution returns and how it prints it.
 
     Raises `SolutionBroken` if the solution does not run.
     """

@@ -31,10 +31,7 @@ PROVIDED = "attncourse.exercises.provided"
 
 
 class Template:
-    """The instructor's notebook of one exercise, in the folder of the solutions.
-
-    Raises `Refused` if it is not there or cannot be read.
-    """
+    """The instructor's notebook of one exercise; `Refused` if it cannot be read."""
 
     def __init__(self, exercise: Exercise, folder: Path):
         path = folder / f"{exercise.notebook}.ipynb"
@@ -81,10 +78,7 @@ class Template:
         return [s for s in statements if s.text.strip() not in given]
 
     def own_code(self, task: Task, statements, others, given=()) -> str:
-        """Return the code of a student's answer, but that of `others`.
-
-        `given` are the instructor's statements that it may need.
-        """
+        """Return the code of an answer, with what it needs of `given`, not `others`."""
         own = set(task.answers)
         found = self.not_given(statements)
         found = [s for s in found if s.binds & own or not s.binds & others]
@@ -142,9 +136,8 @@ def code_for(
         return submission.broken[task.name].text
     else:  # with `kept`, what the answer needs of other tasks is the solution's
         names = {n for t in submission.exercise.tasks for n in t.answers if kept} - kept
-        own = [
-            s for s in submission.statements if s.binds & kept or not s.binds & names
-        ]
+        code = submission.statements
+        own = [s for s in code if s.binds & kept or not s.binds & names]
         found = template.not_given(needed(task.answers, own))
     return "\n\n".join(s.text for s in found)
 
@@ -230,7 +223,6 @@ def _cell(source: str, **mark):
     from nbformat import from_dict
 
     # nbval does not compare the output of a cell that carries this tag.
-    tags = ["nbval-ignore-output"]
-    metadata = {"attncourse": mark, "tags": tags}
+    metadata = {"attncourse": mark, "tags": ["nbval-ignore-output"]}
     cell = {"cell_type": "code", "source": source, "outputs": []}
     return from_dict({**cell, "execution_count": 1, "metadata": metadata})

@@ -140,10 +140,7 @@ def grade_file(
 
 @contextlib.contextmanager
 def within_limits(path: Path):
-    """Limit, in a fork, the time and memory that looking at a notebook may take.
-
-    Raises `Refused` if it takes more.
-    """
+    """Refuse, in a fork, a notebook that takes long or much memory to look at."""
     if forking.here is None:
         yield
         return

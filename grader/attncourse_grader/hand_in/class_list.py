@@ -23,9 +23,8 @@ HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 # What platforms and instructors call a place with the hand-ins of all: students may
 # choose such a name, but not such a login.
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
-SOMEBODY_ELSES = "A number, a login or an address of {!r} is now that of {!r}. Grades "
-SOMEBODY_ELSES += "stay with the names. If the earlier class list was wrong, undo its "
-SOMEBODY_ELSES += "runs and grade them again."
+SOMEBODY_ELSES = "A number, login or address of {!r} is now that of {!r}. Grades stay "
+SOMEBODY_ELSES += "with names. If the earlier list was wrong, undo and repeat its runs."
 TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
 TAKEN += "If that is wrong, undo this run and correct the list."
 
@@ -65,10 +64,7 @@ class ClassList:
         return bool(self.named(name) or self._groups.get(key_of(name)))
 
     def add_moodle(self, row: dict[str, str]) -> Student | None:
-        """Learn a submission's number from a row of Moodle's worksheet.
-
-        Returns whose row it is, None if nobody on the list can be meant.
-        """
+        """Learn a number from a row of Moodle's worksheet; return whose, if known."""
         number, name = number_in(row.get("identifier", "")), row.get("name", "")
         found = self.marked("email", row.get("email", ""))
         found = found if len(found) == 1 else self.named(name, full=True)
@@ -252,10 +248,9 @@ def mark_of(text: str) -> str:
 
 def _names_of(student: Student) -> set[str]:
     words = student.name.replace(",", " ").split()
-    names = [student.student, student.name]
-    if len(words) > 1:  # "Ada King Lovelace" is "lovelaceadaking" in Canvas
-        names += ["".join(words[k:] + words[:k]) for k in range(1, len(words))]
-    return set(map(key_of, names)) - {""}
+    # "Ada King Lovelace" is "lovelaceadaking" in Canvas.
+    turned = ["".join(words[k:] + words[:k]) for k in range(1, len(words))]
+    return set(map(key_of, [student.student, student.name, *turned])) - {""}
 
 
 def _marks_of(student: Student) -> set[str]:
@@ -292,10 +287,7 @@ def _fits(name: str, student: Student, way) -> bool:
 
 
 def read_class_list(path: Path) -> ClassList:
-    """Read a class list.
-
-    Raises `Refused` if it cannot be read, or no column tells who is in the course.
-    """
+    """Read a class list; `Refused` if no column tells who is in the course."""
     people: dict[tuple, Student] = {}
     for student in filter(None, map(_student_of, read_table(path))):
         # Who is in two groups has two rows.

@@ -18,10 +18,7 @@ MODEL_ANSWER = re.compile(r"(?s)<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\
 
 
 def stub_of(source: str, label: str) -> str:
-    """Return an answer cell without its solution.
-
-    Raises `ValueError` if its marks do not come in pairs.
-    """
+    """Return an answer cell without its solution, whose marks have to be in pairs."""
     stub = rf'\1raise NotImplementedError("Task {label}")'
     found, count = SOLUTION.subn(stub, source)
     if not source.count(BEGIN) == source.count(END) == count:

@@ -62,10 +62,7 @@ class Submission:
 
 
 def read_notebook(path: Path):
-    """Return the notebook in a file, without outputs.
-
-    Raises `Refused` if the file is no notebook.
-    """
+    """Return the notebook in a file, without outputs; `Refused` if it is none."""
     import nbformat
 
     if not path.is_file():
@@ -132,9 +129,7 @@ def read_submission(path: Path) -> Submission:
     """Find the answers in a notebook.
 
     Answers are found by the names they define, so cells may be moved, split, copied or
-    stripped of their metadata.
-
-    Raises `Refused` if the file is no notebook of an exercise.
+    stripped of their metadata. Raises `Refused` if it is no notebook of an exercise.
     """
     notebook = read_notebook(path)
     statements, broken_cells, marks, texts = [], [], {}, {}

@@ -141,5 +141,4 @@ def _from_canvas(path: Path, name: str) -> list[Said]:
             if one.get("submitted_at")
         ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        says = f"{path.name} is no list of submissions as Canvas's API gives it."
-        raise Refused(says) from None
+        raise Refused(f"{path.name} is no list of Canvas's submissions.") from None

@@ -62,10 +62,7 @@ class Here:
 
 
 class Forker:
-    """The instructor's side: ask for something to be done in a fork.
-
-    Raises `OSError` if this system is not Linux.
-    """
+    """The instructor's side: ask for something to be done in a fork, on Linux only."""
 
     def __init__(self):
         if not sandbox.linux:

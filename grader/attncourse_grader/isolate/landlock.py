@@ -33,10 +33,7 @@ def without(readable: list[Path], hidden: list[Path]) -> list[Path]:
 
 
 def restrict(readable: list[Path], hidden: list[Path], writable: Path | None) -> None:
-    """Let this process and its children reach only some folders.
-
-    Raises `OSError` where the system has no Landlock.
-    """
+    """Let this process and its children reach only some folders."""
     have = _call(CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))  # its version
     handled = (1 << 12 + min(have, 3)) - 1 | (DEVICE if have >= 5 else 0)
     rules = struct.pack("Q", handled)

@@ -101,8 +101,7 @@ def back_up(path: Path) -> None:
         part.replace(copy)
     elif copy.is_file():
         says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
-        says += f"its place: {COPY}. To begin anew, "
-        raise Refused(f"{says}remove the copy, too.")
+        raise Refused(f"{says}its place: {COPY}. To begin anew, remove the copy.")
 
 
 # What SQLite says, and what follows from it.

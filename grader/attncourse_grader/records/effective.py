@@ -157,10 +157,7 @@ def effective_grades(book) -> list[EffectiveGrade]:
 
 
 def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
-    """Return the record of the grade that counts, with the student's name and marks.
-
-    None if there is none, or it cannot be read.
-    """
+    """Return the record of what counts, with name and marks; None if unreadable."""
     if effective.handin is None:
         return None
     query = "SELECT record FROM results WHERE result = ?"

@@ -16,10 +16,7 @@ from attncourse_grader.safe_text import number, one_line, reason
 
 
 def write_outputs(book, out: Path) -> list[str]:
-    """Write everything that follows from the gradebook; return what went wrong.
-
-    Files that say the same already are left alone.
-    """
+    """Write everything that follows from the gradebook; return what went wrong."""
     students, problems, pages = book.students(), [], set()
     found = effective.grades_of_class(book)
     graded = [(grade, effective.record_of_effective(book, grade)) for grade in found]
@@ -39,9 +36,8 @@ def write_outputs(book, out: Path) -> list[str]:
         if record is not None:
             keep(path, page("feedback.html", record=record, standing=grade.sentences()))
         elif grade.handin is not None:
-            said = f"{grade.student}, {grade.exercise}: what the gradebook holds about "
-            said += f"it is damaged; the points are {number(grade.points)}. --again "
-            problems.append(f"{said}grades it anew.")
+            said = f"{grade.student}, {grade.exercise}: what the gradebook holds about"
+            problems.append(f"{said} it is damaged. --again grades it anew.")
     # Pages of what counts no longer, or of those who have left.
     ours = {student["page"] for student in students.values()}
     for path in (out / "feedback").glob("*-*.html"):
@@ -51,10 +47,7 @@ def write_outputs(book, out: Path) -> list[str]:
 
 
 def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
-    """Fill a table of Moodle's, of one exercise, or of Canvas's, of all.
-
-    Returns the paths of what was written, and sentences about what should be known.
-    """
+    """Fill a platform's table; return the paths written, and what should be known."""
     found, path, paths = effective.grades_of_class(book), Path(name), []
     place = exercise.partition("_")[0]
     if exercise:
@@ -84,9 +77,8 @@ def plain_table(book, graded) -> str:
     table = {(grade.student, grade.exercise): grade for grade in counted}
     exercises, remarks = effective.exercises_in(table.values()), defaultdict(list)
     most = {grade.exercise: grade.of for grade in table.values()}
-    for refused in book.rows("SELECT * FROM refusals"):
-        says = f"{refused['source']}: {refused['refused']}"
-        remarks[refused["student"]].append(says)
+    for name, says in book.rows("SELECT student, says FROM refusals"):
+        remarks[name].append(says)
     rows = [["student", "id", "email", "section", *exercises, "total", "of", "remark"]]
     for name, student in book.students().items():
         if student["gone"]:
@@ -127,7 +119,7 @@ TABLES = {"grades.csv": plain_table, "tasks.csv": tasks_table}
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole or not at all."""
+    """Write a file as a whole or not at all; leave one that says the same already."""
     data = text.encode("utf8", "replace")
     if path.is_file() and path.read_bytes() == data:
         return

@@ -97,9 +97,8 @@ class Table:
         """Raise `Refused` if the platform has another maximum than the exercise."""
         most = _amount(text)
         if of and most not in (None, of[0]):
-            says = f"{what}: the maximum is {number(most)} there, and the exercise has "
-            says += f"{number(of[0])} points. Set them alike, and download it again."
-            raise Refused(says)
+            says = f"{what}: the maximum is {number(most)} there, {number(of[0])} here."
+            raise Refused(f"{says} Set them alike, and download it again.")
 
     def named(self, why: str, students) -> list[str]:
         """Return a sentence that names students, if there are any."""
@@ -175,10 +174,7 @@ class Worksheet(Table):
 
 
 def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None:
-    """Write the zip file of feedback pages that an assignment in Moodle takes.
-
-    `rows` has what counts by the name and number of the participant in the worksheet.
-    """
+    """Write the zip file of feedback pages for the filled rows of a worksheet."""
     part = path.with_name(path.name + ".part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         for (name, participant), effective in rows.items():

@@ -256,7 +256,8 @@ WHERE moodle <> '';
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
 WITH last AS (SELECT *, MAX(run) OVER (PARTITION BY student) AS last FROM hand_ins)
-SELECT * FROM last WHERE refused <> '' AND run = last;
+SELECT *, source || ': ' || refused AS says
+FROM last WHERE refused <> '' AND run = last;
 
 -- What the last run has left out, in a sentence each.
 CREATE TEMP VIEW left_out AS
