@@ -160,9 +160,7 @@ def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
     assert len(cache._kept) == cache.MOST
     assert cache.get("of student 0") is None
     assert cache.get(f"of student {number}") == number
-
-
-def test_what_a_fork_has_worked_out_the_next_one_finds():
+    # What a fork has worked out the next one finds.
     forking.call(cache.put, "a key of this test", [1, 2], seconds=20)
     deadline, found = time.monotonic() + 20, None
     while found is None and time.monotonic() < deadline:
@@ -170,12 +168,9 @@ def test_what_a_fork_has_worked_out_the_next_one_finds():
     assert found == [1, 2]
 
 
-def test_a_forking_process_that_was_killed_is_started_again():
+def test_a_forking_process_that_was_killed_is_started_again_but_on_linux(monkeypatch):
     os.kill(forking.forker().process.pid, signal.SIGKILL)
     assert forking.call(operator.add, 2, 3, seconds=20) == 5
-
-
-def test_elsewhere_than_on_linux_that_is_said(monkeypatch):
     monkeypatch.setattr(forking.sandbox, "linux", False)
     with pytest.raises(OSError, match="WSL"):
         forking.Forker()
