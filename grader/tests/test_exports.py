@@ -121,7 +121,7 @@ def test_who_takes_a_name_in_moodle_takes_no_grade_with_it(course):
 @pytest.mark.parametrize("listed", ["", "name,email\nAda Lovelace,ada@x.org\n"])
 def test_hidden_names_go_back_as_they_came(listed, course):
     as_moodle(course, "Participant_101", "Participant_102")
-    students = course.students(listed) if listed else []
+    students = course.students(listed) * bool(listed)
     assert course.grade("--times", BLIND, *students) == 0
     course.run("export", BLIND)
     before, after = filled(course, "moodle-blind")
@@ -289,15 +289,11 @@ def test_of_namesakes_one_has_a_grade(form, platform, listed, rows, points, cour
     assert exported(course, form, people.split("\n")[rows]) == points
 
 
-@pytest.fixture
-def find(tmp_path):
-    """Return a function that looks a name up in a class list."""
-
-    def look_up(text, name):
-        (tmp_path / "class.csv").write_text(text, encoding="utf8")
-        return read_class_list(tmp_path / "class.csv").find(Found(tmp_path, "x", name))
-
-    return look_up
+def find(folder, text, name):
+    """Look a name up in a class list."""
+    path = folder / "class.csv"
+    path.write_text(text, encoding="utf8")
+    return read_class_list(path).find(Found(folder, "x", name))
 
 
 def test_no_cell_is_a_formula_and_numbers_stay():
@@ -319,7 +315,7 @@ def test_no_cell_is_a_formula_and_numbers_stay():
         assert cell(text) == safe
 
 
-def test_class_lists_of_many_forms_are_read(find):
+def test_class_lists_of_many_forms_are_read(tmp_path):
     for text, name, student in [
         ("student\nada\n", "ada", "ada"),
         ("\ufeffName;Email\nAda Lovelace;ada@x.org\n", "ada@x.org", "Ada Lovelace"),
@@ -341,7 +337,7 @@ def test_class_lists_of_many_forms_are_read(find):
         ("name,id\nAnna,1\nAnn A,2\n", "Anna", "Anna"),
         ("name,id\nAnna,1\nAnn A,2\n", "ANNA", ""),  # a question
     ]:
-        found, why = find(text, name)
+        found, why = find(tmp_path, text, name)
         assert [one.student for one in found] == [student] * bool(student)
         assert why == "" if student else "may be any of Ann A, Anna" in why
 
@@ -358,14 +354,14 @@ def test_a_section_that_is_called_like_a_name_gives_nobody_a_grade(section, cour
     assert course.points() == ["2" if section == "Ada Lovelace" else "", "2", ""]
 
 
-def test_class_lists_that_say_nothing_are_refused(find):
+def test_class_lists_that_say_nothing_are_refused(tmp_path):
     for text, said in [
         ("", "names no student"),
         ("colour\nred\n", "names no student"),
         ("name\nada\nada\n", "more than once"),
     ]:
         with pytest.raises(Refused, match=said):
-            find(text, "ada")
+            find(tmp_path, text, "ada")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -13,10 +13,14 @@ def needed(name, code):
     return texts(source.needed({name}, statements_of(code, 1)))
 
 
-def test_each_statement_is_kept_as_it_was_written():
+def test_each_statement_is_kept_as_written_and_a_line_ends_where_python_says():
     function = "@cache\ndef f(a):\n    # inside\n    return a"
     code = f"import math\n\n# why\nx = 1; y = 2\n\n{function}"
     assert texts(statements_of(code, 1)) == ["import math", "x = 1", "y = 2", function]
+    code = "x = '\f\x1c'  # \u2028 \x85\ndef f():\r\n    return x\ry = 2"
+    assert [s.binds for s in statements_of(code, 1)] == [{"x"}, {"f"}, {"y"}]
+    for statement in statements_of(code, 1):
+        compile(statement.text, "cell", "exec")
 
 
 def test_what_a_statement_binds_and_uses():
@@ -41,13 +45,6 @@ def test_what_a_statement_binds_and_uses():
         assert statement.binds - {"self"} == names, code
     (one,) = statements_of("def f(x): return F.softmax(g(x))", 1)
     assert one.uses == {"F", "g"}
-
-
-def test_a_line_ends_where_python_says():
-    code = "x = '\f\x1c'  # \u2028 \x85\ndef f():\r\n    return x\ry = 2"
-    assert [s.binds for s in statements_of(code, 1)] == [{"x"}, {"f"}, {"y"}]
-    for statement in statements_of(code, 1):
-        compile(statement.text, "cell", "exec")
 
 
 def test_magics_are_no_syntax_errors_and_commands_to_nbval_are_disarmed():
