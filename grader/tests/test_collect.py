@@ -358,7 +358,7 @@ def test_a_member_that_means_harm_is_left_out(name, times, says, inbox):
     assert unpacked < 1e6
 
 
-def test_sizes_are_counted_not_believed(inbox):
+def test_sizes_are_counted_and_what_is_too_much_is_left_out(inbox, monkeypatch):
     path = inbox.pack("a.zip", {"ada/x.ipynb": os.urandom(1000) * 100})
     data = bytearray(path.read_bytes())
     for sign, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
@@ -368,9 +368,6 @@ def test_sizes_are_counted_not_believed(inbox):
     found = inbox.collect(path)
     assert found.files == []
     assert len(found.problems) == 1
-
-
-def test_what_is_too_large_or_too_many_in_all_is_left_out(inbox, monkeypatch):
     for number in range(30):  # numbers in their names bring no more of them
         inbox.put(f"lovelaceada_12_345_x_{number}_6_y.ipynb")
     assert len(inbox.collect().files) == 20
@@ -431,7 +428,7 @@ def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
     assert "2000 left out or in doubt, see above" in course.said
     course.hand_in("Ada L_12_assignsubmission_file_/x")
     people = course.students("name\nAda\n")
-    course.grade(*people, places=["in", path], fault="'Ada L' is not on the class list")
+    course.grade(*people, places=[path, "in"], fault="'Ada L' is not on the class list")
 
 
 def test_a_member_with_a_long_name_or_packed_otherwise_costs_itself_alone(inbox):
@@ -710,8 +707,7 @@ def test_names_that_are_one_in_the_names_of_files_are_a_question():
         people = [Student(n, n) for n in (one, other)]
         found = Found(Path(), "", name, **facts)
         assert "may be any of" in ClassList(people).find(found)[1]
-        as_tables_have_it = ClassList(people).named(other, full=True)
-        assert as_tables_have_it == people[1:]
+        assert ClassList(people).named(other, full=True) == people[1:]  # of tables
         assert ClassList(people[:1]).find(found) == (people[:1], "")
 
 

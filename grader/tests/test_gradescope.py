@@ -75,9 +75,7 @@ def test_tasks_are_tests_and_the_time_is_that_of_handing_in(unpacked, notebook):
 
 
 @pytest.mark.parametrize("given", ["", "https://a.example/"])
-def test_links_in_the_feedback_lead_to_the_instructors_book(
-    given, tmp_path, solutions, monkeypatch
-):
+def test_links_lead_to_the_instructors_book(given, tmp_path, solutions, monkeypatch):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     remote = ["remote", "add", "origin", "git@github.com:Ada/Course.git"]
     subprocess.run(["git", "-C", tmp_path, *remote], check=True)
