@@ -38,9 +38,7 @@ def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in, secret):
     assert first["tasks"][1]["points"] < first["tasks"][1]["of"]
 
 
-def test_what_an_answer_prints_costs_nothing_and_it_sees_no_environment(
-    hand_in, monkeypatch
-):
+def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
     monkeypatch.setenv("COURSE_TOKEN", "secret")
     noisy = (
         "import os\nimport matplotlib.pyplot as plt\n"

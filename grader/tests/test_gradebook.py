@@ -146,7 +146,7 @@ def test_lateness_costs_what_the_penalty_says_and_times_are_read():
     assert in_words(61) == "2 minutes"
 
 
-def test_lateness_is_of_the_table_and_the_deadline(course):
+def test_lateness_is_of_the_table_and_a_time_of_nobody_is_named(course):
     course.hand_in(attention="right")
     times = course.times(f"{HEAD}ADA,1,2026-12-02T01:00\n")
     course.grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day", *times)
@@ -163,9 +163,13 @@ def test_lateness_is_of_the_table_and_the_deadline(course):
     ]:
         course.grade(*options.split())
         assert course.standing().total == total
+    text = "student;exercise;time\nADA;1;2026-12-02T12:00\nzoe;1;2026-12-03\n"
+    late = ["--deadline", "2026-12-01", "--penalty", "2/day"]
+    course.grade(*late, *course.times(text), fault="nobody is known as 'zoe'")
+    assert course.standing().penalty == 2
 
 
-def test_a_file_has_no_time_of_handing_in(course):
+def test_a_file_has_no_time_and_a_run_says_what_lateness_comes_to(course):
     os.utime(course.hand_in(attention="right"), (2e9, 2e9))
     late = ["--deadline", "2020-01-01", "--penalty", "50%"]
     course.grade(*late)
@@ -176,6 +180,16 @@ def test_a_file_has_no_time_of_handing_in(course):
     assert course.run("adjust", "ada", 2, "+1", "--reason", "oral") == 0
     course.grade(*late)
     assert "0 of 1 late, 1 of unknown time" in course.said
+    course.hand_in("bob")
+    rows = "ada,1,2026-12-01T23:59:40Z\nbob,1,2026-12-03T10:00Z\n"
+    # A deadline to the minute lasts to the end of that minute.
+    late = ["--deadline", "1=2026-12-01T23:59Z", "--penalty", "5%/day"]
+    course.grade(*course.times(f"{HEAD}{rows}"), *late)
+    due = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(1796169599))
+    said = f"Exercise 1: due {due}, 5%/day; 1 of 2 late, 2 points less."
+    assert said in course.said
+    course.grade("--deadline", "1=none")
+    assert "1: no deadline, 5%/day; 0 of 2 late, 0 points less." in course.said
 
 
 def test_one_student_has_more_time_and_only_that_one(course):
@@ -211,14 +225,6 @@ def test_a_number_of_moodle_has_the_time_of_its_own_table(course):
         words += ["--times", f"{place}={table}"]
         course.grade(*words, "--deadline", "1=2026-12-01", places="12"[: int(place)])
         assert course.standing("Ada").total == 2
-
-
-def test_a_time_of_nobody_is_named_and_the_others_count(course):
-    course.hand_in(attention="right")
-    text = "student;exercise;time\nADA;1;2026-12-02T12:00\nnobody;1;2026-12-03\n"
-    late = ["--deadline", "2026-12-01", "--penalty", "2/day"]
-    course.grade(*late, *course.times(text), fault="nobody is known as 'nobody'")
-    assert course.standing().penalty == 2
 
 
 def test_a_mark_of_canvas_costs_the_least(course):
@@ -495,9 +501,9 @@ def test_pages_that_cannot_be_written_wait_for_the_next_run(course, monkeypatch)
             raise OSError(28, "No space left on device")
         return replace(one, other)
 
-    monkeypatch.setattr("attncourse_grader.records.exports.os.replace", full)
-    course.grade(fault="no space left on device")
-    monkeypatch.setattr("attncourse_grader.records.exports.os.replace", replace)
+    with monkeypatch.context() as patch:
+        patch.setattr("attncourse_grader.records.exports.os.replace", full)
+        course.grade(fault="no space left on device")
     assert course.grade() == 0
     assert course.graded == []
     assert (course.grades / "feedback" / "ada-1.html").is_file()
@@ -716,25 +722,9 @@ def test_it_is_said_that_a_file_has_come_as_anothers(files, lists, undone, cours
     assert f"with `attncourse undo {undone}`, and grade again" in course.said
 
 
-def test_a_run_says_what_deadline_and_penalty_come_to(course):
-    course.hand_in_each("ada", "bob", attention="right")
-    rows = "ada,1,2026-12-01T23:59:40Z\nbob,1,2026-12-03T10:00Z\n"
-    times = course.times(f"{HEAD}{rows}")
-    # A deadline to the minute lasts to the end of that minute.
-    late = ["--deadline", "1=2026-12-01T23:59Z", "--penalty", "5%/day"]
-    course.grade(*times, *late)
-    due = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(1796169599))
-    said = f"Exercise 1: due {due}, 5%/day; 1 of 2 late, 2 points less."
-    assert said in course.said
-    course.grade("--deadline", "1=none")
-    assert "1: no deadline, 5%/day; 0 of 2 late, 0 points less." in course.said
-
-
 @pytest.mark.parametrize(("own", "total"), [("2026-12-01", 4), ("2026-12-09", 2)])
 @pytest.mark.parametrize("later", [True, False])
-def test_ones_own_table_counts_beside_moodles_where_it_is_earlier(
-    later, own, total, course
-):
+def test_ones_own_table_counts_where_it_is_earlier(later, own, total, course):
     row = 'Participant 71,Ada,"Thursday, 3 December 2026, 10:00"\n'
     course.hand_in("Ada_71_assignsubmission_file/x", attention="right")
     sheet = "--times", f"1={course.write('w.csv', SHEET + row)}"
@@ -745,9 +735,7 @@ def test_ones_own_table_counts_beside_moodles_where_it_is_earlier(
     assert course.standing("Ada").total == total
 
 
-def test_what_the_limit_on_time_cost_is_graded_again_with_another_limit(
-    course, monkeypatch
-):
+def test_what_the_limit_cost_is_graded_again_with_another(course, monkeypatch):
     def spent(path, *, seconds, **options):
         course.graded.append(seconds)
         return replace(stand_in(path, **options), spent=seconds < 600)

@@ -302,9 +302,7 @@ def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside, 
     assert_fair(tasks, {"scores": code})
 
 
-def test_forged_outputs_edited_checks_and_other_files_are_not_looked_at(
-    tmp_path, hand_in
-):
+def test_forged_outputs_and_files_brought_along_are_of_no_use(tmp_path, hand_in):
     forged = new_code_cell("exercise.check = print", execution_count=1)
     forged.outputs = [new_output("stream", text="Task 1.1: 2 of 2 points\n")]
     forged.metadata["tags"] = ["nbval-skip"]
