@@ -33,74 +33,64 @@ def test_help_loads_nothing_heavy():
     assert subprocess.check_output(command, text=True).strip() == "set()"
 
 
-COMMANDS = "grade release adjust extend mark undo export history doctor gradescope"
+def test_every_command_explains_itself(capsys):
+    commands = "grade release adjust extend mark undo export history doctor gradescope"
+    for command in commands.split():
+        with pytest.raises(SystemExit) as stop:
+            main([command, "--help"])
+        assert stop.value.code == 0
+        assert "usage: " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", COMMANDS.split())
-def test_every_command_explains_itself(command, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main([command, "--help"])
-    assert stop.value.code == 0
-    assert "usage: " in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--penalty", "ten"], "10%/day"),
-        (["--penalty", "10%/month"], "10%/day"),
-        (["--penalty=-1/day"], "10%/day"),
-        (["--deadline", "tomorrow"], "2026-12-01T23:59"),
-        (["--deadline", "7=2026-12-01"], "no exercise '7'"),
-        (["--students", "none.csv"], "none.csv cannot be read or written (no such"),
-        (["--times", "none.csv"], "none.csv cannot be read or written (no such"),
-        (["--times", "/dev/null"], "has no line that says when"),
-        (["--solutions", "none"], "--solutions"),
-        (["--limit", "0"], "--limit takes seconds"),
-    ],
-)
-def test_options_that_mean_nothing_are_a_sentence(words, said, course):
+def test_options_that_mean_nothing_are_a_sentence(course):
     course.hand_in()
-    course.grade(*words, fault=said)
+    for option, value, said in [
+        ("--penalty", "ten", "10%/day"),
+        ("--penalty", "10%/month", "10%/day"),
+        ("--penalty", "-1/day", "10%/day"),
+        ("--deadline", "tomorrow", "2026-12-01T23:59"),
+        ("--deadline", "7=2026-12-01", "no exercise '7'"),
+        ("--students", "none.csv", "none.csv cannot be read or written (no such"),
+        ("--times", "none.csv", "none.csv cannot be read or written (no such"),
+        ("--times", "/dev/null", "has no line that says when"),
+        ("--solutions", "none", "--solutions"),
+        ("--limit", "0", "--limit takes seconds"),
+    ]:
+        course.grade(f"{option}={value}", fault=said)
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(course):
+def test_what_the_command_cannot_do_is_a_sentence(course, monkeypatch):
     course.hand_in()
+    broken = Mock(side_effect=RuntimeError("bang\x1b[31m"))
+    with monkeypatch.context() as patch:
+        patch.setattr("attncourse_grader.batch.collect", broken)
+        course.grade(fault="The command failed (RuntimeError: bang).")
+        patch.setattr("attncourse_grader.batch.sandbox.linux", False)
+        course.grade(fault="Grading needs Linux")
     course.grades = course.write("file", "") / "grades"
     course.grade(fault="grades cannot be read or written (not a dir")
 
 
-def test_an_unforeseen_fault_is_a_sentence(course, monkeypatch):
-    course.hand_in()
-    broken = Mock(side_effect=RuntimeError("bang\x1b[31m"))
-    monkeypatch.setattr("attncourse_grader.batch.collect", broken)
-    course.grade(fault="The command failed (RuntimeError: bang).")
+def test_exercises_that_are_there_are_released(tmp_path, solutions, capsys):
+    third, own = "3_attention_variants", str(solutions)
+    for words, names in ((["1", third], [FIRST, third]), ([], list(modules()))):
+        out = tmp_path / f"out of {len(words)}"
+        words = ["release", *words, "--out", str(out), "--solutions", own]
+        assert main(words) == 0
+        released = sorted(path.name for path in out.iterdir())
+        assert released == [f"{name}.ipynb" for name in names]
+    assert main(["release", "9", "--out", str(tmp_path)]) == 1
+    assert "There is no exercise '9'" in capsys.readouterr().err
+    assert main(["release", "1", "--solutions", str(tmp_path)]) == 1
+    assert "is not a file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "names"),
-    [
-        (["1", "3_attention_variants"], [FIRST, "3_attention_variants"]),
-        ([], list(modules())),
-    ],
-)
-def test_some_or_all_exercises_are_released(words, names, tmp_path, solutions):
-    out = ["--out", str(tmp_path / "out"), "--solutions", str(solutions)]
-    assert main(["release", *words, *out]) == 0
-    released = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert released == [f"{name}.ipynb" for name in names]
-
-
-def test_another_secret_than_before_is_named(course):
+def test_another_secret_is_named_and_may_come_from_the_environment(course, monkeypatch):
     course.hand_in()
     for words, other in (([], 0), ([], 0), (["--secret", "one"], 1), ([], 1)):
         assert course.grade(*words) == 0
         assert ("another secret" in course.said) == bool(other)
-
-
-def test_the_secret_may_come_from_the_environment(course, monkeypatch):
     monkeypatch.setenv("ATTNCOURSE_SECRET", "xyzzy")
-    course.hand_in()
     course.grade()
     ((_, options),) = course.graded
     assert options["secret"] == "xyzzy"
@@ -110,16 +100,8 @@ def test_the_secret_may_come_from_the_environment(course, monkeypatch):
     assert fingerprint("xyzzy") in dump
 
 
-def test_a_release_of_what_is_not_there_is_a_sentence(tmp_path, capsys):
-    assert main(["release", "9", "--out", str(tmp_path)]) == 1
-    assert "There is no exercise '9'" in capsys.readouterr().err
-    assert main(["release", "1", "--solutions", str(tmp_path)]) == 1
-    assert "is not a file" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_text_is_made_plain():
+    for text, expected in [
         ("a\x1b[31mred\x1b[0m", "ared"),
         ("\x1b]0;title\x07x", "x"),
         ("\x9b31mx", "x"),
@@ -127,11 +109,9 @@ def test_a_release_of_what_is_not_there_is_a_sentence(tmp_path, capsys):
         ("a\r\nb\rc\x00", "a\nbc"),
         ("half \ud800", "half \\ud800"),
         ("Zoë 李 ﷺ", "Zoë 李 ﷺ"),
-    ],
-)
-def test_text_is_made_plain(text, expected):
-    assert plain(text) == expected
-    assert plain_data({"k": [text, 3, None]}) == {"k": [expected, 3, None]}
+    ]:
+        assert plain(text) == expected
+        assert plain_data({"k": [text, 3, None]}) == {"k": [expected, 3, None]}
 
 
 def test_names_fit_on_a_line_and_on_a_disk():
@@ -193,9 +173,3 @@ def test_without_the_grader_the_command_says_how_to_install_it(monkeypatch, caps
     monkeypatch.setitem(sys.modules, "attncourse_grader", None)
     assert cli.main(["grade"]) == 1
     assert "pip install ./grader" in capsys.readouterr().err
-
-
-def test_elsewhere_than_on_linux_the_command_says_what_to_do(course, monkeypatch):
-    course.hand_in()
-    monkeypatch.setattr("attncourse_grader.batch.sandbox.linux", False)
-    course.grade(fault="Grading needs Linux")

@@ -117,8 +117,7 @@ def test_workers_with_another_version_are_named(real_course, grade, monkeypatch)
 def test_two_lost_workers_lose_nothing(real_course, scheduler, grade, monkeypatch):
     monkeypatch.setattr(scheduler.scheduler, "allowed_failures", 3)
     names = [f"s{place:02}" for place in range(12)]
-    for name in names:
-        real_course.hand_in(name, scores=name)
+    real_course.hand_in_each(*names)
     killed = []
 
     def kill_two():
@@ -136,8 +135,7 @@ def test_two_lost_workers_lose_nothing(real_course, scheduler, grade, monkeypatc
 
 
 def test_a_notebook_that_ends_workers_costs_itself_only(real_course, grade):
-    for name in ("ada", "grace", "mallory"):
-        real_course.hand_in(name, scores=name)
+    real_course.hand_in_each("ada", "grace", "mallory")
     assert grade(grade=grader(deadly="mallory")) == 1
     assert points_in(real_course) == {"ada": 7, "grace": 7}
     said = real_course.capsys.readouterr().err
@@ -148,8 +146,7 @@ def test_a_notebook_that_ends_workers_costs_itself_only(real_course, grade):
 
 def test_where_a_cluster_goes_away_grades_are_kept(real_course, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 3)
-    for place in range(6):
-        real_course.hand_in(f"s{place}", scores=str(place))
+    real_course.hand_in_each(*"abcdef")
     with local_cluster(1) as local:
         words = asked(real_course, local.scheduler_address)
         thread = when_some_are_kept(real_course, lambda: local.scale(0))

@@ -91,6 +91,13 @@ def test_folders_and_file_names_give_the_student(path, student, inbox):
     assert "\x1b" not in found.files[0].source
 
 
+def test_a_name_is_the_same_however_its_accents_are_written(inbox):
+    for place, name in enumerate(("Zoe\u0308", "Zo\u00eb")):
+        inbox.put(f"{name}.ipynb", place=f"in/{place}")
+    found = inbox.collect("in/0", "in/1", students=ClassList([Student("Zo\u00eb")]))
+    assert names_in(found) == ["Zo\u00eb"] * 2
+
+
 def test_a_nameless_notebook_has_the_name_of_its_folder_and_two_are_a_question(inbox):
     path = inbox.put("1_attention_from_scratch.ipynb", place="ada")
     for place in (path, path.parent):
@@ -102,7 +109,9 @@ def test_a_nameless_notebook_has_the_name_of_its_folder_and_two_are_a_question(i
     assert all("another student's" in says for says in found.problems)
 
 
-def test_numbers_of_moodle_and_canvas_are_kept(inbox):
+def test_names_of_people_are_left_whole_and_numbers_of_platforms_are_kept(inbox):
+    for name in ("Ada_final", "student12", "Exner", "Exavier 2nd"):
+        assert without_exercise(name) == name
     inbox.put("Ada_123_assignsubmission_file_/x.ipynb")
     inbox.put("lovelaceada_LATE_12_345_x.ipynb")
     inbox.put("\u0915\u093f\u0930\u0923_LATE_66_302_x.ipynb")  # with vowel signs
@@ -140,6 +149,10 @@ def test_a_zip_file_in_a_students_folder_is_the_students(inbox):
     assert names_in(found) == ["Jo", "ada", "grace"]
     (says,) = found.problems
     assert says.startswith(f"in/moodle.zip/{damaged}: the archive is damaged")
+    inner = inbox.pack("j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()
+    found = inbox.collect(inbox.pack("a.zip", {"ada.zip": inner}))
+    assert (found.files, len(found.problems)) == ([], 2)
+    assert "archive in an archive" in found.problems[0]
 
 
 CLASS = ClassList([Student(name) for name in ("ada", "grace", "mallory", "Jo")])
@@ -299,14 +312,10 @@ def test_a_clone_is_of_whoever_its_folder_or_the_platform_says(inbox):
         inbox.put(name)
     found = inbox.collect()
     assert names_in(found) == sorted(filter(None, CLONES.values()))
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_a_copy_of_the_course_in_a_zip_file_counts_for_nobody(own, inbox):
     names = [f"course-main/{n}/1.ipynb" for n in ("chapters", "exercises", "solutions")]
-    path = inbox.pack("in/ada.zip", dict.fromkeys(names[1 - own :], inbox.text))
-    found = inbox.collect(path)
-    assert len(found.files) == (1 if own else 2)
+    for inside, count in ((names, 1), (names[1:], 2)):  # a copy of the course, or none
+        path = inbox.pack("zip/ada.zip", dict.fromkeys(inside, inbox.text))
+        assert len(inbox.collect(path).files) == count
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
@@ -349,7 +358,7 @@ def test_a_member_that_means_harm_is_left_out(name, times, says, inbox):
     assert unpacked < 1e6
 
 
-def test_sizes_are_counted_not_believed(inbox):
+def test_sizes_are_counted_and_what_is_too_much_is_left_out(inbox, monkeypatch):
     path = inbox.pack("a.zip", {"ada/x.ipynb": os.urandom(1000) * 100})
     data = bytearray(path.read_bytes())
     for sign, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
@@ -359,9 +368,9 @@ def test_sizes_are_counted_not_believed(inbox):
     found = inbox.collect(path)
     assert found.files == []
     assert len(found.problems) == 1
-
-
-def test_what_is_too_large_in_all_is_left_out(inbox, monkeypatch):
+    for number in range(30):  # numbers in their names bring no more of them
+        inbox.put(f"lovelaceada_12_345_x_{number}_6_y.ipynb")
+    assert len(inbox.collect().files) == 20
     monkeypatch.setattr(archives, "MOST_BYTES", len(inbox.text) + 1)
     members = dict.fromkeys(["a/x.ipynb", "b/x.ipynb"], inbox.text)
     found = inbox.collect(inbox.pack("a.zip", members))
@@ -407,23 +416,19 @@ def test_what_takes_long_to_read_costs_nobody_else_anything(course):
     course.grade("--times", f"1={times}")
     assert time.monotonic() - start < 15
     assert len(course.graded) == 1
+    table = course.write("w.csv", "Identifier,Online text\n7," + "x" * 20_000_001)
+    assert read_rows(table)[1][0] == "7"
 
 
-def test_of_thousands_of_sentences_a_run_says_the_first(course):
+def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
     path = packed(course.folder / "all.zip", {f"{k}.txt": "" for k in range(2000)})
     assert course.grade(places=[path]) == 1
     assert course.said.count("is no notebook") == 300
     assert "\n1,700 more are left out or in doubt.\n" in course.said
     assert "2000 left out or in doubt, see above" in course.said
-
-
-def test_an_archive_in_an_archive_is_named_not_opened(inbox):
-    inner = inbox.pack("i.zip", {"x.ipynb": "{}"}).read_bytes()
-    inner = inbox.pack("j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()
-    found = inbox.collect(inbox.pack("a.zip", {"ada.zip": inner}))
-    assert found.files == []
-    assert "archive in an archive" in found.problems[0]
-    assert len(found.problems) == 2
+    course.hand_in("Ada L_12_assignsubmission_file_/x")
+    people = course.students("name\nAda\n")
+    course.grade(*people, places=[path, "in"], fault="'Ada L' is not on the class list")
 
 
 def test_a_member_with_a_long_name_or_packed_otherwise_costs_itself_alone(inbox):
@@ -471,19 +476,30 @@ def test_a_damaged_archive_is_a_sentence_and_the_rest_is_read(damage, inbox):
     assert found.problems[0].startswith("in/a.zip")
 
 
-def test_links_and_other_things_in_folders_are_left_out(inbox):
+def test_links_and_what_cannot_be_read_are_left_out(inbox, monkeypatch):
     inbox.put("ada.ipynb")
+    inbox.put("closed/grace.ipynb")
     secret = inbox.put("secret.ipynb", place="elsewhere")
     (inbox.folder / "link.ipynb").symlink_to(secret)
     (inbox.folder / "folder").symlink_to(secret.parent)
     (inbox.folder / "essay.pdf").write_bytes(b"%PDF")
     os.mkfifo(inbox.folder / "pipe.ipynb")
-    found = inbox.collect()
+    scandir = os.scandir
+
+    def refusing(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    found = inbox.collect("in", "none")
     assert names_in(found) == ["ada"]
     said = "\n".join(found.problems)
     assert said.count("symbolic link") == 2
     assert "essay.pdf is no notebook" in said
     assert "pipe.ipynb is no ordinary file" in said
+    assert "permission denied" in said
+    assert "no such file or folder" in found.problems[-1]
 
 
 CHANGES = ["a link", "a link above it", "a pipe", "another file", "other content"]
@@ -532,23 +548,6 @@ def test_an_exchanged_file_is_not_read(change, moment, name, inbox, monkeypatch)
     assert ["mine" in own for own in texts.values()] == [True] * (moment == "after")
 
 
-def test_an_unreadable_folder_is_a_sentence_and_the_rest_is_read(inbox, monkeypatch):
-    inbox.put("ada.ipynb")
-    inbox.put("closed/grace.ipynb")
-    scandir = os.scandir
-
-    def refusing(path):
-        if str(path).endswith("closed"):
-            raise PermissionError(13, "Permission denied", str(path))
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", refusing)
-    found = inbox.collect("in", "none")
-    assert names_in(found) == ["ada"]
-    assert "permission denied" in found.problems[0]
-    assert "no such file or folder" in found.problems[1]
-
-
 @pytest.mark.parametrize(
     ("name", "depth", "says"),
     [
@@ -590,14 +589,6 @@ def test_a_student_or_group_called_like_the_place_does_not_own_it(place, inside,
     assert f"it may be of {place!r} or of 'Ada Lovelace'" in found.problems[0]
 
 
-def test_a_name_is_the_same_however_its_accents_are_written(inbox):
-    inbox.put("Zoe\u0308.ipynb")
-    inbox.put("Zo\u00eb.ipynb", place="more")
-    students = ClassList([Student("Zo\u00eb")])
-    found = inbox.collect("in", "more", students=students)
-    assert names_in(found) == ["Zo\u00eb"] * 2
-
-
 @pytest.mark.parametrize("sign", ["\xad", "\u200b", "\u200d", "\u202e", "\u3164"])
 def test_a_name_with_a_sign_that_nobody_sees_is_another_name(sign, inbox):
     inbox.put(f"a{sign}da_123_assignsubmission_file/x.ipynb")
@@ -607,11 +598,6 @@ def test_a_name_with_a_sign_that_nobody_sees_is_another_name(sign, inbox):
     assert CLASS.find(found) == ([], f"{shown!r} is not on the class list")
     assert ClassList([Student(one_line(f"a{sign}da"))]).find(found)[0]  # who has it
     assert one_line("\u0645\u06cc\u200c\u062e\u0648 \u2764\ufe0f").count("\\") == 0
-
-
-@pytest.mark.parametrize("name", ["Ada_final", "student12", "Exner", "Exavier 2nd"])
-def test_names_of_people_are_left_whole(name):
-    assert without_exercise(name) == name
 
 
 @pytest.mark.parametrize("name", ["M" * 90 + "," + "S" * 90, "Ma\u0308\u200c,llory"])
@@ -628,9 +614,8 @@ LISTED = [Student(n, n, user=u, email=f"{a}@x.org") for n, u, a in LISTED]
 CHOSEN = [Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")]
 
 
-@pytest.mark.parametrize(
-    ("people", "name", "facts", "student"),
-    [
+def test_a_login_is_no_name_and_namesakes_are_a_question():
+    for people, name, facts, student in [
         (LISTED, "Ada", {}, "Ada Lovelace"),  # her login, which nobody else can choose
         (LISTED, "ada", {"moodle": "5"}, "ada"),
         (LISTED, "Ada Lovelace", {}, "Ada Lovelace"),
@@ -644,28 +629,25 @@ CHOSEN = [Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")]
         (CHOSEN, "lovelace_zoe", {}, "Zo\u00eb Lovelace"),
         (CHOSEN, "lovelace_zoe", {"is_login": True}, ""),
         (CHOSEN, "ADA L", {"moodle": "5"}, "Ada L"),  # the platform says whose it is
-    ],
-)
-def test_a_login_is_no_name_and_namesakes_are_a_question(people, name, facts, student):
-    own, why = ClassList(people).find(Found(Path(), "", name, **facts))
-    assert ([s.student for s in own], bool(why)) == ([student] * bool(student), not own)
+    ]:
+        own, why = ClassList(people).find(Found(Path(), "", name, **facts))
+        assert [s.student for s in own] == [student] * bool(student), name
+        assert bool(why) == (not own)
     assert ClassList(LISTED).marked("email", " Ada.L@x.org ") == LISTED[:1]
 
 
 def test_who_takes_the_name_of_a_section_does_not_hand_in_for_it():
-    rows = ("Ada", "77", "CS1"), ("Grace", "78", "CS1"), ("Mal", "66", "CS1")
-    people = [Student(n, n, canvas=number, section=s) for n, number, s in rows]
+    rows = ("Ada", "77"), ("Grace", "78"), ("Mal", "66")
+    people = [Student(n, n, canvas=number, section="CS1") for n, number in rows]
     canvas, moodle = ClassList(people), ClassList(people)
-    for name, number, _ in rows:
+    for name, number in rows:
         moodle.add_moodle({"identifier": f"Participant {number}", "name": name})
     assert "number is Mal's" in canvas.find(Found(Path(), "", "cs1", canvas="66"))[1]
     assert "may be a group" in moodle.find(Found(Path(), "", "CS1", moodle="66"))[1]
     assert len(moodle.find(Found(Path(), "", "CS1", moodle="9"))[0]) == 3  # a group
-
-
-def test_a_worksheet_with_a_very_long_answer_in_words_is_read(tmp_path):
-    (tmp_path / "w.csv").write_text("Identifier,Online text\n7," + "x" * 20_000_001)
-    assert read_rows(tmp_path / "w.csv")[1][0] == "7"
+    listed = ClassList([Student(n, n, section="CS-A") for n in ("Ada", "Mal")])
+    why = "'csa' may be a section or somebody of that name"
+    assert listed.find(Found(Path(), "", "csa", canvas="66")) == ([], why)
 
 
 def test_names_of_thousands_of_folders_or_letters_cost_no_time(inbox):
@@ -707,21 +689,6 @@ def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
     assert sorted(own[0].student for own in known if own) == ["ada", "grace"]
 
 
-def test_who_takes_the_name_of_a_section_in_canvas_is_a_question():
-    people = ClassList([Student(n, n, section="CS-A") for n in ("Ada", "Mal")])
-    found = Found(Path(), "", "csa", canvas="66")
-    assert people.find(found) == ([], "'csa' may be a section or somebody of that name")
-
-
-def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
-    members = {f"{k}.txt": "" for k in range(2000)}
-    course.hand_in("Ada L_12_assignsubmission_file_/x", "all")
-    path = packed(course.folder / "all/more.zip", members)
-    people = course.students("name\nAda\n")
-    assert course.grade(*people, places=["all", path]) == 1
-    assert "'Ada L' is not on the class list" in course.said
-
-
 @pytest.mark.parametrize("time", ["1970-01-01 00:00:00", "2026-99-99 10:00:00"])
 def test_a_time_in_an_exchange_that_cannot_be_is_not_believed(time, inbox, shared):
     inbox.put(f"mallory+ps1+{time} UTC+x/x.ipynb")
@@ -731,28 +698,26 @@ def test_a_time_in_an_exchange_that_cannot_be_is_not_believed(time, inbox, share
     assert [(file.name, file.time) for file in found.files] == [("mallory", None)]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "facts"),
-    [
-        ("Conan O'Brien", "Conan OBrien", {"moodle": "12"}),
-        ("Conan_OBrien:", "Conan OBrien", {"moodle": "12"}),
-        ("Conan OBrien", "obrienconan", {"canvas": "12"}),
-    ],
-)
-def test_names_that_are_one_in_the_names_of_files_are_a_question(one, other, facts):
-    name = other if "moodle" in facts else "obrienconan"
-    people, found = (
-        [Student(n, n) for n in (one, other)],
-        Found(Path(), "", name, **facts),
-    )
-    assert "may be any of" in ClassList(people).find(found)[1]
-    assert ClassList(people).named(other, full=True) == people[1:]  # as tables have it
-    assert ClassList(people[:1]).find(found) == (people[:1], "")
+def test_names_that_are_one_in_the_names_of_files_are_a_question():
+    for one, other, name, facts in [
+        ("Conan O'Brien", "Conan OBrien", "Conan OBrien", {"moodle": "12"}),
+        ("Conan_OBrien:", "Conan OBrien", "Conan OBrien", {"moodle": "12"}),
+        ("Conan OBrien", "obrienconan", "obrienconan", {"canvas": "12"}),
+    ]:
+        people = [Student(n, n) for n in (one, other)]
+        found = Found(Path(), "", name, **facts)
+        assert "may be any of" in ClassList(people).find(found)[1]
+        assert ClassList(people).named(other, full=True) == people[1:]  # of tables
+        assert ClassList(people[:1]).find(found) == (people[:1], "")
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "whose"),
-    [
+def test_a_group_is_the_one_that_is_called_so():
+    groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada", "Ned": "Team 2"}
+    groups |= {"Zed": "Group 3", "Group 3": ""}
+    people = ClassList([Student(who, who, section=g) for who, g in groups.items()])
+    for row, who in enumerate(groups, 1):
+        people.add_moodle({"identifier": f"Participant {row}", "name": who})
+    for name, number, whose in [
         ("Group 1", "51", ["Ada", "Bob"]),
         ("Group-1", "52", ["Mal"]),
         ("Group1", "53", []),  # which of both?
@@ -761,19 +726,6 @@ def test_names_that_are_one_in_the_names_of_files_are_a_question(one, other, fac
         ("Ada", "55", []),  # a group that is called so, and no row's number
         ("Ada", "1", ["Ada"]),
         ("Group 3", "56", []),  # Zoe's name, too
-    ],
-)
-def test_a_group_is_the_one_that_is_called_so(name, number, whose):
-    groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada", "Ned": "Team 2"}
-    groups |= {"Zed": "Group 3", "Group 3": ""}
-    people = ClassList([Student(who, who, section=g) for who, g in groups.items()])
-    for row, who in enumerate(groups, 1):
-        people.add_moodle({"identifier": f"Participant {row}", "name": who})
-    own, why = people.find(Found(Path(), "", name, moodle=number))
-    assert ([s.student for s in own], bool(why)) == (whose, not whose)
-
-
-def test_numbers_in_the_names_of_files_bring_no_more_of_them(inbox):
-    for number in range(30):
-        inbox.put(f"lovelaceada_12_345_x_{number}_6_y.ipynb")
-    assert len(inbox.collect().files) == 20
+    ]:
+        own, why = people.find(Found(Path(), "", name, moodle=number))
+        assert ([s.student for s in own], bool(why)) == (whose, not whose)

@@ -39,26 +39,23 @@ def test_a_missing_package_is_named_with_the_remedy(tmp_path, monkeypatch, capsy
     assert "Grading cannot begin: 1 missing." in printed
 
 
-def test_a_torch_that_does_not_load_is_missing(tmp_path, monkeypatch):
+def test_what_a_machine_lacks_is_said(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert doctor.examine(tmp_path)["torch"][0] == doctor.MISSING
-
-
-def test_little_room_and_memory_are_said(tmp_path, monkeypatch):
     usage = SimpleNamespace(free=1e8)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     for name, size in {"max": 7e8, "current": 2e8}.items():
         (tmp_path / f"memory.{name}").write_text(f"{size:.0f}\n")
     monkeypatch.setattr(doctor, "GROUP", tmp_path)
     found = doctor.examine(tmp_path / "not" / "there")
+    assert found["torch"][0] == doctor.MISSING
     assert found["room for grades"][0] == "lacking"
     assert "--jobs 1" in found["memory"][1]
-
-
-def test_a_folder_that_cannot_be_written_is_missing(tmp_path, monkeypatch):
     refusing = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refusing)
-    assert doctor.examine(tmp_path)["room for grades"][0] == doctor.MISSING
+    monkeypatch.setattr(doctor.sandbox, "linux", False)
+    found = doctor.examine(tmp_path)
+    assert found["room for grades"][0] == found["Linux"][0] == doctor.MISSING
+    assert "WSL" in found["Linux"][1]
 
 
 NO_NAMESPACES = {"namespaces": "not permitted", "files": "not permitted"}
@@ -93,9 +90,3 @@ def test_missing_layers_may_stop_a_run(tmp_path, monkeypatch, missing, could, ru
     said = layers_missing()
     assert len(said) >= len(missing) + bool(could)
     assert could in " ".join(said)
-
-
-def test_where_there_is_no_linux_that_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor.sandbox, "linux", False)
-    assert doctor.examine(tmp_path)["Linux"][0] == doctor.MISSING
-    assert "WSL" in doctor.examine(tmp_path)["Linux"][1]

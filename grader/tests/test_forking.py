@@ -140,18 +140,16 @@ def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(hand_in)
     assert not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
 
 
-def test_what_was_forked_leaves_no_folder(tmp_path, monkeypatch):
+def test_two_threads_share_the_forking_process_and_leave_no_folder(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     writes = "import pathlib\nLEFT = pathlib.Path('left').write_text('x')\n"
-    assert compare({"scores": writes + RIGHT})["scores"]["passed"]
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_two_threads_share_the_forking_process():
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(compare, [{"scores": RIGHT}] * 4))
+        found = list(pool.map(compare, [{"scores": writes + RIGHT}] * 4))
     assert all(tasks["scores"]["passed"] for tasks in found)
     assert forking.forker().process.poll() is None
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
@@ -160,9 +158,7 @@ def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
     assert len(cache._kept) == cache.MOST
     assert cache.get("of student 0") is None
     assert cache.get(f"of student {number}") == number
-
-
-def test_what_a_fork_has_worked_out_the_next_one_finds():
+    # What a fork has worked out the next one finds.
     forking.call(cache.put, "a key of this test", [1, 2], seconds=20)
     deadline, found = time.monotonic() + 20, None
     while found is None and time.monotonic() < deadline:
@@ -170,12 +166,9 @@ def test_what_a_fork_has_worked_out_the_next_one_finds():
     assert found == [1, 2]
 
 
-def test_a_forking_process_that_was_killed_is_started_again():
+def test_a_killed_forking_process_is_started_again_and_needs_linux(monkeypatch):
     os.kill(forking.forker().process.pid, signal.SIGKILL)
     assert forking.call(operator.add, 2, 3, seconds=20) == 5
-
-
-def test_elsewhere_than_on_linux_that_is_said(monkeypatch):
     monkeypatch.setattr(forking.sandbox, "linux", False)
     with pytest.raises(OSError, match="WSL"):
         forking.Forker()

@@ -38,9 +38,11 @@ def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in, secret):
     assert first["tasks"][1]["points"] < first["tasks"][1]["of"]
 
 
-def test_what_an_answer_prints_and_draws_costs_nothing(hand_in):
+def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
+    monkeypatch.setenv("COURSE_TOKEN", "secret")
     noisy = (
-        "import matplotlib.pyplot as plt\n"
+        "import os\nimport matplotlib.pyplot as plt\n"
+        "assert 'COURSE_TOKEN' not in os.environ\n"
         "def attention_scores(query, key):\n"
         "    print('debug', query.shape)\n    1 if display(4) else 2\n"
         "    plt.plot([1, 2])\n    display(3)\n"
@@ -73,12 +75,6 @@ def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
     assert attention.points == attention.task.points
 
 
-def test_the_instructors_environment_is_out_of_reach(hand_in, monkeypatch):
-    monkeypatch.setenv("COURSE_TOKEN", "secret")
-    spy = f"import os\nassert 'COURSE_TOKEN' not in os.environ\n{RIGHT}"
-    assert tasks_of(graded(hand_in(spy)))["scores"].points > 0
-
-
 def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected():
     exercise = exercise_of(FIRST)
     template = compose.Template(exercise, SOLUTIONS)
@@ -105,11 +101,8 @@ def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one(monkeypatch):
     tasks = exercise_of(FIRST).tasks
     first, last = tasks[0], tasks[-1]
     assert compose.all_seeds(first, "a")[0][:3] == [0, 1, 2]
-    assert (
-        compose.all_seeds(first, "a")
-        == compose.all_seeds(first, "a")
-        != compose.all_seeds(first, "b")
-    )
+    assert compose.all_seeds(first, "a") == compose.all_seeds(first, "a")
+    assert compose.all_seeds(first, "a") != compose.all_seeds(first, "b")
     slow = [n for n, probe in enumerate(last.probes) if probe.slow]
     assert [len(compose.all_seeds(last, "a")[n]) for n in slow] == [1] * len(slow)
     # An answer sees its seeds, so to guess a secret by them has to take long.

@@ -302,16 +302,13 @@ def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside, 
     assert_fair(tasks, {"scores": code})
 
 
-def test_forged_outputs_and_edited_checks_are_not_looked_at(hand_in):
+def test_forged_outputs_and_files_brought_along_are_of_no_use(tmp_path, hand_in):
     forged = new_code_cell("exercise.check = print", execution_count=1)
     forged.outputs = [new_output("stream", text="Task 1.1: 2 of 2 points\n")]
     forged.metadata["tags"] = ["nbval-skip"]
     forged.metadata["attncourse"] = {"check": "scores"}
     wrong = "# NBVAL_SKIP\ndef attention_scores(query, key):\n    return query"
     assert grade_file(hand_in(forged, wrong), solutions=SOLUTIONS).points == 0
-
-
-def test_a_file_that_a_notebook_brings_along_is_not_there(tmp_path, hand_in):
     (tmp_path / "helper.py").write_text("def answer(q, k): return q @ k.mT")
     code = "from helper import answer\ndef attention_scores(q, k): return answer(q, k)"
     grade = grade_file(hand_in(code), solutions=SOLUTIONS)

@@ -407,36 +407,33 @@ def attention_scores(query, key):
     assert "not for the others" in " ".join(task.verdicts[0].sentences)
 
 
-def test_a_forbidden_answer_costs_its_own_task_and_no_other(grade):
+def test_what_one_task_rules_out_no_answer_that_it_calls_may_use(grade):
     scores = "import gc\ndef attention_scores(q, k):\n    return gc.get_objects()[0]"
     found = grade(scores, ATTENTION_ON_SCORES)
     assert found["scores"].points == 0
     assert found["attention"].points == found["attention"].task.points
-
-
-def test_what_one_task_rules_out_no_answer_that_it_calls_may_use(grade):
     costs = "import numpy\ndef largest_tensor(x):\n    return numpy.abs(x)"
     local = "def window_attention(*words):\n    return largest_tensor(words[0])"
     found = grade(costs, local, exercise="5_efficient_attention")
     kinds = [found[name].verdicts[0].kind for name in ("local", "costs")]
     assert kinds[0] == "forbidden" != kinds[1]
-
-
-def test_a_given_import_that_a_student_binds_anew_is_read_as_the_students(grade):
-    local = 'F = __import__("numpy")\ndef window_attention(*x):\n    return F.abs(x[0])'
-    found = grade(local, exercise="5_efficient_attention")
-    assert found["local"].verdicts[0].kind == "forbidden"
-    named = "def window_attention(x, *more):\n    match x:\n        case object(numpy=f):\n"
-    found = grade(f"{named}            return f()", exercise="5_efficient_attention")
-    assert found["local"].verdicts[0].kind == "forbidden"
-
-
-def test_a_refused_answer_does_not_run_for_other_tasks(grade):
-    costs = (
-        "def largest_tensor(x, _=setattr(torch, 'stolen', __import__('numpy'))):\n"
-        "    return 0"
-    )
+    # A refused answer does not run for other tasks, either.
+    steal = "setattr(torch, 'stolen', __import__('numpy'))"
+    costs = f"def largest_tensor(x, _={steal}):\n    return 0"
     local = "def window_attention(*inputs):\n    return torch.stolen"
     found = grade(costs, local, exercise="5_efficient_attention")
     assert found["costs"].verdicts[0].kind == "forbidden"
     assert "stolen" in " ".join(found["local"].verdicts[0].sentences)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'F = __import__("numpy")\ndef window_attention(*x):\n    return F.abs(x[0])',
+        "def window_attention(x, *more):\n    match x:\n"
+        "        case object(numpy=f):\n            return f()",
+    ],
+)
+def test_a_given_import_that_a_student_binds_anew_is_the_students(grade, code):
+    found = grade(code, exercise="5_efficient_attention")
+    assert found["local"].verdicts[0].kind == "forbidden"

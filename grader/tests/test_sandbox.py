@@ -179,13 +179,10 @@ def test_an_ordinary_user_has_the_same_layers(server, secret):
         assert_isolated(tried(server, secret, before, code))
 
 
-def test_layers_say_whether_they_work():
+def test_layers_say_whether_they_work_and_one_not_tried_does_not(monkeypatch):
     found = forking.layers()
     assert list(found) == list(sandbox.LAYERS)
     assert all(isinstance(why, str) for why in found.values())
-
-
-def test_a_layer_that_was_not_tried_does_not_work(monkeypatch):
     said = SimpleNamespace(stdout=b'{"limits": "", "rights": "no"}')
     monkeypatch.setattr(forking.subprocess, "run", lambda *_, **__: said)
     found = forking.layers.__wrapped__()

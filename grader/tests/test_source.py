@@ -1,7 +1,5 @@
 """The statements of a cell, what they define and what they use."""
 
-import pytest
-
 from attncourse_grader.hand_in import source
 from attncourse_grader.hand_in.source import BadCell, Statement, statements_of
 
@@ -15,15 +13,18 @@ def needed(name, code):
     return texts(source.needed({name}, statements_of(code, 1)))
 
 
-def test_each_statement_is_kept_as_it_was_written():
+def test_each_statement_is_kept_as_written_and_a_line_ends_where_python_says():
     function = "@cache\ndef f(a):\n    # inside\n    return a"
     code = f"import math\n\n# why\nx = 1; y = 2\n\n{function}"
     assert texts(statements_of(code, 1)) == ["import math", "x = 1", "y = 2", function]
+    code = "x = '\f\x1c'  # \u2028 \x85\ndef f():\r\n    return x\ry = 2"
+    assert [s.binds for s in statements_of(code, 1)] == [{"x"}, {"f"}, {"y"}]
+    for statement in statements_of(code, 1):
+        compile(statement.text, "cell", "exec")
 
 
-@pytest.mark.parametrize(
-    ("code", "names"),
-    [
+def test_what_a_statement_binds_and_uses():
+    for code, names in [
         ("def f(): pass", {"f"}),
         ("async def f(): pass", {"f"}),
         ("class A: pass", {"A"}),
@@ -39,52 +40,33 @@ def test_each_statement_is_kept_as_it_was_written():
         ("f = lambda x: x", {"f"}),
         ("print(x)", set()),
         ("check('scores', f)", set()),
-    ],
-)
-def test_what_a_statement_binds(code, names):
-    (statement,) = statements_of(code, 1)
-    assert statement.binds - {"self"} == names
-
-
-def test_a_line_ends_where_python_says():
-    code = "x = '\f\x1c'  # \u2028 \x85\ndef f():\r\n    return x\ry = 2"
-    assert [s.binds for s in statements_of(code, 1)] == [{"x"}, {"f"}, {"y"}]
-    for statement in statements_of(code, 1):
-        compile(statement.text, "cell", "exec")
-
-
-def test_what_a_statement_uses():
+    ]:
+        (statement,) = statements_of(code, 1)
+        assert statement.binds - {"self"} == names, code
     (one,) = statements_of("def f(x): return F.softmax(g(x))", 1)
     assert one.uses == {"F", "g"}
 
 
-def test_magics_and_shell_commands_are_no_syntax_errors():
+def test_magics_are_no_syntax_errors_and_commands_to_nbval_are_disarmed():
     code = "%matplotlib inline\n!pip install x\nx = %time 3\nhelp?\ny = 4"
     found = statements_of(code, 1)
     assert "y = 4" in texts(found)
     assert [s for s in statements_of("%%time\nz = 1", 1) if s.binds == {"z"}]
-
-
-def test_commands_to_nbval_are_disarmed():
     (statement,) = statements_of("def f():\n    # NBVAL_SKIP\n    return 1", 1)
     assert "# NBVAL_SKIP" not in statement.text
 
 
-@pytest.mark.parametrize("code", ["def f(:", "x = = 1", "'open", "\0", "(" * 5000])
-def test_a_cell_that_is_no_python_is_broken_and_says_where(code):
-    found = statements_of(code, 7)
-    assert isinstance(found, BadCell)
-    assert found.cell == 7
-    assert found.error
+def test_a_cell_that_is_no_python_or_that_nobody_typed_is_broken_and_says_where():
+    many = "x = 1\n" * 100_000
+    for code in ("def f(:", "x = = 1", "'open", "\0", "(" * 5000, many):
+        found = statements_of(code, 7)
+        assert isinstance(found, BadCell)
+        assert found.cell == 7
+        assert found.error
 
 
-def test_a_cell_that_nobody_typed_is_not_parsed():
-    assert isinstance(statements_of("x = 1\n" * 100_000, 1), BadCell)
-
-
-@pytest.mark.parametrize(
-    "statements",
-    [
+def test_only_what_is_needed_is_taken_and_in_its_order():
+    for statements in [
         ["a = 1", "other = 2", "def g(): return a", "other = h()", "f = lambda: g()"],
         ["from math import *", "other = 1", "def f(): return pi"],
         ["other = 1", "def f(x): return x.other"],
@@ -94,28 +76,25 @@ def test_a_cell_that_nobody_typed_is_not_parsed():
         ["other = 1", "f = lambda other: other"],
         ["size = 3", "class f:\n    def g(self):\n        return size"],
         *(["f = 1", last] for last in ("f = 2", "f = f + 1", "f['a'] = 1", "f += 1")),
-    ],
-)
-def test_only_what_is_needed_is_taken_and_in_its_order(statements):
-    expected = [s for s in statements if not s.startswith("other")]
-    assert needed("f", "\n".join(statements)) == expected
+    ]:
+        expected = [s for s in statements if not s.startswith("other")]
+        assert needed("f", "\n".join(statements)) == expected
 
 
-@pytest.mark.parametrize(
-    ("later", "kept"),
-    [
+def test_a_variable_of_a_later_cell_does_not_take_the_place_of_a_function():
+    for later, kept in [
         ("pairs = [1, 2]", False),
         ("for pairs in range(3):\n    pass", False),
         ("pairs = cache(pairs)", True),
         ("pairs = lambda a: -a", True),
         ("def pairs(a):\n    return -a", True),
-    ],
-)
-def test_a_variable_of_a_later_cell_does_not_take_the_place_of_a_function(later, kept):
-    code = f"def pairs(a):\n    return a\n\ndef f(x):\n    return pairs(x)\n\n{later}"
-    first, *others = needed("f", code)
-    assert (later in others) == kept
-    assert first.startswith("def pairs(a):\n    return a")
+    ]:
+        code = (
+            f"def pairs(a):\n    return a\n\ndef f(x):\n    return pairs(x)\n\n{later}"
+        )
+        first, *others = needed("f", code)
+        assert (later in others) == kept
+        assert first.startswith("def pairs(a):\n    return a")
 
 
 def test_many_names_in_many_statements_are_each_looked_at_once(monkeypatch):

@@ -23,14 +23,10 @@ def source_of(submission, name="scores"):
     return "\n".join(s.text for s in submission.answer(task))
 
 
-def test_a_folder_and_a_missing_file_are_refused(tmp_path):
+def test_a_folder_a_missing_file_and_a_huge_one_are_refused_unread(tmp_path):
     for path in (tmp_path, tmp_path / "absent.ipynb"):
         with pytest.raises(Refused, match="is not a file"):
             read_submission(path)
-
-
-def test_a_huge_file_is_refused_unread(tmp_path):
-    path = tmp_path / "work.ipynb"
     path.touch()
     os.truncate(path, 30_000_000)
     with pytest.raises(Refused, match="30 MB; at most 20 MB"):
@@ -65,18 +61,15 @@ def test_what_the_notebook_runs_with_an_answer_is_no_part_of_it(hand_in):
     assert source_of(read_submission(hand_in(inside))) == inside
 
 
-@pytest.mark.parametrize(
-    ("cells", "says"),
-    [
+def test_cells_that_are_too_many_or_no_answers_are_refused(hand_in):
+    for cells, says in [
         ([SCORES, *["x = 1"] * 1000], "1,001 cells"),
         ([SCORES, "\n" * 60_000 + "In [1"], "60,003 lines"),
         ([new_markdown_cell("text")], "has no code"),
         (["x = 1"], "none of the functions"),
-    ],
-)
-def test_cells_that_are_too_many_or_no_answers_are_refused(cells, says, hand_in):
-    with pytest.raises(Refused, match=says):
-        read_submission(hand_in(*cells))
+    ]:
+        with pytest.raises(Refused, match=says):
+            read_submission(hand_in(*cells))
 
 
 SECOND = SCORES.replace("key.mT", "key.mT / 2")
@@ -85,44 +78,35 @@ FLIPS = "def attention_scores(query, key):\n    return query @ flip(key)"
 TRAIN = "for step in range(10**9):\n    pass"
 
 
-@pytest.mark.parametrize(
-    ("cells", "answer"),
-    [
+def test_an_answer_is_found_with_what_it_needs_and_nothing_else(hand_in):
+    for cells, answer in [
         (["x = 3", SCORES], SCORES),
         ([f"import math\n{SCORES}\nprint('hello')"], SCORES),
         ([SCORES, SECOND], f"{SCORES}\n{SECOND}"),  # a copy counts as it was last
         ([TRAIN, HELPER, FLIPS, "print(1)"], f"{HELPER}\n{FLIPS}"),
-    ],
-)
-def test_an_answer_is_found_with_what_it_needs_and_nothing_else(cells, answer, hand_in):
-    submission = read_submission(hand_in(*cells))
-    assert submission.exercise is FIRST
-    assert source_of(submission) == answer
+    ]:
+        submission = read_submission(hand_in(*cells))
+        assert submission.exercise is FIRST
+        assert source_of(submission) == answer
 
 
-def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines(hand_in):
+def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines_or_said(hand_in):
     broken = "def attention_scores(query, key)\n    return query"
     submission = read_submission(hand_in(broken, "def causal_mask(n): return n"))
     assert set(submission.broken) == {"scores"}
     assert "line 1" in submission.broken["scores"].error
     assert source_of(submission, "masks")
-
-
-def test_a_broken_cell_of_no_task_is_left_out_and_said(hand_in):
     submission = read_submission(hand_in("x = = 1", SCORES))
     assert submission.broken == {}
     assert submission.notes == ["Cell 1 is left out: line 1: invalid syntax."]
 
 
-def test_a_renamed_answer_is_recognised_by_its_cell(hand_in):
+def test_a_renamed_answer_is_recognised_and_an_older_version_is_said_to_be_one(hand_in):
     cell = new_code_cell("def my_scores(q, k): return q")
     cell.metadata["attncourse"] = {"answer": "scores"}
     submission = read_submission(hand_in(cell, "def causal_mask(n): return n"))
     assert submission.missing(FIRST.task("scores")) == ["attention_scores"]
     assert submission.renamed == {"scores": "my_scores"}
-
-
-def test_an_older_version_is_said_to_be_one(hand_in):
     mark = {"attncourse": {"exercise": FIRST.notebook, "version": "old"}}
     submission = read_submission(hand_in(SCORES, metadata=mark))
     assert any("another version" in note for note in submission.notes)
@@ -175,9 +159,9 @@ def test_a_notebook_that_is_merely_odd_is_read(tmp_path, kind):
     assert "attention_scores" in source_of(read_submission(path))
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
+def test_it_is_said_what_a_file_is_instead(tmp_path):
+    path = tmp_path / "work.ipynb"
+    for content, said in [
         (b"", "is empty"),
         (b'"text"', "cannot be read as a notebook"),
         (b"\xff\xfe\x00", "cannot be read as a notebook"),
@@ -190,10 +174,7 @@ def test_a_notebook_that_is_merely_odd_is_read(tmp_path, kind):
         (json.dumps({"worksheets": [], "nbformat": 3}).encode(), "its format is 3"),
         (b"[]", "it is JSON, but has no cells"),
         (b"[" * 100_000, "it is nested too deeply"),
-    ],
-)
-def test_it_is_said_what_a_file_is_instead(tmp_path, content, said):
-    path = tmp_path / "work.ipynb"
-    path.write_bytes(content)
-    with pytest.raises(Refused, match=re.escape(said)):
-        read_submission(path)
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(Refused, match=re.escape(said)):
+            read_submission(path)
