@@ -712,7 +712,7 @@ def test_names_that_are_one_in_the_names_of_files_are_a_question():
 
 
 def test_a_group_is_the_one_that_is_called_so():
-    groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada", "Ned": "Team 2"}
+    groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada", "Nell": "Team 2"}
     groups |= {"Zed": "Group 3", "Group 3": ""}
     people = ClassList([Student(who, who, section=g) for who, g in groups.items()])
     for row, who in enumerate(groups, 1):
@@ -721,8 +721,8 @@ def test_a_group_is_the_one_that_is_called_so():
         ("Group 1", "51", ["Ada", "Bob"]),
         ("Group-1", "52", ["Mal"]),
         ("Group1", "53", []),  # which of both?
-        ("Team 2", "54", ["Ned"]),
-        ("team2", "54", ["Ned"]),
+        ("Team 2", "54", ["Nell"]),
+        ("team2", "54", ["Nell"]),
         ("Ada", "55", []),  # a group that is called so, and no row's number
         ("Ada", "1", ["Ada"]),
         ("Group 3", "56", []),  # Zoe's name, too
