@@ -712,7 +712,12 @@ def test_names_that_are_one_in_the_names_of_files_are_a_question():
 
 
 def test_a_group_is_the_one_that_is_called_so():
-    groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada", "Nell": "Team 2"}
+    groups = {
+        "Ada": "Group 1",
+        "Bob": "Group 1",
+        "Mal": "Group-1,Ada",
+        "Nell": "Team 2",
+    }
     groups |= {"Zed": "Group 3", "Group 3": ""}
     people = ClassList([Student(who, who, section=g) for who, g in groups.items()])
     for row, who in enumerate(groups, 1):
