@@ -10,7 +10,7 @@
     const boxes = [...document.querySelectorAll(
       "div.math > math, div.cell_output, .course-wide, .highlight > pre,"
         + " .pst-scrollable-table-container",
-    )].filter((box) => box.checkVisibility({ contentVisibilityAuto: true }));
+    )].filter((box) => box.checkVisibility?.({ contentVisibilityAuto: true }) ?? true);
     const scroll = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
     boxes.forEach((box, i) => {
       if (scroll[i]) box.setAttribute("tabindex", "0");
