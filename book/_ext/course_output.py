@@ -56,8 +56,8 @@ OF_BOOTSTRAP = ("fade", "show", "tooltip", "tooltip-arrow", "tooltip-inner")
 FIGURE = re.compile(
     r"<img (?![^>]*\bwidth=)([^>]*src=\"([^\"]*_images/[^\"]*\.svg)\"[^>]*?)/?>"
 )
-# The theme measures all code to see what can be scrolled. page.js does so for code in
-# sight: to measure what has not been laid out is to lay out the whole page.
+# The theme measures all code to see what scrolls, which lays out the whole page.
+# page.js does this instead, for code in sight only.
 MEASURES = re.compile(
     r"(function \w+\(\)\{)const e=\(\)=>\{document\.querySelectorAll\(\[\"pre\",.*?"
     r",e\(\)\}"

@@ -5,7 +5,7 @@
 
   // What is wider than its column scrolls, and who has no mouse must be able to reach it.
   // All is measured before anything is changed: to measure after a change is to lay out.
-  // So it is, for each by itself, to measure what is folded away or far: that waits.
+  // What is folded away or far off waits: each piece measured would be laid out alone.
   function mark() {
     const boxes = [...document.querySelectorAll(
       "div.math > math, div.cell_output, .course-wide, .highlight > pre,"

@@ -75,6 +75,11 @@ def test_every_class_of_a_page_that_the_theme_styles_is_still_styled(site, trees
     assert seen & styled <= kept
 
 
+def test_the_themes_script_does_not_measure_the_whole_page(site):
+    script = (site / "_static" / "scripts" / "pydata-sphinx-theme.js").read_text("utf8")
+    assert "scrollWidth" not in script
+
+
 def test_a_page_asks_for_one_sheet_which_is_light(site, trees):
     sheets = list(site.rglob("*.css"))
     assert [path.relative_to(site).as_posix() for path in sheets] == [
