@@ -431,6 +431,14 @@ def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
     course.grade(*people, places=[path, "in"], fault="'Ada L' is not on the class list")
 
 
+def test_an_archive_of_very_many_members_is_left_out(inbox):
+    inbox.pack("in/ada.zip", {f"{place}{'x' * 900}": "" for place in range(5000)})
+    inbox.put("bea.ipynb")
+    found = inbox.collect("in", students=ClassList([Student("ada"), Student("bea")]))
+    assert names_in(found) == ["bea"]
+    assert "(it has too many members). Download it again." in found.problems[0]
+
+
 def test_a_member_with_a_long_name_or_packed_otherwise_costs_itself_alone(inbox):
     path = inbox.pack("a.zip", {f"Eve/{chr(0x20000) * 80}.ipynb": inbox.text})
     with zipfile.ZipFile(path, "a", zipfile.ZIP_LZMA) as archive:

@@ -4,7 +4,6 @@ from attncourse.data.languages.lexicon import (
     ADJECTIVES,
     ADVERBS,
     NOUNS,
-    PREPOSITIONS,
     VERBS,
 )
 
@@ -14,7 +13,6 @@ ACTS = frozenset({"person", "animal"})
 FREQUENCY = tuple(word for word in ADVERBS if word.kind == "often")
 TODAY, EVERY_DAY = (word for word in ADVERBS if word.kind == "time")
 PERSONS = tuple(n for n in NOUNS if "person" in n.tags)
-IN = PREPOSITIONS[0]
 SEE = next(v for v in VERBS if v.name == "see")  # one token, any acting subject
 PASSING = frozenset({"happy", "busy", "kind"})  # states that can come and go
 
