@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import re
 import stat
 import zipfile
@@ -22,7 +23,7 @@ from attncourse_grader.safe_text import file_name, one_line, reason
 
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
-LONGEST_LIST = 4_000_000  # bytes, of the members' names and sizes in a student's archive
+LONGEST_LIST = 4_000_000  # bytes, of what a student's archive says of its members
 MOST_FILES = 20  # notebooks and zip files of one student in one place
 NO_NOTEBOOK = "is no notebook and is left out."
 TOO_MANY = f"is left out: at most {MOST_FILES} files of one student are read."
@@ -63,17 +64,13 @@ class LeftOut:
             self.said.append(f"{shown} and others beside it are left out, too.")
 
 
-class _Limited:
-    """A student's archive, open: a list of very many members takes long to read."""
+class _Limited(io.BufferedReader):
+    """A student's archive: a list of very many members takes long to read."""
 
-    def __init__(self, file):
-        self.read_all, self.seek, self.tell = file.read, file.seek, file.tell
-        self.seekable, self.close = file.seekable, file.close
-
-    def read(self, size=-1):
-        if size > LONGEST_LIST:
+    def read(self, size=-1, /):
+        if size and size > LONGEST_LIST:
             raise ValueError("it has too many members")
-        return self.read_all(size)
+        return super().read(size)
 
 
 def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
@@ -84,7 +81,9 @@ def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[
     student, and archives in it are refused.
     """
     try:
-        with zipfile.ZipFile(archive if whose else _Limited(archive)) as opened:
+        if not whose:
+            archive = _Limited(io.FileIO(archive.fileno(), closefd=False))
+        with zipfile.ZipFile(archive) as opened:
             return _take(opened, folder, label, whose)
     except FAULTS as error:
         why = f"{label}: the archive is damaged or no zip file ({reason(error)})."
