@@ -255,27 +255,27 @@ def attend(c, keys, queries, seen, followed):
 
 def model_families(narrow):
     encoder = Canvas(
-        166, 212, "Encoder: BERT", "all see all; the hidden\nword is predicted"
+        166, 234, "Encoder: BERT", "all see all; the hidden\nword is predicted"
     )
     decoder = Canvas(
-        166, 212, "Decoder: GPT", "each sees the past; the\nnext word is predicted"
+        166, 234, "Decoder: GPT", "each sees the past; the\nnext word is predicted"
     )
     both = Canvas(
         352 if narrow else 290,
-        212,
+        234,
         "Encoder–decoder: T5",
         "the target sees its own past\nand the whole source",
     )
-    keys = points(encoder, 16, 180, 45, ["the", "___", "drank", "milk"], 26)
+    keys = points(encoder, 16, 202, 45, ["the", "___", "drank", "milk"], 26)
     queries = points(encoder, 16, 96, 45, ["", "cat", "", ""], -14)
     attend(encoder, keys, queries, lambda i, j: True, 1)
-    keys = points(decoder, 16, 180, 45, ["the", "cat", "drank", "its"], 26)
+    keys = points(decoder, 16, 202, 45, ["the", "cat", "drank", "its"], 26)
     queries = points(decoder, 16, 96, 45, ["cat", "drank", "its", "milk"], -14)
     attend(decoder, keys, queries, lambda i, j: j <= i, 3)
-    source = points(both, 16, 180, 45, ["the", "cat", "drank"], 26)
-    states = points(both, 16, 138, 45, [""] * 3, 0)
+    source = points(both, 16, 202, 45, ["the", "cat", "drank"], 26)
+    states = points(both, 16, 160, 45, [""] * 3, 0)
     attend(both, source, states, lambda i, j: True, -9)
-    target = points(both, 168, 138, 45, ["start", "le", "chat"], 26)
+    target = points(both, 168, 160, 45, ["start", "le", "chat"], 26)
     queries = points(both, 168, 96, 45, ["le", "chat", "but"], -14)
     attend(both, states + target, queries, lambda i, j: j <= i + 3, 2)
     return flow(narrow, [encoder, decoder, both], 20 if narrow else 40)
