@@ -1,7 +1,10 @@
 """Drawings of parts of models; each is a function of whether the screen is narrow."""
 
 import numpy as np
-from canvas import WORDS, Canvas, flow, tones
+import torch
+from canvas import WORDS, Canvas, flow, n, tones
+
+from attncourse import SelfAttention, seed_everything, sinusoidal_encoding
 
 
 def softmax(scores):
@@ -133,26 +136,59 @@ def scaled_dot_product_attention(narrow):
 
 
 def mask_panel(name, hidden, rows, columns):
-    c = Canvas(166, 184, name)
-    left = 50
+    c = Canvas(166, 182, name)
+    left = 46
     for i, word in enumerate(rows):
-        c.text(left - 6, 94 + 18 * i, word, "word end")
+        c.text(left - 6, 89 + 21 * i, word, "word end")
     for j, word in enumerate(columns):
-        c.slanted(left + 13 + 18 * j, 74, word)
-    c.grid(left, 80, np.where(hidden, 0, 0.5), "a", 18, hidden)
+        c.slanted(left + 15 + 21 * j, 67, word)
+    c.grid(left, 74, np.where(hidden, 0, 0.5), "a", 21, hidden)
+    return c
+
+
+def which_leaks(narrow):
+    """Draw two masks on letters that a model of chapter 5 reads, and its losses."""
+    letters, entropy = "pneklga", np.log(16)
+    cell, room, start = (18, 180, 0) if narrow else (26, 330, 60)
+    c, side = Canvas(352 if narrow else 708, 6 * cell + 144), 6 * cell
+    for k, loss in ((0, entropy), (1, 0)):
+        left = start + k * room + 18
+        right, bottom = left + side, 56 + side
+        c.text(left, 16, f"Mask {'AB'[k]}", "step")
+        c.text(right + 32, 46, "next", "note mid")
+        hidden = ~np.tri(6, k=k, dtype=bool)
+        c.grid(left, 56, np.where(hidden, 0, 0.5), "a", cell, hidden)
+        middle = [56 + cell * (i + 0.5) for i in range(6)]
+        for i, y in enumerate(middle):
+            c.text(left + cell * (i + 0.5), 46, letters[i], "word mid")
+            c.text(left - 8, y + 5, letters[i], "word end")
+            c.way((right + 4, y), (right + 20, y))
+        c.add(f'<g class="{"o" * k}">')  # what the answer lights up
+        for i, y in enumerate(middle):
+            c.text(right + 32, y + 5, letters[i + 1], "word mid bold")
+            if i < 5 and k:
+                x = n(left + cell * (i + 1) + 1.5)
+                d = f"M{x} {n(y - cell / 2 + 1.5)}h{cell - 3}v{cell - 3}h{3 - cell}z"
+                c.path(d, "a cells l3")
+        c.add("</g>")
+        c.text(left, bottom + 30, "loss on new letters", "note")
+        c.text(left, bottom + 50, f"{loss:.2f} nats", "step")
+        c.rect("wash", left, bottom + 60, side, 12, 2)
+        c.rect("tip strong", left, bottom + 60, max(side * loss / entropy, 2), 12, 2)
+        c.text(right, bottom + 88, "entropy", "note end")
     return c
 
 
 def masks(narrow):
+    words = ["the", "cat", "sat", "on", "it"]
     padded = ["the", "cat", "sat", "pad", "pad"]
     causal = ~np.tri(5, dtype=bool)
     padding = np.tile([0, 0, 0, 1, 1], (5, 1)).astype(bool)
-    cross = np.tile([0, 0, 0, 1, 1], (3, 1)).astype(bool)
     panels = [
-        mask_panel("Causal", causal, WORDS, WORDS),
+        mask_panel("Causal", causal, words, words),
         mask_panel("Padding", padding, padded, padded),
         mask_panel("Both", causal | padding, padded, padded),
-        mask_panel("Cross", cross, ["le", "chat", "est"], padded),
+        mask_panel("Cross", padding, ["le", "chat", "s’est", "assis", "."], padded),
     ]
     return flow(narrow, panels, 14)
 
@@ -209,6 +245,41 @@ def head_split(narrow):
     second.grid(246, 206, tones(5, 8, 90), "o", 10, marks=False)
     second.named("o", 246, 266, "Output", "n × d_model")
     return flow(narrow, [first, second])
+
+
+def word_order(narrow):
+    """Draw what the layer of chapter 4 makes of two orders of three words."""
+    seed_everything(0)
+    vectors = {word: 2 * torch.randn(8).double() for word in ("dog", "bites", "man")}
+    layer, panels = SelfAttention(8).double(), []
+    positions = sinusoidal_encoding(3, 8).double()
+    for name, note, added, sign, line in (
+        ("Without positions", "a word’s output is the same in both", 0, "=", ""),
+        ("With positions", "a word’s output differs", positions, "≠", "5 4"),
+    ):
+        c, middles = Canvas(340, 244, name, note), (52, 170, 288)
+        sentences = [list(vectors), list(vectors)[::-1]]
+        rows = [torch.stack([vectors[w] for w in words]) for words in sentences]
+        outputs = torch.stack([layer(x + added)[0].detach() for x in rows]).numpy()
+        low, high = outputs.min((0, 1)), outputs.max((0, 1))
+        for words, output, top in zip(sentences, outputs, (70, 168), strict=True):
+            for i, (word, middle) in enumerate(zip(words, middles, strict=True)):
+                y = top - 8 if top == 70 else top + 34
+                c.text(middle, y, word, "word mid")
+                if line:
+                    c.text(middle - 46, y, str(i + 1), "shape")
+                cells = (output[i] - low) / (high - low)
+                c.grid(middle - 48, top, cells[None], "o", 12, marks=False)
+        for start, end in zip(middles, middles[::-1], strict=True):
+            curve = f"M{start} 87C{start} 128 {end} 124 {end} 165"
+            c.path(curve, "way ink", stroke_dasharray=line or "none")
+        c.box(158, 114, 24, 24, sign, "", "step", 12)
+        changes = abs(outputs[1] - outputs[0, ::-1]).max(-1)
+        for middle, change in zip(middles, changes, strict=True):
+            c.text(middle, 222, f"{change:.2f}", "number")
+        c.text(170, 240, "largest difference between its two outputs", "note mid")
+        panels.append(c)
+    return flow(narrow, panels)
 
 
 def position_schemes(narrow):

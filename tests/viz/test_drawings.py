@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import nbformat
 import pytest
 
 from attncourse.viz import drawing
@@ -31,6 +32,18 @@ def test_a_drawing_is_described_and_fits_a_phone(name):
         assert float(root.get("width")) <= room
         assert root.find(f"{SVG}title").text
         assert len(root.find(f"{SVG}desc").text) > 60
+
+
+@pytest.mark.parametrize(
+    ("name", "chapter"),
+    [("word_order", "04_positional_encoding"), ("which_leaks", "05_masking")],
+)
+def test_a_chapter_prints_the_numbers_of_its_first_drawing(name, chapter):
+    drawn = set(re.findall(r">(\d\.\d\d)", (HERE / f"{name}.svg").read_text("utf8")))
+    cells = nbformat.read(ROOT / f"chapters/{chapter}.ipynb", as_version=4).cells
+    texts = [o.get("text", "") for c in cells for o in c.get("outputs", [])]
+    assert drawn
+    assert drawn <= set(re.findall(r"\b\d\.\d\d\b", "".join(texts)))
 
 
 def test_no_text_is_smaller_than_12_pixels():
