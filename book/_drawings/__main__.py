@@ -8,6 +8,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import architectures  # noqa: E402
 import mechanisms  # noqa: E402
+import trained  # noqa: E402
 
 FOLDER = HERE.parent.parent / "attncourse" / "viz" / "drawings"
 
@@ -17,7 +18,8 @@ def files():
     made = {}
     titles = tomllib.loads((HERE / "titles.toml").read_text(encoding="utf8"))
     for name, texts in titles.items():
-        draw = getattr(architectures, name, None) or getattr(mechanisms, name)
+        scenes = (architectures, mechanisms, trained)
+        draw = next(getattr(scene, name) for scene in scenes if hasattr(scene, name))
         for form, suffix in (("wide", ".svg"), ("narrow", ".narrow.svg")):
             made[name + suffix] = draw(form == "narrow").svg(**texts, form=form)
     return made

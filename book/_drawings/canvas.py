@@ -35,7 +35,7 @@ class Canvas:
     """A list of SVG elements and the size that they need, with a heading or without."""
 
     def __init__(self, width, height, heading="", note=""):
-        self.width, self.height, self.parts = width, height, []
+        self.width, self.height, self.parts, self.role = width, height, [], "img"
         if heading:
             self.text(0, 16, heading, "step")
             self.lines(0, 36, note, "note")
@@ -46,7 +46,7 @@ class Canvas:
     def svg(self, title, description, form):
         return (
             f'<svg class="{form}" viewBox="0 0 {n(self.width)} {n(self.height)}" '
-            f'width="{n(self.width)}" role="img" xmlns="http://www.w3.org/2000/svg">'
+            f'width="{n(self.width)}" role="{self.role}" xmlns="http://www.w3.org/2000/svg">'
             f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
             + "".join(self.parts)
             + "</svg>\n"

@@ -195,55 +195,55 @@ def masks(narrow):
 
 def head_split(narrow):
     first = Canvas(
-        340,
+        348,
         330,
         "Project, then split",
         "every head reads all of X, through its own\ncolumns of the projection",
     )
+    first.add('<g style="font:13px Literata,Georgia,serif">')
     for i, word in enumerate(WORDS):
-        first.text(44, 111 + 16 * i, word, "word end")
-    first.grid(50, 98, tones(5, 8, 1), "x", 14)
-    first.text(50, 196, "n × d_model", "shape")
-    first.way((166, 133), (204, 133), style="q")
-    first.text(184, 124, "W_Q", "small mid")
+        first.text(32, 110 + 16 * i, word, "end")
+    first.add("</g>")
+    first.grid(38, 98, tones(5, 8, 1), "x", 16)
+    first.text(38, 201, "n × d_model", "shape")
+    first.way((170, 138), (205, 138), style="q")
+    first.text(187, 129, "W_Q", "small mid")
     for head in range(4):
-        first.grid(208 + 34 * head, 98, tones(5, 2, 2 + head), "q", 14)
-        first.text(
-            222 + 34 * head, 90, str(head + 1), "small mid" + " bold" * (head == 1)
-        )
-    first.named("q", 208, 182, "Queries", "heads × n × d_k")
+        first.grid(208 + 36 * head, 98, tones(5, 2, 2 + head), "q", 16)
+        first.text(224 + 36 * head, 90, str(head), "small mid")
+    first.named("q", 208, 187, "Queries", "heads × n × d_k")
     first.lines(
         0,
-        254,
+        258,
         "Keys and values are split in the same way.\nA split changes the shape alone:",
         "note",
     )
-    first.text(0, 296, "(n, d_model) → (n, heads, d_k)", "shape")
-    first.text(0, 316, "→ (heads, n, d_k)", "shape")
+    first.text(0, 300, "(n, d_model) → (n, heads, d_k)", "shape")
+    first.text(0, 320, "→ (heads, n, d_k)", "shape")
     second = Canvas(
-        340,
+        332,
         330,
         "Attend, then merge",
         "each head by itself; outputs side by side,\nthen mixed by W_O",
     )
     for head in range(4):
         y = 66 + 64 * head
-        second.text(0, y + 28, str(head + 1), "small" + " bold" * (head == 1))
+        second.text(0, y + 30, str(head), "small")
         for i, kind in enumerate("qkv"):
             second.grid(
-                16 + 26 * i, y, tones(5, 2, 3 * head + i), kind, 10, marks=False
+                14 + 26 * i, y, tones(5, 2, 3 * head + i), kind, 10, marks=False
             )
-        second.way((94, y + 25), (110, y + 25))
-        second.grid(112, y, softmax(6 * tones(5, 5, head + 40)), "a", 10)
-        second.way((165, y + 25), (181, y + 25))
-        second.grid(183, y, tones(5, 2, head + 50), "o", 10, marks=False)
-        second.way((206, y + 25), (222, y + 25), (222, 120), (244, 120), tip=head == 0)
-        second.grid(246 + 22 * head, 95, tones(5, 2, head + 50), "o", 10, marks=False)
-    second.text(336, 86, "n × heads·d_v", "shape end")
-    second.way((288, 148), (288, 204))
-    second.text(296, 180, "W_O", "small")
-    second.grid(246, 206, tones(5, 8, 90), "o", 10, marks=False)
-    second.named("o", 246, 266, "Output", "n × d_model")
+        second.way((91, y + 25), (107, y + 25))
+        second.grid(109, y, softmax(6 * tones(5, 5, head + 40)), "a", 10)
+        second.way((162, y + 25), (178, y + 25))
+        second.grid(180, y, tones(5, 2, head + 50), "o", 10, marks=False)
+        second.way((203, y + 25), (218, y + 25), (218, 120), (240, 120), tip=head == 0)
+        second.grid(242 + 22 * head, 95, tones(5, 2, head + 50), "o", 10, marks=False)
+    second.text(332, 86, "n × heads·d_v", "shape end")
+    second.way((284, 148), (284, 204))
+    second.text(292, 180, "W_O", "small")
+    second.grid(242, 206, tones(5, 8, 90), "o", 10, marks=False)
+    second.named("o", 242, 266, "Output", "n × d_model")
     return flow(narrow, [first, second])
 
 

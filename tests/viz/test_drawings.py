@@ -28,7 +28,9 @@ def test_the_files_are_what_the_scenes_give(monkeypatch):
 def test_a_drawing_is_described_and_fits_a_phone(name):
     for suffix, room in (("", 708), (".narrow", 352)):
         root = ElementTree.parse(HERE / f"{name}{suffix}.svg").getroot()
-        assert root.get("role") == "img"
+        chosen = root.findall(".//*[@tabindex]")  # parts that can be reached by Tab
+        assert root.get("role") == ("group" if chosen else "img")
+        assert all(part.find(f"{SVG}title").text for part in chosen)
         assert float(root.get("width")) <= room
         assert root.find(f"{SVG}title").text
         assert len(root.find(f"{SVG}desc").text) > 60

@@ -1,0 +1,121 @@
+"""Two heads of a trained model on one sentence, whose word the reader chooses."""
+
+from functools import cache
+
+from canvas import Canvas, n
+
+SENTENCE = "the girl loves the horse because it is strong ."
+NOTES = (
+    "an article attends\nto its noun",
+    "most words attend to an\nearlier verb or conjunction",
+)
+TOP, ROW = 98, 25  # where the words begin, and their distance
+BAND = 19  # the width of a ribbon of weight 1
+STYLE = """<style>.ask{--on:0;cursor:pointer;outline:0}
+.ask:hover,.ask:focus,svg:not(:has(.ask:hover,.ask:focus))>.ask.first{--on:1}
+svg:has(.ask:hover)>.ask:focus:not(:hover){--on:0}
+.ask .hit{fill:none;pointer-events:all}.ask .off{opacity:calc(1 - var(--on))}
+.ask .on{opacity:var(--on);pointer-events:none;transition:opacity .2s}
+.ask .box.off{stroke:var(--line)}.ask .read{fill:var(--a)}
+.ask:focus-visible .followed{stroke:var(--ink);stroke-width:2;stroke-dasharray:none}
+@media (prefers-reduced-motion:reduce){.ask .on{transition:none}}</style>"""
+
+
+@cache
+def two_weights():
+    """Return a sentence and its weights, in hundredths, ``(2, queries, keys)``.
+
+    The heads are 0 and 1 of the second layer of the French translator's encoder.
+    """
+    import torch
+
+    from attncourse.recorded import load_model
+
+    words = SENTENCE.split()
+    model, record = load_model("translation_french")
+    ids = torch.tensor([record["vocabularies"]["source"].encode(words)])
+    with torch.no_grad():
+        weights = model.encode(ids, need_weights=True)[2][1][0, :2]
+    return words, (100 * weights).round().int().tolist()
+
+
+def two_heads(narrow):
+    words, weights = two_weights()
+    room, edge, half = (352, 68, 40) if narrow else (708, 132, 54)
+    middle, bottom = room / 2, TOP + ROW * len(words)
+    c = Canvas(room, bottom + (62 if narrow else 46))
+    c.role = "group"
+    c.add(STYLE)
+
+    def side(head, x):
+        """Return the point x pixels from the middle, on the side of a head."""
+        return middle + (x if head else -x)
+
+    def ribbons(query, least):
+        for head in (0, 1):
+            start, stop = side(head, half), side(head, middle - edge)
+            bend, at = n((start + stop) / 2), TOP + ROW * (query + 0.5) - BAND / 2
+            for key, weight in enumerate(weights[head][query]):
+                width = BAND * weight / 100
+                y, end = n(at + width / 2), n(TOP + ROW * (key + 0.5))
+                at += width
+                if weight >= least:
+                    way = f"M{n(start)} {y}C{bend} {y} {bend} {end} {n(stop)} {end}"
+                    c.ribbon(way, width)
+
+    for head in (0, 1):
+        x, style = side(head, middle), " end" * head
+        if not narrow:
+            x, style = side(head, (middle - edge + half) / 2), " mid"
+        c.text(x, 16, f"Head {head}", "step" + style)
+        c.lines(x, 36, NOTES[head], "note" + style)
+        c.named("k", side(head, middle - edge + 3) - 63 * (1 - head), TOP - 29, "Keys")
+    c.text(middle, 16, "Choose a word", "note mid")
+    c.named("q", middle - 42, TOP - 29, "Queries")
+    c.rect("wash", 0, bottom + 12, room, c.height - bottom - 12)
+    c.add('<g opacity="0.15">')
+    for query in range(len(words)):
+        ribbons(query, 10)
+    c.add("</g>")
+    for query, word in enumerate(words):
+        y, box = TOP + ROW * query + 1.5, (2 * half, ROW - 3)
+        said = []
+        for head in (0, 1):
+            most = max(weights[head][query])
+            key = words[weights[head][query].index(most)]
+            said.append(f"“{key}” in head {head} ({most / 100:.2f})")
+        says = f"“{word}” attends most to"
+        c.add(f'<g class="ask{" first" * (word == "it")}" tabindex="0" role="img">')
+        c.add(f"<title>{says} {' and to '.join(said)}</title>")
+        c.rect("hit", middle - half - 12, y - 1.5, 2 * half + 24, ROW, 0)
+        c.rect("box off", middle - half, y, *box)
+        c.text(middle, y + 16, word, "word mid off")
+        c.add('<g class="on">')
+        for head in (0, 1):
+            for key, weight in enumerate(weights[head][query]):
+                if weight >= 5:
+                    at, x = TOP + ROW * key + 1.5, side(head, middle - edge)
+                    c.add(f'<g opacity="{weight / 400:g}">')
+                    c.rect("read", x - 68 * (1 - head), at, 68, ROW - 3)
+                    c.add("</g>")
+                    if not narrow:
+                        x, style = side(head, middle - edge + 76), " end" * (1 - head)
+                        c.add('<g class="a">')
+                        c.text(
+                            x, at + 15.5, f"{weight / 100:.2f}", "named small" + style
+                        )
+                        c.add("</g>")
+        ribbons(query, 1)
+        c.rect("followed", middle - half, y, *box)
+        c.text(middle, y + 16, word, "word bold mid")
+        lines = [f"{says} {said[0]}", f"and to {said[1]}."]
+        if narrow:
+            c.lines(middle, bottom + 32, "\n".join(lines), "mid small", 20)
+        else:
+            c.text(middle, bottom + 34, " ".join(lines), "mid")
+        c.add("</g></g>")
+    for key, word in enumerate(words):
+        for head in (0, 1):
+            x = side(head, middle - edge + 7)
+            c.text(x, TOP + ROW * key + 17.5, word, "word" + " end" * (1 - head))
+    return c
