@@ -77,7 +77,8 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
         print(says, file=sys.stderr)
     exercise, refused, fitting = settings["exercise"], "", []
     for path in sorted((place / "submission").rglob("*")):
-        if path.is_file() and path.name.lower().endswith(NOTEBOOKS):
+        plain = path.is_file() and not path.is_symlink()  # no link to a solution
+        if plain and path.name.lower().endswith(NOTEBOOKS):
             try:
                 if forking.call(exercise_in, path, seconds=PATIENCE) == exercise:
                     fitting.append(path)

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from attncourse_grader.hand_in import archives
+from attncourse_grader.hand_in import collect as collecting
 from attncourse_grader.hand_in.class_list import ClassList, Student
 from attncourse_grader.hand_in.collect import Found, collect, without_exercise
 from attncourse_grader.hand_in.submission import Refused
@@ -109,14 +110,24 @@ def test_a_nameless_notebook_has_the_name_of_its_folder_and_two_are_a_question(i
     assert all("another student's" in says for says in found.problems)
 
 
-def test_names_of_people_are_left_whole_and_numbers_of_platforms_are_kept(inbox):
+def test_names_of_people_are_left_whole_and_numbers_of_platforms_are_kept(
+    inbox, monkeypatch
+):
     for name in ("Ada_final", "student12", "Exner", "Exavier 2nd"):
         assert without_exercise(name) == name
+    monkeypatch.setattr(collecting, "modules", lambda: ["1_attention", "7_mine"])
+    for name in ("ivanov1", "Abefinal", "Jasmine Lee"):
+        assert without_exercise(f"{name}_7_mine-copy2 (1)") == name
     inbox.put("Ada_123_assignsubmission_file_/x.ipynb")
     inbox.put("lovelaceada_LATE_12_345_x.ipynb")
     inbox.put("\u0915\u093f\u0930\u0923_LATE_66_302_x.ipynb")  # with vowel signs
-    numbers = {(f.moodle, f.canvas, f.marked_late) for f in inbox.collect().files}
-    assert numbers == {("123", "", False), ("", "12", True), ("", "66", True)}
+    # In the form in which names are compared, these signs are three and two each.
+    inbox.put("1001" + "\U0001d160" * 30 + "_5_assignsubmission_file_/x.ipynb")
+    long = inbox.pack("a.zip", {"ada" + "\u0344" * 148 + "_13_3_x.ipynb": inbox.text})
+    files = inbox.collect("in", long, students=CLASS).files
+    numbers = {(f.moodle, f.canvas, f.marked_late) for f in files}
+    late = {("", "12", True), ("", "66", True)}
+    assert numbers == {("123", "", False), *late, ("5", "", False), ("", "13", False)}
 
 
 def test_zip_files_of_moodle_and_canvas_are_read(inbox):
@@ -148,7 +159,7 @@ def test_a_zip_file_in_a_students_folder_is_the_students(inbox):
     found = inbox.collect(students=CLASS)
     assert names_in(found) == ["Jo", "ada", "grace"]
     (says,) = found.problems
-    assert says.startswith(f"in/moodle.zip/{damaged}: the archive is damaged")
+    assert says.startswith(f"in/moodle.zip/{damaged} is damaged or no zip file")
     inner = inbox.pack("j.zip", {"x.zip": inner, "y.rar": b"Rar"}).read_bytes()
     found = inbox.collect(inbox.pack("a.zip", {"ada.zip": inner}))
     assert (found.files, len(found.problems)) == ([], 2)
@@ -171,6 +182,17 @@ OUTER = [
     "mallory/{}",
     "exercise 1/mallory/{}",
 ]
+
+
+@pytest.mark.parametrize("place", ["in/S1/x.zip", "S1.zip"])
+@pytest.mark.parametrize("name", ["S1", "", "Ada"])
+def test_a_download_called_like_a_section_is_no_hand_in_of_it(name, place, inbox):
+    members = [f"{who}_5_assignsubmission_file_/x.ipynb" for who in (name, "Bea")]
+    path = inbox.pack(place, dict.fromkeys(members, inbox.text))
+    place = "in" if place.startswith("in") else path
+    people = ClassList([Student(who, who, section="S1") for who in ("Ada", "Bea")])
+    found = inbox.collect(place, students=people)
+    assert (found.files, len(found.problems) > 0) == ([], True)
 
 
 @pytest.mark.parametrize("place", ["in", "in/exercise 1"])
@@ -421,6 +443,13 @@ def test_what_takes_long_to_read_costs_nobody_else_anything(course):
 
 
 def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
+    for k in range(60):
+        place = course.folder / "in/Bob_5_assignsubmission_file_"
+        packed(place / f"{k}.zip", {f"{j}.txt": "" for j in range(15)})
+    course.write("in/Zoe_7_assignsubmission_file_x.zip", "damaged")
+    course.grade()
+    assert "Zoe_7_assignsubmission_file_x.zip is damaged" in course.said
+    assert course.said.count("Bob_5") < 15
     path = packed(course.folder / "all.zip", {f"{k}.txt": "" for k in range(2000)})
     assert course.grade(places=[path]) == 1
     assert course.said.count("is no notebook") == 300
@@ -632,6 +661,8 @@ def test_a_login_is_no_name_and_namesakes_are_a_question():
         (LISTED, "grace", {}, ""),
         (LISTED, "grace", {"is_login": True}, "Grace Hopper"),
         (LISTED, "user 51001", {"is_login": True}, ""),
+        (LISTED, "ada.l", {"is_login": True}, ""),  # Ada Lovelace's login is another
+        ([Student("A", "A", user="alove")], "a-love", {}, ""),
         (CHOSEN, "ada-l", {}, ""),  # of nobody on the list, but for its letters
         (CHOSEN, "ada-l", {"is_login": True}, ""),
         (CHOSEN, "lovelace_zoe", {}, "Zo\u00eb Lovelace"),
@@ -664,6 +695,8 @@ def test_names_of_thousands_of_folders_or_letters_cost_no_time(inbox):
     start = time.monotonic()
     found = inbox.collect(inbox.pack("a.zip", dict.fromkeys(names, inbox.text)))
     assert (names_in(found), len(found.problems)) == (["ada"], 1)
+    for k in range(1000):
+        assert without_exercise(f"{'- ' * 140}{k}").endswith(str(k))
     assert time.monotonic() - start < 5
 
 

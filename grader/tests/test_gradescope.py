@@ -69,6 +69,8 @@ def test_tasks_are_tests_and_the_time_is_that_of_handing_in(unpacked, notebook):
     own = {"users": [{"assignment": {"due_date": "2026-12-03T00:00:00-08:00"}}]}
     assert gradescope.lateness({**METADATA, **own}) == 0
     assert gradescope.lateness({**METADATA, "assignment": {"due_date": None}}) == 0
+    (unpacked / "submission" / "c.ipynb").symlink_to(unpacked / "submission/a/x.ipynb")
+    assert results(unpacked)["score"] == 2  # a link may lead to the solution
     notebook(unpacked / "submission" / "b.ipynb")
     found = results(unpacked)
     assert (found["score"], "2 notebooks" in found["output"]) == (0, True)

@@ -73,7 +73,7 @@ class _Limited(io.BufferedReader):
         return super().read(size)
 
 
-def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[str]]:
+def unpack(archive, label, folder: Path, left_out, owner=None, whose=None):
     """Take notebooks out of an open zip file, which is called `label`, into a folder.
 
     `whose` says of the parts of a name whose the file is, so that nobody fills the
@@ -84,25 +84,26 @@ def unpack(archive, label, folder: Path, whose=None) -> tuple[list[Entry], list[
         if not whose:
             archive = _Limited(io.FileIO(archive.fileno(), closefd=False))
         with zipfile.ZipFile(archive) as opened:
-            return _take(opened, folder, label, whose)
+            return _take(opened, label, folder, left_out, owner, whose)
     except FAULTS as error:
-        why = f"{label}: the archive is damaged or no zip file ({reason(error)})."
-        return [], [f"{why} Download it again."]
+        why = f"is damaged or no zip file ({reason(error)}). Download it again."
+        left_out.add(owner, label, why)
+        return []
 
 
-def _take(opened, folder: Path, label: str, whose):
-    found, left_out, total = [], LeftOut(), 0
+def _take(opened, label: str, folder: Path, left_out, of, whose):
+    found, total = [], 0
     own, taken, seen = Counter(), Counter(), {None}  # bytes, files, who handed them in
     members = [(m, m.filename.replace("\\", "/")) for m in opened.infolist()]
     usable = [(m, n) for m, n in members if len(n) < LONGEST and n.count("/") < DEEPEST]
     if len(usable) < len(members):  # to look at them may take very long
         why = f"holds names of over {LONGEST} letters or {DEEPEST} folders, left out."
-        left_out.add(None, label, why)
+        left_out.add(of, label, why)
     folders = {PurePosixPath(name).parts[:-1] for _, name in usable}
     usable.sort(key=lambda one: bool(HIDDEN.search(one[1])))
     for place, (member, name) in enumerate(usable):
         parts = PurePosixPath(name).parts
-        owner = whose(parts) if whose else ""
+        owner = whose(parts) if whose else of
         needless = HIDDEN.search(name) and owner in seen
         if member.is_dir() or needless or _is_courses(parts, folders):
             continue
@@ -132,7 +133,7 @@ def _take(opened, folder: Path, label: str, whose):
             taken[owner] += 1
         total, own[owner] = total + size, own[owner] + size
         found.append(Entry(parts, path))
-    return found, left_out.said
+    return found
 
 
 def _is_courses(parts, folders) -> bool:

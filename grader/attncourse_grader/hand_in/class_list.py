@@ -91,7 +91,7 @@ class ClassList:
                 return [], f"{says} {found.name!r}"
             return own, ""
         students, why = self._named(found)
-        team, person = self._team(found.name), bool(self.named(found.name, full=True))
+        team, person = self.team(found.name), bool(self.named(found.name, full=True))
         rows = {number for number, _ in self._by_moodle}  # a group has none
         if found.moodle and team and (not rows or person != (found.moodle in rows)):
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
@@ -113,7 +113,7 @@ class ClassList:
         row = found.moodle, key_of(found.name)
         alone = self._by_moodle.get(row, set()) - {None}
         alone = alone or self.named(found.name, full=True)
-        return bool(found.moodle and self._team(found.name) and not alone)
+        return bool(found.moodle and self.team(found.name) and not alone)
 
     def named(self, name: str, *, full=False, login=False, ways=()) -> list[Student]:
         """Return who is meant by a name: several people if nothing tells which.
@@ -125,7 +125,7 @@ class ClassList:
         if full:
             matches = [s for s in matches if key in _names_of(s)]
         elif login:
-            matches = [s for s in matches if key in (_marks_of(s) or _names_of(s))]
+            matches = [s for s in matches if key in _logins_of(s)]
         for way in ways or (FULL if full else ANY):
             if own := [s for s in matches if _fits(name, s, way)]:
                 return own
@@ -149,10 +149,10 @@ class ClassList:
         if matches:
             several = ", ".join(s.student for s in matches)
             return [], f"{name!r} may be any of {several} (name, login or address)"
-        team = self._team(name)
+        team = self.team(name)
         return team, "" if team else f"{name!r} is not on the class list"
 
-    def _team(self, name: str) -> list[Student]:
+    def team(self, name: str) -> list[Student]:
         """Return who is in a group: of some with the same letters, in that very one."""
         groups, form = self._groups.get(key_of(name), {}), IN_MOODLE[0][1]
         own = [g for g in groups if len(groups) == 1 or form(g) == form(mark_of(name))]
@@ -253,6 +253,11 @@ def _names_of(student: Student) -> set[str]:
     return set(map(key_of, [student.student, student.name, *turned])) - {""}
 
 
+def _logins_of(student: Student) -> set[str]:
+    own = {key_of(student.user)} - {""}
+    return own or _marks_of(student) or _names_of(student)
+
+
 def _marks_of(student: Student) -> set[str]:
     marks = [getattr(student, kind) for kind in MARKS]
     return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
@@ -273,7 +278,6 @@ IN_MOODLE = ((FULL[0][0], lambda t: re.sub(SIGNS, "", t.replace("_", " "))),)
 IN_CANVAS = ((_names_of, key_of),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
-    (attrgetter("id", "user"), key_of),
     (lambda s: (s.student, s.name, s.email.partition("@")[0]), str),
 )
 # Of a login or a folder letters alone are not enough: people choose their names.

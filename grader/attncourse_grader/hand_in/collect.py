@@ -30,17 +30,19 @@ from attncourse_grader.safe_text import one_line, reason
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
 # The number is that of the submission; a group that has none comes without.
 MOODLE = re.compile(
-    r"(?P<name>[^_]+)_(?:(?P<id>\d{1,18})_)?assignsubmission_[a-z]+(_.*)?"
+    r"(?P<name>[^_]+)_(?:(?P<id>\d{1,18})_)?assignsubmission_[a-z]+(?s:_.*)?"
 )
 # Canvas: "lovelaceada_LATE_123_456_x.ipynb": the student's number, the file's number.
 CANVAS = re.compile(
     r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
-    r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>.+)"
+    r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>(?s:.+))"
 )
 NUMBERS = re.compile(r"(?<![^_])\d+(?=_\d+_)")
 # nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
 EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
-COPIES = re.compile(r"([ _-]*(\(\d+\)|copy\d*|final|v\d+))+$", re.IGNORECASE)
+COPIES = re.compile(
+    r"(?<![ _-])([ _-]*\(\d+\)|[ _-]+(copy\d*|final|v\d+))+$", re.IGNORECASE
+)
 GENERIC = r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
@@ -112,7 +114,7 @@ class _Place:
             entries, place = list(self._walk(self.root)), label
         elif self.root.name.lower().endswith(".zip"):
             place = Path(one_line(label)).stem
-            entries = self._unpacked(Entry((), self.root), label, _whose)
+            entries = self._unpacked(Entry((), self.root), label, whose=_whose)
         else:
             entries = [Entry((label,), self.root, _identity(self.root.stat()))]
             place, label = one_line(root.parent.name), ""
@@ -127,8 +129,12 @@ class _Place:
             for entry, owner in zip(entries, names, strict=True)
             if owner is None and entry.parts[-1].lower().endswith(archives.NOTEBOOKS)
         )
+        download = any(own and own.of_platform for own in names)
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
+            if download and self.root.is_file() and not (owner and owner.of_platform):
+                self._ask(source, "no platform writes names like this")
+                continue
             login = self._login_in(place) or self._login_in(*entry.parts[:-1])
             if login and not known and not (owner and owner.name == login):
                 self._ask(source, f"{login!r} may be an exercise or somebody's login")
@@ -136,7 +142,7 @@ class _Place:
             sure = alone or self.students
             if known and owner:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
-            if owner and owner.name != whole and not sure:
+            if owner and not sure and (owner.of_platform or owner.name != whole):
                 self._ask(source, f"it may be of {whole!r} or of {owner.name!r}")
                 continue
             if known:
@@ -161,16 +167,18 @@ class _Place:
         self.problems.append(f"{says} nobody, and a download of many by itself.")
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
-        name, above = entry.parts[-1].lower(), (*entry.parts[:-1], "")
+        name = entry.parts[-1].lower()
+        named = _named((*entry.parts[:-1], ""), self.sure)
+        section = self.students and self.students.team(owner.name)
         whole |= owner.of_platform
         if name.endswith(archives.NOTEBOOKS):
             self._keep(entry, owner, source)
         elif not name.endswith(".zip"):
             self.left_out.add(owner.name, one_line(entry.path), archives.NO_NOTEBOOK)
-        elif not (whole or self.root.is_file() or _named(above, self.sure)):
+        elif not (whole or self.root.is_file() or (named and not section)):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
-            self._keep_all(self._unpacked(entry, source), owner, source)
+            self._keep_all(self._unpacked(entry, source, owner), owner, source)
 
     def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
         for member in members:
@@ -179,7 +187,7 @@ class _Place:
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
         sure = self.students is not None and self.students.knows(owner.name)
-        members = self._unpacked(entry, source, None if sure else _whose)
+        members = self._unpacked(entry, source, owner, None if sure else _whose)
         inside = [_named(member.parts) for member in members]
         platform = [bool(own and own.of_platform) for own in inside]
         if not any(platform if sure else [*inside, self.students]):
@@ -195,15 +203,18 @@ class _Place:
         else:
             self._ask(source, "it may be one student's, or hold those of many")
 
-    def _unpacked(self, entry: Entry, source: str, whose=None) -> list[Entry]:
-        label = one_line(source, LONGEST_PART)
+    def _unpacked(self, entry: Entry, source: str, owner=None, whose=None):
+        """Return what is in a zip file, of one owner or of many."""
+        label, said = one_line(source, LONGEST_PART), len(self.left_out.said)
+        about = label, self._folder(), self.left_out, _key(owner), whose
         try:
             with self._opened(entry) as file:
-                entries, problems = archives.unpack(file, label, self._folder(), whose)
+                entries = archives.unpack(file, *about)
         except OSError as error:
-            entries, problems = [], [_unreadable(entry.path, error)]
-        nothing = [] if entries else [f"{label}: no notebook is in it."]
-        self.problems += problems or nothing
+            entries, why = [], f"cannot be read ({reason(error)})."
+            self.left_out.add(_key(owner), label, why)
+        if not entries and said == len(self.left_out.said):
+            self.left_out.add(_key(owner), label, "has no notebook in it.")
         return entries
 
     def _keep(self, entry: Entry, owner: Found, source: str) -> None:
@@ -351,14 +362,14 @@ def _named(parts, sure=()) -> Found | None:
         text = one_line(part, LONGEST_PART)
         if parts[:place] in sure:
             return _of(text, **sure[parts[:place]])
-        if match := MOODLE.fullmatch(text):
+        if match := MOODLE.fullmatch(part):
             return _of(match["name"], moodle=match["id"] or "")
         # Of a folder alone: students name their files, Canvas puts words before that.
         if place < len(parts) and (match := EXCHANGE.fullmatch(text)):
             time = claimed_time(match["time"])
             return _of(match["name"], is_login=True, time=time)
         if place == len(parts):
-            if match := CANVAS.fullmatch(text):
+            if match := CANVAS.fullmatch(part):
                 name = match["name"]
                 return _of(
                     f"anon {match['id']}" if name == "anon" else name,
@@ -400,9 +411,10 @@ def without_exercise(name: str) -> str:
     for notebook in modules():
         number, _, title = notebook.partition("_")
         title = title.replace("_", "[ _-]*")
-        # A row of signs is looked at once, from its start: it may be long.
+        # A row of signs is looked at once, from its start: it may be long. Jasmine has
+        # no "mine" in her name.
         form = r"(?i)(?<![ _-])[ _-]*(?:(?<![^\W_])(?:(exercise|ex)[ _-]*)?"
-        form += rf"{number}[ _-]*)?{title}"
+        form += rf"{number}[ _-]*)?(?<![^\W\d_]){title}(?![^\W\d_])"
         rest = re.sub(form, "", bare)
         if rest != bare:
             return COPIES.sub("", rest).strip(" _-.")

@@ -87,6 +87,7 @@ class Table:
         """Keep some columns, and formulas only in those that are `kept`."""
 
         def safe(k: int, text: str) -> str:
+            text = re.sub(r'\\(?="|$)', r"\\ ", text)  # or Moodle reads on
             quoted = cell(text)
             return text if k in kept or quoted == text.strip() else quoted
 

@@ -99,7 +99,7 @@ WITH counting AS (
     JOIN runs ON runs.run = said.run WHERE NOT undone GROUP BY 1, 2
 )
 SELECT *, CASE
-    WHEN moodle <> '' THEN COALESCE(time, told) -- its number is of one assignment
+    WHEN moodle <> '' THEN time -- its number is of one assignment
     ELSE COALESCE(MIN(time, told), time, told)
 END AS handed_in FROM files LEFT JOIN told USING (student, content);
 
