@@ -1,11 +1,12 @@
 // Alignment: where trained translators look, beside the gold links.
 
-const ROW = 34; // pixels from one word to the next
+const ROW = 30; // pixels from one word to the next
 
-const QUESTION = "Which words does the translator look at, and where do the gold links differ?";
+const QUESTION = "Which English words does the translator look at as it writes?";
 
 export default widget("alignment", QUESTION, (root, model) => {
   const models = model.get("models");
+  const compact = models.length === 1; // sentences that differ in a noun, without gold links
   const current = () => models.find((one) => one.name === model.get("translator"));
   const pair = () => current().pairs[model.get("sentence")];
   const weights = () => pair().weights[model.get("head")].map((row) => row.map((x) => x / 1000));
@@ -19,11 +20,8 @@ export default widget("alignment", QUESTION, (root, model) => {
     const state = !links.length ? "none" : links.includes(top) ? "right" : "wrong";
     return { top, links, state };
   });
-  const MARKS = { right: "", wrong: "✗ ", none: "· " };
-  const SAID = {
-    right: "on a gold link", wrong: "not on a gold link",
-    none: "without a gold link",
-  };
+  const MARKS = { right: "", wrong: "✗ ", none: compact ? "" : "· " };
+  const SAID = { right: "on a gold link", wrong: "not on a gold link", none: "without a gold link" };
 
   const translators = traitChoice(model, "translator", "Translator",
     models.map((one) => [one.name, one.label]),
@@ -36,8 +34,13 @@ export default widget("alignment", QUESTION, (root, model) => {
   const legend = remark("Lines: the largest weight of each word, or all weights of the "
     + "chosen one. ✗ marks a word whose largest weight is on no gold link; · one without a gold link.");
   const table = dataTable({ caption: "Where each word looks most" });
-  root.append(translators, sentences, el("div", { class: "attn-row" }, heads, next), say.root,
-    drawing, legend, table.root);
+  const nouns = models[0].pairs.map(({ source }, i) => [i, source.find((word, k) =>
+    models[0].pairs.some((other) => other.source[k] !== word))]);
+  root.firstChild.hidden = compact;
+  root.append(...compact
+    ? [traitChoice(model, "sentence", "Choose the noun, then a word below", nouns), say.root, drawing, table.root]
+    : [translators, sentences, el("div", { class: "attn-buttons" }, heads, next), say.root, drawing,
+      legend, table.root]);
 
   const chosen = () => ({ side: model.get("side"), word: model.get("word") });
 
@@ -70,16 +73,15 @@ export default widget("alignment", QUESTION, (root, model) => {
       const far = word >= 0 && (side === "target" ? t !== word : s !== word);
       parts.push(line(s, t, { class: `attn-gold-line${far ? " attn-far" : ""}` }));
     }
-    if (word < 0) {
+    if (word < 0 && !compact) {
       judged().forEach(({ top, state }, t) =>
         parts.push(line(top, t, { class: `attn-link attn-${state}`, "stroke-width": 1.8 })));
     } else {
       shares.forEach((row, t) => row.forEach((share, s) => {
-        if ((side === "target" ? t : s) !== word || share < 0.01) return;
-        parts.push(line(s, t, {
-          class: "attn-link", "stroke-width": (1 + 8 * share).toFixed(1),
-          "stroke-opacity": (0.35 + 0.65 * share).toFixed(2),
-        }));
+        const far = word >= 0 && (side === "target" ? t : s) !== word;
+        if (share < 0.01 || (far && !compact)) return;
+        const width = Math.max(1, 14 * share).toFixed(1);
+        parts.push(line(s, t, { class: `attn-link attn-${far ? "far" : "own"}`, "stroke-width": width }));
       }));
     }
     picture.replaceChildren(...parts);
@@ -118,9 +120,9 @@ export default widget("alignment", QUESTION, (root, model) => {
       const linked = states.filter(({ state }) => state !== "none").length;
       const wrong = states.filter(({ state }) => state === "wrong").length;
       const error = current().errors[model.get("head")];
-      say.say(`Head ${model.get("head")}: ${wrong} of ${linked} words with a gold link look `
+      say.say((compact ? "" : `Head ${model.get("head")}: ${wrong} of ${linked} words with a gold link look `
         + `elsewhere in this sentence. Its alignment error on the test set, as recorded: `
-        + `${number(error, 3)}. Choose a word to see all its weights.`);
+        + `${number(error, 3)}. `) + "Choose a word to see all its weights.");
       return;
     }
     const own = side === "target" ? target : source;
@@ -137,7 +139,8 @@ export default widget("alignment", QUESTION, (root, model) => {
     const { links, state } = states[word];
     const real = links.length ? ` (${links.map((s) => `“${source[s]}”`).join(", ")})` : "";
     const end = rest >= 0.02 ? `; the end of the sentence ${number(rest, 2)}` : "";
-    say.say(`“${own[word]}” looks at ${best}${end}: ${SAID[state]}${real}.`);
+    say.say(compact ? `Cross-attention, head ${model.get("head")}: “${own[word]}” looks at ${best}${end}.`
+      : `“${own[word]}” looks at ${best}${end}: ${SAID[state]}${real}.`);
   };
 
   const build = () => {
@@ -187,11 +190,12 @@ export default widget("alignment", QUESTION, (root, model) => {
     });
     drawing.replaceChildren(column("source", "English"), picture,
       column("target", current().label));
-    table.update(["word", "looks most at", "weight", "gold", ""], states.map((one, t) => [
+    const columns = ["word", "looks most at", "weight", "gold", ""].slice(0, compact ? 3 : 5);
+    table.update(columns, states.map((one, t) => [
       target[t], source[one.top], number(shares[t][one.top], 2),
       one.links.map((s) => source[s]).join(", ") || "–",
       { right: "right", wrong: "elsewhere", none: "no link" }[one.state],
-    ]));
+    ].slice(0, columns.length)));
     show();
   };
 

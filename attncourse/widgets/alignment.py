@@ -1,14 +1,16 @@
 """Alignment: where trained translators look, beside the gold links."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import traitlets
 
 from attncourse import recorded
-from attncourse.data.translation import parallel_corpus
+from attncourse.data.text import tokenise
+from attncourse.data.translation import SentencePair, parallel_corpus
 from attncourse.widgets._base import CourseWidget, module_text, style_text
-from attncourse.widgets._drawing import weights_picture
+from attncourse.widgets._drawing import FULL, picture, text
 from attncourse.widgets._models import LANGUAGES, NAMES, as_parts
 
 MODELS = {
@@ -28,12 +30,16 @@ class Alignment(CourseWidget):
     sentence : int, default 0
         Which of the sentences. Each has a combination of words that occurs in no
         training sentence.
+    sentences : sequence of str, optional
+        Up to five English sentences that differ in one noun. They are shown instead,
+        as the translator translates them: one head, and no gold links.
     **traits
         `head`; `side` ("target" or "source") and `word`, the chosen word.
 
     Notes
     -----
-    The decoder reads the reference translation, as in `cross_attention_of`.
+    The decoder reads the reference translation, as in `cross_attention_of`; for
+    `sentences`, its own.
     """
 
     _esm = module_text("alignment")
@@ -47,9 +53,14 @@ class Alignment(CourseWidget):
     models = traitlets.List().tag(sync=True)
 
     def __init__(
-        self, translator: str = "french", sentence: int = 0, **traits: object
+        self,
+        translator: str = "french",
+        sentence: int = 0,
+        sentences: Sequence[str] = (),
+        **traits: object,
     ) -> None:
-        models = known_models()
+        own = sentences and translator in MODELS
+        models = [translated(translator, sentences)] if own else known_models()
         by_name = {model["name"]: model for model in models}
         if translator in by_name:
             traits = {"head": by_name[translator]["best"], **traits}
@@ -58,15 +69,32 @@ class Alignment(CourseWidget):
         )
 
     def still(self) -> str:
-        """Return the weights of the chosen head as a heat map."""
+        """Return the weights of the chosen head as ribbons between the words."""
         model = next(m for m in self.models if m["name"] == self.translator)
-        pair = model["pairs"][self.sentence]
-        rows = [[x / 1000 for x in row] for row in pair["weights"][self.head]]
-        title = (
-            f"Where head {self.head} of the translator ({model['label']}) looks: each "
-            f"row is a word of “{' '.join(pair['target'])}”."
-        )
-        return weights_picture(rows, pair["target"], pair["source"], title)
+        rows, target, source, title = shown(model, self.sentence, self.head)
+        columns = ((target, 225, "start"), (source, 105, "end"))
+        parts = [
+            f'<path d="M112 {30 * i + 15}C165 {30 * i + 15} 165 {30 * j + 15} 218 '
+            f'{30 * j + 15}" style="fill:none;stroke:{FULL};stroke-width:{14 * x:g}"/>'
+            for j, row in enumerate(rows)
+            for i, x in enumerate(row)
+        ] + [
+            text(x, 30 * i + 20, word, anchor=anchor, size=15)
+            for words, x, anchor in columns
+            for i, word in enumerate(words)
+        ]
+        return picture(330, 30 * max(len(target), len(source)), parts, title)
+
+
+def shown(model: dict[str, Any], sentence: int, head: int) -> tuple[Any, ...]:
+    """Return one head's weights for a sentence, target and source words, a title."""
+    pair = model["pairs"][sentence]
+    rows = [[x / 1000 for x in row] for row in pair["weights"][head]]
+    title = (
+        f"Where head {head} of the translator ({model['label']}) looks as it "
+        f"writes “{' '.join(pair['target'])}”."
+    )
+    return rows, pair["target"], pair["source"], title
 
 
 @cache  # computed once for all widgets
@@ -80,17 +108,31 @@ def known_models() -> list[dict[str, Any]]:
     drawn = parallel_corpus(
         max(CHOSEN) + 1, LANGUAGES, SEED, 6, 13, combinations="unseen"
     )
-    return [_one_model(name, drawn) for name in MODELS]
+    return [
+        _one_model(name, [drawn[MODELS[name][1]][i] for i in CHOSEN]) for name in MODELS
+    ]
 
 
-def _one_model(name, drawn):
+def translated(name: str, sentences: Sequence[str]) -> dict[str, Any]:
+    """Return the same of one translator that has translated `sentences` itself."""
+    from attncourse.training.translation import translate
+
+    stored, language, _ = MODELS[name]
+    model, record = recorded.load_model(stored)
+    sources = [tokenise(sentence.rstrip(" .") + ".") for sentence in sentences]
+    targets = translate(model, sources, *record["vocabularies"].values())
+    pairs = zip(map(tuple, sources), map(tuple, targets), strict=True)
+    return _one_model(
+        name, [SentencePair(*pair, (), language, (), frozenset()) for pair in pairs]
+    )
+
+
+def _one_model(name, pairs):
     from attncourse.training.translation import cross_attention_of
 
-    stored, language, label = MODELS[name]
+    stored, _, label = MODELS[name]
     model, record = recorded.load_model(stored)
-    words = record["vocabularies"].values()
-    pairs = [drawn[language][i] for i in CHOSEN]
-    maps = cross_attention_of(model, pairs, *words)
+    maps = cross_attention_of(model, pairs, *record["vocabularies"].values())
     errors = record["measures"]["alignment_error"][0]
     return {
         "name": name,

@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import traitlets
 
 from attncourse import recorded
@@ -12,6 +11,7 @@ from attncourse.data.translation import translation_pairs
 from attncourse.widgets._base import style_text
 from attncourse.widgets._drawing import weights_picture
 from attncourse.widgets._models import LANGUAGES, NAMES, ModelWidget, engine_text
+from attncourse.widgets.alignment import shown, translated
 
 EXAMPLES = [
     "The black cat sees the small mouse.",
@@ -87,12 +87,8 @@ class Translator(ModelWidget):
 
     def still(self) -> str:
         """Return where the clearest head looks while the sentence is translated."""
-        rows, source, weights = translate_once(self.language, self.sentence)
-        title = (
-            f"“{self.sentence}” becomes “{' '.join(rows)}”. Each row is a word that is "
-            "written; its numbers are the weights of one head of the cross-attention."
-        )
-        return weights_picture(weights, rows, source, title)
+        model = translated(self.language, [self.sentence])
+        return weights_picture(*shown(model, 0, model["best"]))
 
 
 def clearest(record: dict[str, Any]) -> str:
@@ -111,29 +107,3 @@ def followers(count: int = 10) -> dict[str, list[str]]:
         for one, other in zip(("", *pair.source), pair.source, strict=False):
             found.setdefault(one, Counter())[other] += 1
     return {one: [w for w, _ in c.most_common(count)] for one, c in found.items()}
-
-
-def translate_once(
-    language: str, sentence: str
-) -> tuple[list[str], list[str], np.ndarray]:
-    """Translate with PyTorch; return words, source and the clearest head's weights.
-
-    Words and source are lists of tokens, the weights ``(words, source)``.
-    """
-    import torch
-
-    from attncourse.data.text import tokenise
-    from attncourse.training.translation import translate
-
-    model, record = recorded.load_model(f"translation_{language}")
-    source_words, target_words = record["vocabularies"].values()
-    source = tokenise(sentence) or ["."]
-    if source[-1] != ".":
-        source.append(".")
-    words = translate(model, [source], source_words, target_words)[0]
-    ids = torch.tensor([source_words.encode(source, eos=True)])
-    target = torch.tensor([target_words.encode(words, eos=True)])
-    with torch.no_grad():
-        _, weights = model(ids, target, need_weights=True)
-    head = int(clearest(record)[-1])
-    return words, source, weights["cross"][0][0, head, :-1, :-1].numpy()

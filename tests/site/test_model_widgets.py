@@ -17,7 +17,8 @@ from tests.site.watching import PHONE, go
 STATE = """name => {
   const states = Object.values(window.courseWidgetStates);
   const own = `widget("${name}"`;
-  return states.map(one => one.state).find(one => one._esm?.includes(own));
+  const all = states.map(one => one.state).filter(one => one._esm?.includes(own));
+  return all.find(one => one.models?.length !== 1);
 }"""
 
 
@@ -254,7 +255,17 @@ def test_nothing_is_loaded_before_the_reader_starts(browser, address):
 
 @pytest.fixture
 def alignment(tab, address):
-    return widget(tab, address, "06_seq2seq", "alignment")
+    return widget(tab, address, "06_seq2seq", "alignment").last  # the first is compact
+
+
+def test_the_pronoun_follows_the_noun_at_the_start_of_chapter_06(tab, address):
+    found = widget(tab, address, "06_seq2seq", "alignment").first
+    assert "“il” looks at “it”" in report(found)
+    found.get_by_role("radio", name="car").check()
+    assert "“elle” looks at “it”" in report(found)
+    assert "noire" in found.locator(".attn-target").inner_text()
+    found.locator(".attn-target button").nth(4).click()
+    assert "“voiture” looks at “car”" in report(found)
 
 
 def test_a_word_shows_its_weights_by_mouse_and_by_keyboard(tab, alignment):

@@ -184,6 +184,20 @@ def test_what_chapter_06_says_of_the_alignments(models):
         assert written == [list(pair.target) for pair in pairs], name
 
 
+def test_what_opens_chapter_06(models):
+    nouns = {"hat": "il", "car": "elle", "book": "il", "table": "elle"}
+    sentences = [f"The queen sells the black {n} because it is old." for n in nouns]
+    opening = Alignment(sentences=sentences, word=8)
+    (shown,) = opening.models
+    for pair, pronoun in zip(shown["pairs"], nouns.values(), strict=True):
+        weights = np.array(pair["weights"])[:, 8] / 1000  # (heads, source)
+        assert pair["target"][8] == pronoun
+        assert weights[opening.head, pair["source"].index("it")] > 0.9
+        tops = np.argmax(pair["weights"][opening.head], axis=-1)
+        assert tops.tolist()[:11] == [0, 1, 2, 3, 5, 4, 6, 7, 7, 8, 9]
+    assert all(f">{word}</text>" in opening.still() for word in ("hat", "chapeau"))
+
+
 def test_each_translator_has_words_that_look_elsewhere():
     for shown in Alignment().models:
         wrong = 0
