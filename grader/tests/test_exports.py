@@ -180,10 +180,8 @@ def test_what_moodle_would_misread_is_refused_and_what_it_skips_is_named(course)
     course.run("adjust", "Ada Lovelace", "1", "+30", "--reason", "a bonus")
     course.run("adjust", "Grace Hopper", "1", "-30", "--reason", "copied")
     # After this sign Moodle takes the quote that ends a cell for part of it.
-    sheet = course.write(
-        "moodle-en.csv", text.replace("Ada Lovelace", "Ada Lovelace\\")
-    )
-    course.run("export", f"1={sheet}")
+    ends = text.replace("Ada Lovelace", "Ada Lovelace\\")
+    course.run("export", f"1={course.write('moodle-en.csv', ends)}")
     assert '\\"' not in course.text("filled-1-moodle-en.csv")
     course.run("export", SHEET)
     assert "which Moodle skips, and so left as they were: Ada Lovelace" in course.said
