@@ -253,6 +253,52 @@ def gqa(narrow):
     return flow(narrow, panels, 30)
 
 
+def attention_cost(narrow):
+    """Draw the scores of full attention and of a window, to scale, at three lengths."""
+    panels, window, side = [], 64, 140 if narrow else 300
+    for full, name, note, growth in (
+        (True, "Full attention", "all keys", "4 times the scores"),
+        (
+            False,
+            f"A window of {window}",
+            f"the {window} newest keys",
+            "about twice the scores",
+        ),
+    ):
+        c = Canvas(26 + side, side + 206 if narrow else side + 104, name)
+        c.text(0, 36, note if narrow else f"each query is compared with {note}", "note")
+        left, top, unit = 26, 76, side / 1024
+        c.badge("q", 0, top)
+        c.badge("k", left, top - 26)
+        c.rect("a cells l1" if full else "box", left, top, side, side, 0)
+        if not full:
+            band = n(window * unit)
+            d = f"M{left} {top}l{side} {side}h-{band}L{left} {n(top + window * unit)}z"
+            c.path(d, "a tip")
+        for i, length in enumerate((1024, 512, 256)):
+            edge = length * unit
+            if full and i:
+                c.rect(f"a cells l{1 + i}", left, top, edge, edge, 0)
+            c.rect("a frame", left, top, edge, edge, 0)
+            count = length**2 if full else window * length - window * (window - 1) // 2
+            tokens, scores = f"{length:,}", f"{count:,}"
+            if narrow:
+                c.text(0, top + side + 82 - 20 * i, tokens, "shape")
+                c.text(c.width, top + side + 82 - 20 * i, scores, "bold end")
+            else:
+                last = i == 0
+                c.text(left + edge, top - 7, tokens + " tokens" * last, "small end")
+                c.text(left + edge - 5, top + 16, scores + " scores" * last, "bold end")
+        if narrow:
+            c.text(0, top + side + 22, "tokens", "note")
+            c.text(c.width, top + side + 22, "scores", "note end")
+            c.lines(0, top + side + 108, f"twice the tokens:\n{growth}", "note")
+        else:
+            c.text(left, top + side + 22, f"twice the tokens: {growth}", "note")
+        panels.append(c)
+    return flow(narrow, panels, 20 if narrow else 56)
+
+
 def sliding_window(narrow):
     c = Canvas(316, 270, "One layer", "each query sees the 3 newest keys")
     i = np.arange(9)
