@@ -51,7 +51,7 @@ def transformer_block(narrow):
             c.way((right, top), (right, back), (x + 10, back))
             sums.plus(x, back)
         number = f"{GPT_WEIGHTS[3][i]:.2f}"
-        c.text(right + (18 if narrow else 22), 335, number, "a number")
+        c.text(right + (16 if narrow else 22), 335, number, "a number")
     for name, part in (
         ("Norm", norms),
         ("Feed-forward network", inner),
