@@ -71,7 +71,7 @@ function whenSeen(root, model, say, load, goOn = () => {}) {
   };
   const sight = new IntersectionObserver(
     (entries) => entries.some((entry) => entry.isIntersecting) && begin(),
-    { rootMargin: siteRoot() === undefined ? "0px" : "-50% 0px" });
+    { rootMargin: siteRoot() === undefined ? "0px" : "0px 0px -50% 0px" });
   say.say("The model is loaded when you scroll to it or touch it.");
   sight.observe(root);
   root.addEventListener("pointerenter", begin);

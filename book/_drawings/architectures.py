@@ -2,65 +2,123 @@
 
 from functools import partial
 
-from canvas import WORDS, Canvas, flow, tones
+from canvas import WORDS, Canvas, flow, n, tones
 
 ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
 
-
-def block(name, note, pre):
-    """One Transformer block over three positions, read from bottom to top."""
-    c = Canvas(340, 372, name, note)
-    band = (240 if pre else 270, 44)
-    attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))
-    attention.box(0, band[0], 340, band[1], style="a")
-    attention.badge("a", 6, band[0] + 6)
-    c.part("Attention", attention)
-    for i, weight in enumerate((0.15, 0.6, 0.25)):
-        end = 292 + (0, 4, 12)[i]
-        start, low = 78 + 110 * i, band[0] + band[1]
-        middle = band[0] + band[1] / 2
-        c.ribbon(
-            f"M{start} {low}C{start} {middle} {end} {middle} {end} {band[0]}",
-            weight * 24,
-        )
-    for i, word in enumerate(("the", "cat", "drank")):
-        x = 30 + 110 * i
-        right = x + 48
-        strong = "strong" if i == 2 else ""
-        c.path(f"M{x} 346V68", "halo", stroke_width=9)
-        c.path(f"M{x} 346V76", f"stream {strong} way")
-        c.path(f"M{x} 66l6 10h-12z", f"{strong} tip")
-        c.box(x - 28, 346, 58, 24, word, strong, "word")
-        branches = ((334, 286, 224), (200, 154, 100))
-        if not pre:
-            branches = ((334, 316, 254), (200, 184, 128))
-        for k, (leave, enter, back) in enumerate(branches):
-            c.dot(x, leave, 3.5)
-            if pre:
-                c.way((x, leave), (right, leave), (right, enter + 30))
-                norms.box(right - 24, enter + 10, 48, 20, "norm", letters="small")
-                c.way((right, enter + 10), (right, enter - 2))
-            else:
-                c.way((x, leave), (right, leave), (right, enter - 2))
-            top = enter - 40 if k else band[0]
-            if k:
-                inner.box(right - 31, top, 62, 38, "feed-\nforward", strong, "small")
-            c.way((right, top), (right, back), (x + 10, back))
-            sums.plus(x, back)
-            if not pre:
-                norms.box(x - 25, back - 42, 50, 20, "norm", letters="small")
-    c.part("Norm", norms)
-    c.part("Feed-forward network", inner)
-    c.part("Residual sum", sums)
-    return c
+GPT_WORDS = ["She", "gave", "him", "her"]
+GPT_WEIGHTS = (  # chapter 10's model, the third head of its last layer; tested
+    (1,),
+    (0.13, 0.87),
+    (0.11, 0.84, 0.05),
+    (0.28, 0.51, 0.16, 0.05),
+)
 
 
 def transformer_block(narrow):
-    pre = block(
-        "Pre-norm", "each part reads a normalised copy;\nthe stream passes", True
-    )
-    post = block("Post-norm", "each sum is normalised, on the\nstream itself", False)
-    return flow(narrow, [pre, post])
+    """Draw a pre-norm block over four positions, read from bottom to top."""
+    c = Canvas(352 if narrow else 708, 470 if narrow else 424)
+    first, step, branch, span = (26, 84, 42, 26) if narrow else (200, 134, 56, 40)
+    edge = 0 if narrow else 168
+    attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))
+    attention.box(edge, 244, c.width - edge, 76, style="a")
+    attention.badge("a", edge + 1, 245)
+    c.part("Attention", attention)
+    for query, row in enumerate(GPT_WEIGHTS):
+        end = first + step * query + branch - span / 2
+        for key, weight in enumerate(row):
+            start, end = first + step * key + branch, end + span * weight / 2
+            path = f"M{n(start)} 320C{n(start)} 276 {n(end)} 288 {n(end)} 244"
+            c.ribbon(path, span * weight, 1 if query == 3 else 0.2)
+            end += span * weight / 2
+    for i, word in enumerate(GPT_WORDS):
+        x, strong = first + step * i, "strong" if i == 3 else ""
+        right, half = x + branch, 27 if narrow else 36
+        c.path(f"M{x} 396V40", "halo", stroke_width=9)
+        c.path(f"M{x} 396V36", f"stream {strong} way")
+        c.path(f"M{x} 26l6 10h-12z", f"{strong} tip")
+        c.box(x - 26, 396, 52, 26, word, strong, "word")
+        for k, (leave, enter, back) in enumerate(((382, 320, 218), (198, 140, 64))):
+            c.dot(x, leave, 3.5)
+            c.way((x, leave), (right, leave), (right, enter + 40))
+            norms.box(right - 24, enter + 20, 48, 20, "norm", letters="small")
+            c.way((right, enter + 20), (right, enter))
+            top = 102 if k else 244
+            if k:
+                inner.box(
+                    right - half, top, 2 * half, 38, "feed-\nforward", strong, "small"
+                )
+            c.way((right, top), (right, back), (x + 10, back))
+            sums.plus(x, back)
+        number = f"{GPT_WEIGHTS[3][i]:.2f}"
+        c.text(right + (16 if narrow else 22), 335, number, "a number")
+    for name, part in (
+        ("Norm", norms),
+        ("Feed-forward network", inner),
+        ("Residual sum", sums),
+    ):
+        c.part(name, part)
+    c.text(first + 3 * step, 14, "next word: “hand”", "small mid")
+    if narrow:
+        c.badge("a", 0, 438)
+        c.lines(
+            28,
+            444,
+            "Attention: each position reads itself and\n"
+            "those before; the ribbons are its weights.",
+            "note",
+        )
+        return c
+    for y, name, note in (
+        (44, "Residual stream", "runs past every part;\neach adds to it"),
+        (116, "Feed-forward", "in each position\nby itself"),
+        (
+            262,
+            "Attention",
+            "each position reads\nitself and those before;\nribbons: the weights",
+        ),
+        (352, "Norm", "rescales what\na part reads"),
+    ):
+        c.text(0, y, name, "step")
+        c.lines(0, y + 18, note, "note")
+    return c
+
+
+def norm_placement(narrow):
+    """Draw one position, with the norm before each part and after each sum."""
+    panels = []
+    for pre, name, note in (
+        (True, "Pre-norm", "x + part(norm(x))"),
+        (False, "Post-norm", "norm(x + part(x))"),
+    ):
+        c = Canvas(166, 372, name)
+        c.text(0, 38, note, "shape")
+        x, right = 34, 104
+        c.way((x, 368), (x, 56), style="stream strong")
+        for bottom, part in ((360, "attention"), (206, "feed-\nforward")):
+            height = 38 if "\n" in part else 28
+            low = bottom - (52 if pre else 24)
+            c.dot(x, bottom, 3.5)
+            c.way((x, bottom), (right, bottom), (right, low + (32 if pre else 0)))
+            if pre:
+                c.box(right - 24, low + 12, 48, 20, "norm", letters="small")
+                c.way((right, low + 12), (right, low))
+            c.box(
+                right - 40,
+                low - height,
+                80,
+                height,
+                part,
+                "a" * ("\n" not in part),
+                "small",
+            )
+            back = low - height - 20
+            c.way((right, low - height), (right, back), (x + 10, back))
+            c.plus(x, back)
+            if not pre:
+                c.box(x - 25, back - 42, 50, 20, "norm", letters="small")
+        panels.append(c)
+    return flow(narrow, panels, 20 if narrow else 90)
 
 
 def encoder_decoder(narrow):

@@ -180,8 +180,9 @@ def flow(narrow, panels, gap=28):
             rows.append([])
         rows[-1].append(panel)
     canvas, top = Canvas(room, 0), 0
+    taken = max(sum(p.width for p in row) + gap * (len(row) - 1) for row in rows)
     for row in rows:
-        left = (room - sum(p.width for p in row) - gap * (len(row) - 1)) / 2
+        left = (room - taken) / 2
         for panel in row:
             at = f"translate({n(left)} {n(top)})"
             canvas.add(f'<g transform="{at}">{"".join(panel.parts)}</g>')

@@ -17,121 +17,83 @@ def strength(matrix):
     return (matrix - matrix.min()) / (matrix.max() - matrix.min())
 
 
-def attention_example():
-    """Compute one causal head on random vectors: all that its drawing shows."""
-    rng = np.random.default_rng(6)
-    x = rng.normal(size=(5, 6))
-    query, key, value = (x @ rng.normal(size=(6, d)) / 1.6 for d in (3, 3, 4))
-    scores = query @ key.T / np.sqrt(3)
-    hidden = ~np.tri(5, dtype=bool)
-    weights = softmax(np.where(hidden, -np.inf, scores))
-    return x, query, key, value, scores, hidden, weights, weights @ value
+def attention_example(asks):
+    """Compute chapter 2's example, for the query of one of its six tokens."""
+    table = [[0.321, -1.024, 0.876], [1.234, 0.567, -0.89], [-0.456, 0.789, 1.234]]
+    table += [[1.111, -0.333, 0.222], [-0.777, 0.888, -0.999], [0.555, -0.666, 0.777]]
+    projections = np.random.default_rng(2).normal(size=(3, 3, 3)).round(1)
+    query, key, value = np.array(table) @ projections
+    scores = key @ query[asks]
+    weights = softmax(scores / 3**0.5)
+    return query, key, value, scores, weights, weights @ value
 
 
 def scaled_dot_product_attention(narrow):
-    x, query, key, value, scores, hidden, weights, output = attention_example()
-    x, query, key, value, scores, output = map(
-        strength, (x, query, key, value, scores, output)
-    )
-    if narrow:
-        c = Canvas(352, 800)
+    asks, words = 4, ["Manchester", "United", "hopes", "to", "perform", "better"]
+    query, key, value, scores, weights, output = attention_example(asks)
+    room, left, width, cell = (352, 24, 54.6, 15) if narrow else (708, 190, 86, 18)
+    xs, half = [left + width * (j + 0.5) for j in range(6)], 1.5 * cell
+    ys = (66, 190, 262, 334, 406) if narrow else (34, 126, 188, 240, 292)
+    c = Canvas(room, ys[-1] + cell + 88)
 
-        def step(y, number, name, note):
-            c.badge("o", 0, y - 15, str(number))
-            c.text(28, y, name, "step")
-            c.text(352, y, note, "note end")
-            c.path(f"M0 {y + 10}H352", "rule")
+    def vectors(y, kind, matrix):
+        for j, x in enumerate(xs):
+            c.grid(x - half, y, strength(matrix)[j : j + 1], kind, cell)
+        c.badge(kind, 0 if narrow else 164, y + cell / 2 - 10)
 
-        def row(y):
-            c.rect("followed", 0, y + 3 * 18 - 2, 352, 22)
+    def numbers(i, kind, row):
+        y = ys[i]
+        for x, number in zip(xs, row, strict=True):
+            level = round(number * 6) if kind == "a" else 0
+            c.rect(f"{kind} cells l{level}", x - half, y, 2 * half, 24, 2)
+            c.rect(f"{kind} frame", x - half, y, 2 * half, 24, 2)
+            c.text(x, y + 16.5, f"{number:.2f}".replace("-", "−"), "small mid bold")
+            if i > 1 and not narrow:
+                c.way((x, ys[i - 1] + 24), (x, y))
 
-        step(20, 1, "Project", "three projections of one input")
-        row(68)
-        for i, word in enumerate(WORDS):
-            c.text(42, 82 + 18 * i, word, "word end" + (" bold" if i == 3 else ""))
-        c.grid(50, 68, x, "x", 18)
-        c.way((162, 113), (182, 113))
-        for left, matrix, kind, shape in (
-            (186, query, "q", "n×d_k"),
-            (246, key, "k", "n×d_k"),
-            (306, value[:, :2], "v", "n×d_v"),
-        ):
-            c.badge(kind, left, 40)
-            c.grid(left, 68, matrix, kind, 18)
-            c.text(left, 178, shape, "shape")
-        c.text(50, 60, "n × d_model", "shape")
-        step(212, 2, "Compare", "every query with every key")
-        c.grid(126, 234, key.T, "k", 18)
-        c.named("k", 228, 236, "Keys", "d_k × n")
-        row(296)
-        c.grid(64, 296, query, "q", 18)
-        c.grid(126, 296, scores, "x", 18)
-        c.badge("q", 36, 298)
-        c.label(228, 312, "Scores", "n × n", 20)
-        step(418, 3, "Scale, mask", "÷ √d_k; hidden keys get −∞")
-        row(440)
-        c.grid(126, 440, scores, "x", 18, hidden)
-        step(562, 4, "Softmax", "each row sums to 1")
-        row(584)
-        c.grid(126, 584, weights, "a", 18, hidden)
-        c.named("a", 228, 584, "Weights", "n × n")
-        shown = " ".join(f"{w:.2f}"[1:] for w in weights[3][:4])
-        c.text(228, 651, shown, "small bold")
-        step(706, 5, "Average", "output = weights · values")
-        c.height = 826
-        row(728)
-        c.grid(4, 728, weights, "a", 18, hidden)
-        c.text(104, 778, "·", "step")
-        c.grid(118, 728, value, "v", 18)
-        c.way((196, 773), (216, 773))
-        c.grid(220, 728, output, "o", 18)
-        c.named("o", 298, 728, "", "")
-        c.text(298, 764, "n × d_v", "shape")
-        return c
-    c = Canvas(708, 400)
-    steps = (
-        (46, "Project", "one input, three\nprojections"),
-        (196, "Compare", "every query with\nevery key"),
-        (352, "Scale, mask", "hidden keys\nget −∞"),
-        (498, "Softmax", "each row\nsums to 1"),
-        (608, "Average", "values, by\nweight"),
-    )
-    for i, (left, name, note) in enumerate(steps, 1):
-        c.badge("o", left, 2, str(i))
-        c.text(left + 27, 17, name, "step")
-        c.lines(left, 40, note, "note")
-    c.path("M0 68H708", "rule")
-    top = 170
-    c.rect("followed", 0, top + 3 * 20 - 1, 708, 22)
-    for i, word in enumerate(WORDS):
-        c.text(40, top + 15 + 20 * i, word, "word end" + (" bold" if i == 3 else ""))
-    c.grid(46, top, x[:, :4], "x")
-    c.label(46, top - 30, "Input", "n × d_model", 18)
-    c.way((127, top + 50), (162, top + 50), style="q")
-    c.grid(164, top, query, "q")
-    c.named("q", 164, top + 112, "Queries", "n × d_k")
-    c.way((86, top - 46), (86, 112), (228, 112), style="k")
-    c.grid(230, 92, key.T, "k")
-    c.named("k", 338, 98, "Keys, transposed", "d_k × n")
-    c.grid(230, top, scores, "x")
-    c.label(282, top + 127, "Scores", "n × n")
-    c.way((331, top + 50), (376, top + 50))
-    c.text(353, top + 40, "÷√d_k", "small mid")
-    c.grid(378, top, scores, "x", 20, hidden)
-    c.label(378, top + 127, "Masked", "n × n")
-    c.way((479, top + 50), (498, top + 50), style="a")
-    c.grid(500, top, weights, "a", 20, hidden)
-    c.named("a", 500, top + 112, "Weights", "n × n")
-    c.way((601, top + 50), (622, top + 50), style="o")
-    c.grid(624, top, output, "o")
-    c.named("o", 624, top - 44, "Output", "")
-    c.text(624, top - 8, "n × d_v", "shape")
-    c.way((86, top + 104), (86, 370), (622, 370), style="v")
-    c.grid(624, 320, value, "v")
-    c.way((664, 318), (664, top + 104), style="v")
-    c.named("v", 528, 322, "Values")
-    c.text(554, 358, "n × d_v", "shape")
-    c.height = 424
+    for j, (x, word) in enumerate(zip(xs, words, strict=True)):
+        style = "small mid" if narrow else "word mid"
+        at = x - 7 if narrow and j == 0 else x  # a long word
+        c.text(at, 16, word, style + " bold" * (j == asks))
+    for y, number, name, note in zip(
+        ys,
+        range(1, 6),
+        ("Project", "Compare", "Scale", "Softmax", "Average"),
+        (
+            "query, key and\nvalue of each token",
+            "query of “perform”\nwith every key",
+            "÷ √d_k, here √3",
+            "weights, sum 1",
+            "the values,\nby their weights",
+        ),
+        strict=True,
+    ):
+        top = y - 36 if narrow else y - 2
+        c.badge("o", 0, top, str(number))
+        c.text(27, top + 15, name, "step")
+        if narrow:
+            c.text(352, top + 15, note.replace("\n", " "), "note end")
+            c.path(f"M0 {top + 25}H352", "rule")
+        else:
+            c.lines(27, top + 33, note, "note")
+    for i, (kind, matrix) in enumerate((("q", query), ("k", key), ("v", value))):
+        vectors(ys[0] + (cell + 6) * i, kind, matrix)
+    c.rect("followed", xs[asks] - half - 4, ys[0] - 5, 2 * half + 8, cell + 10)
+    numbers(1, "x", scores)
+    numbers(2, "x", scores / 3**0.5)
+    numbers(3, "a", weights)
+    c.badge("a", 0 if narrow else 164, ys[3] + 2)
+    low = ys[4] + cell
+    end = xs[asks] - 24
+    for x, weight in zip(xs, weights, strict=True):
+        at, end = end + 24 * weight, end + 48 * weight
+        path = f"M{n(x)} {low}C{n(x)} {low + 44} {n(at)} {low + 20} {n(at)} {low + 62}"
+        c.ribbon(path, 48 * weight)
+    vectors(ys[4], "v", value)
+    top = low + 64
+    c.grid(xs[asks] - half, top, strength(output[None]), "o", cell)
+    c.badge("o", xs[asks] - half - 28, top + cell / 2 - 10)
+    c.text(xs[asks] - half - 36, top + 13, "output for “perform”", "small end")
     return c
 
 
@@ -360,6 +322,52 @@ def gqa(narrow):
         c.text(0, 186, f"cache per token: 2 · {groups} · d_k", "small")
         panels.append(c)
     return flow(narrow, panels, 30)
+
+
+def attention_cost(narrow):
+    """Draw the scores of full attention and of a window, to scale, at three lengths."""
+    panels, window, side = [], 64, 140 if narrow else 300
+    for full, name, note, growth in (
+        (True, "Full attention", "all keys", "4 times the scores"),
+        (
+            False,
+            f"A window of {window}",
+            f"the {window} newest keys",
+            "about twice the scores",
+        ),
+    ):
+        c = Canvas(26 + side, side + 206 if narrow else side + 104, name)
+        c.text(0, 36, note if narrow else f"each query is compared with {note}", "note")
+        left, top, unit = 26, 76, side / 1024
+        c.badge("q", 0, top)
+        c.badge("k", left, top - 26)
+        c.rect("a cells l1" if full else "box", left, top, side, side, 0)
+        if not full:
+            band = n(window * unit)
+            d = f"M{left} {top}l{side} {side}h-{band}L{left} {n(top + window * unit)}z"
+            c.path(d, "a tip")
+        for i, length in enumerate((1024, 512, 256)):
+            edge = length * unit
+            if full and i:
+                c.rect(f"a cells l{1 + i}", left, top, edge, edge, 0)
+            c.rect("a frame", left, top, edge, edge, 0)
+            count = length**2 if full else window * length - window * (window - 1) // 2
+            tokens, scores = f"{length:,}", f"{count:,}"
+            if narrow:
+                c.text(0, top + side + 82 - 20 * i, tokens, "shape")
+                c.text(c.width, top + side + 82 - 20 * i, scores, "bold end")
+            else:
+                last = i == 0
+                c.text(left + edge, top - 7, tokens + " tokens" * last, "small end")
+                c.text(left + edge - 5, top + 16, scores + " scores" * last, "bold end")
+        if narrow:
+            c.text(0, top + side + 22, "tokens", "note")
+            c.text(c.width, top + side + 22, "scores", "note end")
+            c.lines(0, top + side + 108, f"twice the tokens:\n{growth}", "note")
+        else:
+            c.text(left, top + side + 22, f"twice the tokens: {growth}", "note")
+        panels.append(c)
+    return flow(narrow, panels, 20 if narrow else 56)
 
 
 def sliding_window(narrow):
