@@ -70,7 +70,12 @@ class Canvas:
             f'rotate(-50)">{escape(word)}</text>'
         )
 
-    def path(self, d, style, **attributes):
+    def rows(self, x, y, step, words, bold=None):
+        """Write what each row of a matrix is, before it."""
+        for i, word in enumerate(words):
+            self.text(x, y + step * i, word, "word end" + " bold" * (i == bold))
+
+    def path(self, d, style, /, **attributes):
         more = "".join(
             f' {key.replace("_", "-")}="{value}"' for key, value in attributes.items()
         )

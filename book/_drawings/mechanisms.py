@@ -5,11 +5,7 @@ import torch
 from canvas import WORDS, Canvas, flow, n, tones
 
 from attncourse import SelfAttention, seed_everything, sinusoidal_encoding
-
-
-def softmax(scores):
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
+from attncourse.models.pretrained import load_pretrained
 
 
 def strength(matrix):
@@ -24,7 +20,7 @@ def attention_example(asks):
     projections = np.random.default_rng(2).normal(size=(3, 3, 3)).round(1)
     query, key, value = np.array(table) @ projections
     scores = key @ query[asks]
-    weights = softmax(scores / 3**0.5)
+    weights = torch.tensor(scores / 3**0.5).softmax(-1).numpy()
     return query, key, value, scores, weights, weights @ value
 
 
@@ -100,8 +96,7 @@ def scaled_dot_product_attention(narrow):
 def mask_panel(name, hidden, rows, columns):
     c = Canvas(166, 182, name)
     left = 46
-    for i, word in enumerate(rows):
-        c.text(left - 6, 89 + 21 * i, word, "word end")
+    c.rows(left - 6, 89, 21, rows)
     for j, word in enumerate(columns):
         c.slanted(left + 15 + 21 * j, 67, word)
     c.grid(left, 74, np.where(hidden, 0, 0.5), "a", 21, hidden)
@@ -196,7 +191,8 @@ def head_split(narrow):
                 14 + 26 * i, y, tones(5, 2, 3 * head + i), kind, 10, marks=False
             )
         second.way((91, y + 25), (107, y + 25))
-        second.grid(109, y, softmax(6 * tones(5, 5, head + 40)), "a", 10)
+        weights = torch.tensor(6 * tones(5, 5, head + 40)).softmax(-1)
+        second.grid(109, y, weights, "a", 10)
         second.way((162, y + 25), (178, y + 25))
         second.grid(180, y, tones(5, 2, head + 50), "o", 10, marks=False)
         second.way((203, y + 25), (218, y + 25), (218, 120), (240, 120), tip=head == 0)
@@ -242,6 +238,49 @@ def word_order(narrow):
         c.text(170, 240, "largest difference between its two outputs", "note mid")
         panels.append(c)
     return flow(narrow, panels)
+
+
+def attention_sink(narrow):
+    """Draw where head 2.7 of MiniLM attends in chapter 11, and what it receives."""
+    model, tokenizer = load_pretrained("all-MiniLM-L6-v2")
+    sentence = tokenizer.encode("The doctor gave me some pills.")
+    tokens, ids = sentence.tokens, torch.tensor([sentence.ids])
+    with torch.no_grad():
+        x = model.embedding(ids)
+        x = model.embedding_norm(model.positions(x) + model.segments[0])
+        x = model.layers[1](model.layers[0](x)[0])[0]
+        weights = model.layers[2](x, need_weights=True)[1][0, 7, 1:-1]
+        lengths = model.layers[2].attention.project(x, x)[1][0, 7].norm(dim=-1)
+    lengths = lengths / lengths[1:-1].mean()
+    received = weights * lengths / (weights @ lengths)[:, None]
+    c, columns = Canvas(*((352, 668) if narrow else (708, 352))), range(63, 330, 30)
+    below = "weight × length of value, per cent of the row"
+    for kind, matrix, name, note, at in (
+        ("a", weights, "Where the head attends", "attention weights, per cent", "0 0"),
+        ("v", received, "What it receives", below, "0 372" if narrow else "372 0"),
+    ):
+        panel = Canvas(336, 352, name, note)
+        panel.rect("followed", 0, 117, 336, 32)
+        panel.rect("frame", 61, 89, 272, 204, 3)
+        panel.rows(56, 109, 29, tokens[1:-1], 1)
+        for x, token, shares in zip(columns, tokens, matrix.T, strict=True):
+            panel.slanted(x + 14, 82, token)
+            for i, share in enumerate(shares):
+                d = f"M{x} {91 + 29 * i}h28v26h-28z"
+                panel.path(d, "cells", style=f"--l:{0.9 * share:.0%}")
+            doctor = shares[1]
+            style = "letter" if doctor > 0.6 else "number"
+            panel.text(x + 14, 138, f"{100 * doctor:.0f}", style)
+        drawn = "".join(panel.parts)
+        c.add(f'<g class="{kind}" transform="translate({at})">{drawn}</g>')
+    c.add('<g class="v">')
+    for x, length in zip(columns, lengths, strict=True):
+        c.path(f"M{x} 346h28v{-34 * length:.1f}h-28z", "cells l6")
+    c.path("M61 347h272", "rule")
+    c.lines(56, 329, "length\nof value", "small end", 16)
+    c.text(77, 340, f"{lengths[0]:.2f}", "number named")
+    c.add("</g>")
+    return c
 
 
 def position_schemes(narrow):
@@ -396,12 +435,8 @@ def sliding_window(narrow):
 
 
 def flash_tiles(narrow):
-    c = Canvas(
-        300,
-        290,
-        "One tile at a time",
-        "a block of queries meets a block of\nkeys; pale tiles are done",
-    )
+    note = "a block of queries meets a block of\nkeys; pale tiles are done"
+    c = Canvas(300, 290, "One tile at a time", note)
     i = np.arange(12)
     tile = (i[:, None] // 4 == 1) & (i // 4 == 1)
     done = (i[:, None] // 4 == 1) & (i // 4 == 0) | (i[:, None] // 4 == 0)
@@ -428,10 +463,6 @@ def flash_tiles(narrow):
     memory.badge("a", 252, 188)
     memory.text(278, 203, "one tile", "small")
     memory.way((332, 186), (332, 150), (262, 150), (262, 110), style="o")
-    memory.lines(
-        12,
-        248,
-        "running maximum and sum of each row,\nand the output so far, rescaled",
-        "small",
-    )
+    note = "running maximum and sum of each row,\nand the output so far, rescaled"
+    memory.lines(12, 248, note, "small")
     return flow(narrow, [c, memory])
