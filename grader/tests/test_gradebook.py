@@ -752,7 +752,12 @@ def test_all_that_checks_share_is_part_of_a_version(tmp_path, monkeypatch):
     shutil.copytree(plan.folder(), copy)
     monkeypatch.setattr(plan, "folder", lambda: copy)
     before = plan.hash_of_checks(["build_it"])
-    for name, same in (("drawing", False), ("attention_variants", True)):
-        (copy / f"{name}.py").write_text("")
+    for name, same in (
+        ("drawing.py", False),
+        ("attention_variants.py", True),
+        ("expected/6_build_it.json.xz", False),
+        ("expected/1_attention_from_scratch.json.xz", True),
+    ):
+        (copy / name).write_text("")
         assert (plan.hash_of_checks(["build_it"]) == before) == same
         before = plan.hash_of_checks(["build_it"])
