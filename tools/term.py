@@ -183,8 +183,8 @@ def variants(exercise, draw):
         notebook = hand_in(name, {t.name: right[t.name] for t in known})
         notebook["metadata"]["copy"] = place
         worth, read = sum(task.points for task in known), ""
-        if exercise == WORDS and place != 1:
-            read = f"The variance grows, as was said on page {place}."
+        if exercise == WORDS:
+            read = f"The variance grows, as was said on page {place}." * (place != 1)
             notebook["cells"].append(in_words(read))
         if exercise == READ and tasks[0] in known:
             read = "code"

@@ -14,9 +14,14 @@ from nbformat.v4 import new_markdown_cell
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade.by_hand import LOST, answers_by_hand
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.hand_in.nbgrader_format import assignment_from
-from attncourse_grader.hand_in.submission import Refused, read_notebook
+from attncourse_grader.hand_in.submission import (
+    Refused,
+    read_notebook,
+    read_submission,
+)
 from attncourse_grader.records.marking import MarkingServer
 
 FIRST = "1_attention_from_scratch"
@@ -142,6 +147,34 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     assert course.standing("zoe").marked == 0
 
 
+@pytest.mark.parametrize(
+    ("cells", "answer"),
+    [
+        ([("Kept.", "why", "why")], "Kept."),
+        ([("Renamed.", "why", "old")], "Renamed."),
+        ([("Write here.", "why", "why"), ("Below.", "x", "")], "Below."),
+        ([("A.", "x", ""), ("Mine.", "y", ""), ("Given.", "z", "")], "A.\n\nMine."),
+        ([("Write here.", "why", "why"), ("Given.", "z", "")], ""),
+        ([("Changed.", "given", "")], LOST),
+    ],
+)
+def test_an_answer_in_words_is_found_wherever_it_stands(cells, answer, solutions):
+    path = solutions / f"{FIRST}.ipynb"
+    made = nbformat.read(path, 4)
+    made.cells[-1].id = "why"
+    made.cells.append(new_markdown_cell("Given.", id="given"))
+    nbformat.write(made, path)
+    made.cells = [c for c in made.cells if c.cell_type == "code"]
+    for text, key, name in cells:
+        mark = {"attncourse": {"answer": name, "kind": "text"}} if name else {}
+        made.cells.append(new_markdown_cell(text, id=key, metadata=mark))
+    handed_in = solutions / "ada.ipynb"
+    nbformat.write(made, handed_in)
+    template = Template(exercise_of(FIRST), solutions)
+    (*_, found) = answers_by_hand(template, read_submission(handed_in))
+    assert (found["answer"], bool(found["hash"])) == (answer, bool(answer))
+
+
 def test_the_command_ends_with_the_pages_written(course, monkeypatch):
     hand_in(course, "ada", "One.")
     page = course.grades / "feedback" / "ada-1.html"
@@ -202,11 +235,14 @@ def test_the_page_is_used_by_keyboard_alone(course, serve):
     assert course.standing("bob").marked == 0
 
 
-@pytest.mark.parametrize("mark", [{"manual": 2, "answer": "none"}, {"manual": -1}])
+BAD = {"manual": 2, "answer": "none"}, {"manual": -1}, WHY
+
+
+@pytest.mark.parametrize("mark", BAD)
 def test_what_a_solution_says_and_cannot_mean_is_the_instructors(mark, solutions):
     path = solutions / f"{FIRST}.ipynb"
     made = nbformat.read(path, 4)
-    made.cells[-1].metadata["attncourse"] = mark
+    made.cells.append(new_markdown_cell(MODEL, metadata={"attncourse": mark}))
     nbformat.write(made, path)
     with pytest.raises(Refused, match="the solution's cell"):
         Template(exercise_of(FIRST), solutions)

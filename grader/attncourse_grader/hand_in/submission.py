@@ -48,8 +48,8 @@ class Submission:
     renamed: dict[str, str]
     # What the student should know: an older version, an unreadable cell.
     notes: list[str] = field(default_factory=list)
-    # What is written in words, by task, or by cell where the metadata is lost.
-    texts: dict[str, str] = field(default_factory=dict)
+    # What is written in words: the task that the cell names, the cell's id, the text.
+    texts: list[tuple] = field(default_factory=list)
 
     def answer(self, task: Task) -> list[Statement]:
         """Return the statements that make up the answer to a task."""
@@ -132,12 +132,11 @@ def read_submission(path: Path) -> Submission:
     stripped of their metadata. Raises `Refused` if it is no notebook of an exercise.
     """
     notebook = read_notebook(path)
-    statements, broken_cells, marks, texts = [], [], {}, {}
+    statements, broken_cells, marks, texts = [], [], {}, []
     for place, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type != "code" or is_text(cell):
             name = cell.metadata["attncourse"].get("answer") if is_text(cell) else ""
-            parts = texts.get(str(name or cell.id)), cell.source
-            texts[str(name or cell.id)] = "\n\n".join(filter(None, parts))
+            texts.append((name, cell.id, cell.source))
             continue
         marks[place] = cell.metadata.get("attncourse", {}).get("answer")
         found = statements_of(cell.source, place)
