@@ -182,6 +182,10 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
     if not known(best):
         says = f"{path.name} has none of the functions that the exercises ask for."
         raise Refused(f"{says} Is it a notebook of this course?")
+    elsewhere = isinstance(other := said.get("exercise"), str)
+    if elsewhere and not any(task.name in marks.values() for task in best.tasks):
+        says = f"{path.name} is of exercise {other[:60]!r}, which is not in this clone."
+        raise Refused(f"{says} Is the clone up to date?")
     return best
 
 
