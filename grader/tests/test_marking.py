@@ -188,6 +188,8 @@ def test_the_command_ends_with_the_pages_written(course, monkeypatch):
     assert course.run("mark") == 0
     assert "2 answers are not marked yet" in course.printed
     assert page.is_file()
+    assert course.run("export") == 0
+    assert "2 answers are not marked yet, and have no points so far" in course.said
 
 
 def test_what_is_handed_out_has_no_model_answer(tmp_path, solutions):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attncourse_grader.exercises import exercise_of, modules, version_of
+from attncourse_grader.exercises import Refused, exercise_of, modules, version_of
 from attncourse_grader.hand_in.source import BadCell, Statement, needed, statements_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ RUN = re.compile(r"with attempt\(\)(?!.*\b(?:def|class) )", re.DOTALL)
 KINDS_OF_CELLS = ("code", "markdown", "raw")
 # How files begin that are often handed in under the name of a notebook.
 OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
-
-
-class Refused(Exception):
-    """What cannot be done, or not any longer; the message says why and what to do."""
 
 
 class SolutionBroken(Exception):

@@ -12,7 +12,7 @@ import re
 import sqlite3
 from pathlib import Path
 
-from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.exercises import Refused, modules
 
 SCHEMA_VERSION = 5
 COPY = "it is from before the last command that changes grades"
@@ -48,6 +48,7 @@ class Database(contextlib.AbstractContextManager):
                         self.db.execute(statement)
                     self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         with self._care():
+            self.db.create_function("is_exercise", 1, modules().__contains__)
             self.db.executescript(VIEWS)
 
     def __exit__(self, *error):
