@@ -74,6 +74,7 @@ class _Run:
         self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
         self.keys = Keys(course.solutions, self.secret, course.limit)
         self.left_out, self.broken = 0, set()  # sentences on solutions
+        self.spent = set()  # whose cells have used up their time
         self.of_number = {}  # when what has a number and a name in Moodle came
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
@@ -129,6 +130,12 @@ class _Run:
                 self._keep(job, {})
         same = sum(len(job.handins) for job in known)
         graded = self._grade([job for job in jobs if job.result is None], same)
+        if self.spent:
+            says = (
+                f"All cells of a file may take {course.limit} seconds (--limit). What "
+            )
+            says += "came later was not run, and has no points, in those of "
+            self._say(f"{says}{', '.join(sorted(self.spent))}.")
         self._note(found := effective_grades(book))
         self._compare(before, found)
         for exercise, numbers in self.numbers.items():
@@ -235,6 +242,7 @@ class _Run:
             found = version, job.content, record, outcome["answers"]
             key = self.keys.key(job.content, name, spent=outcome.get("spent", False))
             result = book.add_result(key, *found)
+            self.spent |= {s for s, _ in job.handins if outcome.get("spent")}
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)

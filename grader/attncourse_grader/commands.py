@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -113,12 +114,16 @@ def run_mark(arguments) -> int:
     from attncourse_grader.records.marking import MarkingServer
 
     path, anonymous = arguments.grades / BOOK, arguments.anonymous
+    for ends in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+        if signal.getsignal(ends) is signal.SIG_DFL:  # and not that of nohup
+            signal.signal(ends, signal.default_int_handler)
     back_up(path)
-    with Gradebook(path, must_exist=True) as book:
-        with MarkingServer(path, anonymous=anonymous) as server:
-            print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
-            with contextlib.suppress(KeyboardInterrupt):
-                server.serve_forever()
+    with Gradebook(path, must_exist=True):
+        server = MarkingServer(path, anonymous=anonymous)
+    with server, contextlib.suppress(KeyboardInterrupt):
+        print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
+        server.serve_forever()
+    with Gradebook(path, must_exist=True) as book:  # which may be another file by now
         missing = _write(book, arguments)
         waiting = sum(grade.waiting for grade in effective_grades(book))
         print(f"\nThe pages are written. {waiting} answers are not marked yet.")

@@ -745,6 +745,8 @@ def test_what_the_limit_cost_is_graded_again_with_another(course, monkeypatch):
     for limit, graded in ((3, [3]), (3, []), (700, [700]), (800, []), (3, [])):
         course.grade("--limit", limit)
         assert course.graded == graded
+        said = f"may take {limit} seconds (--limit)"
+        assert (said in course.said and "of ada." in course.said) == (graded == [3])
 
 
 def test_all_that_checks_share_is_part_of_a_version(tmp_path, monkeypatch):

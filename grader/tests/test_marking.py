@@ -1,7 +1,9 @@
 """Answers marked by hand: what is shown, what is kept, and what it comes to."""
 
 import json
+import os
 import shutil
+import signal
 import threading
 import urllib.error
 import urllib.request
@@ -78,7 +80,8 @@ def answers_on(address):
 
 
 def send(address, one, **what):
-    body = {"id": one["id"], "hash": one["hash"], "comment": "", **what}
+    shown = {"id": one["id"], "hash": one["hash"], "shown": one.get("points")}
+    body = shown | {"comment": "", **what}
     try:
         return urllib.request.urlopen(address, json.dumps(body).encode()).status
     except urllib.error.HTTPError as error:
@@ -133,6 +136,9 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     for points in (-1, 99, float("nan"), "many", None):
         assert send(address, one, points=points)[0] == 400
     assert send(address, one | {"hash": "other"}, points=1)[0] == 400
+    assert send(address, answers[1], points=2) == 200
+    status, says = send(address, answers[1], points=1)  # from a page loaded before
+    assert (status, "its mark is another by now" in says) == (400, True)
     assert send(address, {"id": "other", "hash": ""}, points=1)[0] == 400
     for wrong in (address[:-2] + "/", address.rsplit("/", 2)[0] + "/"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
@@ -144,7 +150,7 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     assert (status, "there is no gradebook" in str(says)) == (400, True)
     away.rename(book)
     assert course.grade() == 0
-    assert course.standing("zoe").marked == 0
+    assert course.standing("zoe").marked == 2
 
 
 @pytest.mark.parametrize(
@@ -175,19 +181,27 @@ def test_an_answer_in_words_is_found_wherever_it_stands(cells, answer, solutions
     assert (found["answer"], bool(found["hash"])) == (answer, bool(answer))
 
 
-def test_the_command_ends_with_the_pages_written(course, monkeypatch):
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
     hand_in(course, "ada", "One.")
     page = course.grades / "feedback" / "ada-1.html"
     page.unlink()
 
     def interrupted(server):
         assert server.address in course.capsys.readouterr().out
-        raise KeyboardInterrupt
+        book = (
+            course.grades / BOOK
+        )  # a copy takes its place, and a change is made there
+        shutil.copy(book, book.with_suffix(".copy")).replace(book)
+        with course.book() as book:
+            facts = {"points": 1, "reason": "x", "made": 0}
+            book.keep("adjustments", "ada", FIRST, **facts)
+        os.kill(os.getpid(), sign)
 
     monkeypatch.setattr(MarkingServer, "serve_forever", interrupted)
     assert course.run("mark") == 0
     assert "2 answers are not marked yet" in course.printed
-    assert page.is_file()
+    assert "Changed by hand: +1 point. x." in page.read_text()
     assert course.run("export") == 0
     assert "2 answers are not marked yet, and have no points so far" in course.said
 

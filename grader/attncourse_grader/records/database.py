@@ -8,6 +8,7 @@ network folders too.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sqlite3
 from pathlib import Path
@@ -84,6 +85,18 @@ class Database(contextlib.AbstractContextManager):
             return self.db.execute(statement, values).fetchall()
 
 
+@contextlib.contextmanager
+def in_place_of(path: Path):
+    """Give the path of a file to write; it takes the other's place as a whole."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)  # of a command that was killed
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def back_up(path: Path) -> None:
     """Copy a gradebook beside itself, if there is one; before each change by a command.
 
@@ -95,11 +108,12 @@ def back_up(path: Path) -> None:
             # A damaged page must not take the place of its copy.
             if book.rows("PRAGMA quick_check(1)")[0][0] != "ok":
                 raise Refused(_sentence(path, "database disk image is malformed"))
-            part = copy.with_name(copy.name + ".part")
-            part.unlink(missing_ok=True)  # of a command that was killed
-            with book._care(), contextlib.closing(sqlite3.connect(part)) as opened:
+            with (
+                book._care(),
+                in_place_of(copy) as part,
+                contextlib.closing(sqlite3.connect(part)) as opened,
+            ):
                 book.db.backup(opened)
-        part.replace(copy)
     elif copy.is_file():
         says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
         raise Refused(f"{says}its place: {COPY}. To begin anew, remove the copy.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records import effective
 from attncourse_grader.records.class_page import class_page
+from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.lms import LEFT, CanvasTable, Worksheet, moodle_feedback
 from attncourse_grader.safe_text import number, one_line, reason
 
@@ -124,6 +124,5 @@ def write(path: Path, text: str) -> None:
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    os.replace(part, path)
+    with in_place_of(path) as part:
+        part.write_bytes(data)

@@ -18,6 +18,7 @@ from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.hand_in.times import read_time
+from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.effective import (
     EffectiveGrade,
     exercises_in,
@@ -189,8 +190,8 @@ class Worksheet(Table):
 
 def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None:
     """Write the zip file of feedback pages for the filled rows of a worksheet."""
-    part = path.with_name(path.name + ".part")
-    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+    how = "w", zipfile.ZIP_DEFLATED
+    with in_place_of(path) as part, zipfile.ZipFile(part, *how) as archive:
         for (name, participant), effective in rows.items():
             record = record_of_effective(book, effective)
             if record is None:
@@ -200,7 +201,6 @@ def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None
             place = f"{name}_{participant}_assignfeedback_file_/feedback.html"
             text = page("feedback.html", record=record, standing=effective.sentences())
             archive.writestr(place, text)
-    part.replace(path)
 
 
 class CanvasTable(Table):
