@@ -22,12 +22,12 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
+from attncourse_grader.records import SAYS
 from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import costs, effective_grades
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import penalty_for
-from attncourse_grader.records.lms import OTHER_NUMBERS
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
@@ -141,7 +141,7 @@ class _Run:
         for exercise, numbers in self.numbers.items():
             rows = book.rows("SELECT moodle FROM numbers WHERE exercise = ?", exercise)
             if rows and numbers.isdisjoint(row["moodle"] for row in rows):
-                says = OTHER_NUMBERS.format("Moodle's worksheet", exercise)
+                says = SAYS["other_numbers"].format("Moodle's worksheet", exercise)
                 self._leave_out(f"{says} `attncourse undo {book.run}` takes it back.")
         self._leave_out_all(write_outputs(book, out))
         book.end_run()

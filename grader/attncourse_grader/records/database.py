@@ -14,9 +14,9 @@ import sqlite3
 from pathlib import Path
 
 from attncourse_grader.exercises import Refused, modules
+from attncourse_grader.records import SAYS
 
 SCHEMA_VERSION = 5
-COPY = "it is from before the last command that changes grades"
 SCHEMA, VIEWS = (
     Path(__file__).with_name(f"{name}.sql").read_text("utf8")
     for name in ("schema", "views")
@@ -39,9 +39,7 @@ class Database(contextlib.AbstractContextManager):
             self.db.execute("PRAGMA temp_store = MEMORY")  # of the views
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA_VERSION):
-            says = f"{path} was written by another version of this package. Take that, "
-            says += "or grade into a new folder: the same files give the same grades, "
-            raise Refused(f"{says}without what was given by hand.")
+            raise Refused(SAYS["other_version"].format(path))
         if version == 0:
             with self.together():  # unless another command has just made them
                 if not self.db.execute("PRAGMA user_version").fetchone()[0]:
@@ -115,23 +113,13 @@ def back_up(path: Path) -> None:
             ):
                 book.db.backup(opened)
     elif copy.is_file():
-        says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
-        raise Refused(f"{says}its place: {COPY}. To begin anew, remove the copy.")
-
-
-# What SQLite says, and what follows from it.
-SENTENCES = {
-    "full|i/o": "The disk is full or fails. What was graded before is kept. Make room "
-    "and give the same command again.",
-    "locked|busy": "Another command is writing it. Try again when it is done.",
-    "not a database|malformed": "It is damaged. Put the copy beside it, "
-    f"gradebook.backup.sqlite, in its place: {COPY}.",
-    "readonly|unable to open": "It cannot be opened for writing. Check the folder.",
-}
+        raise Refused(SAYS["gone"].format(path, copy.name))
 
 
 def _sentence(path, error) -> str:
-    said = [t for words, t in SENTENCES.items() if re.search(words, str(error), re.I)]
+    said = [
+        t for words, t in SAYS["database"].items() if re.search(words, str(error), re.I)
+    ]
     return " ".join([f"{path} cannot be used ({error}).", *said[:1]])
 
 

@@ -11,7 +11,7 @@ from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records import effective
 from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.database import in_place_of
-from attncourse_grader.records.lms import LEFT, CanvasTable, Worksheet, moodle_feedback
+from attncourse_grader.records.lms import CanvasTable, Worksheet, moodle_feedback
 from attncourse_grader.safe_text import number, one_line, reason
 
 
@@ -59,7 +59,7 @@ def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     table = kind(Path(name), book, exercise)
     query = "SELECT DISTINCT student FROM standing_now JOIN withdrawn USING (student)"
     left = {row["student"] for row in book.rows(query)}.intersection(table.whose())
-    said = table.named({LEFT: left})
+    said = table.named({"withdrawn": left})
     if exercise:
         said += table.fill({s.student: s for s in found if s.exercise == exercise})
         stem = paths[0].stem.replace("filled", "moodle", 1)

@@ -18,6 +18,7 @@ from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.hand_in.times import read_time
+from attncourse_grader.records import SAYS
 from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.effective import (
     EffectiveGrade,
@@ -26,18 +27,6 @@ from attncourse_grader.records.effective import (
 )
 from attncourse_grader.safe_text import number, one_line
 
-OTHER_NUMBERS = "{} has none of the numbers of files of {}. Is it another assignment's?"
-BOX = "Allow updating records that have been modified more recently in Moodle than in "
-BOX += "the spreadsheet"
-NO_ROW = "no row has the name, number and address of"
-TOO_MANY = "more points than the maximum, which Moodle skips, and so left as they were"
-NOUGHT = "Moodle may not take a grade of 0. See to these after the upload"
-LATE = "less for lateness. Where Canvas has a late policy, it takes off again from "
-LATE += "what you upload: switch it off, or set the status of these to None"
-LEFT = "no longer on the class list, and so left as they were"
-UNSEEN = "handed in there, and not graded here"
-NEWER = "handed in later there than what was graded. Download all again, and grade it"
-UNDONE = "a grade is there that the gradebook does not have; see to it"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 NAMES = ("name", "Student", "LastName", "FirstName")
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
@@ -112,7 +101,8 @@ class Table:
     def named(self, said: dict[str, list[str]]) -> list[str]:
         """Return a sentence for each reason that names those whom it concerns."""
         names = {why: ", ".join(sorted({*own} - {""})) for why, own in said.items()}
-        return [f"{self.name}: {why}: {own}." for why, own in names.items() if own]
+        own = {SAYS["rows"][why]: each for why, each in names.items() if each}
+        return [f"{self.name}: {why}: {each}." for why, each in own.items()]
 
 
 class Worksheet(Table):
@@ -128,14 +118,12 @@ class Worksheet(Table):
         # What was found for a row, by name and number of the participant.
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
         if not {"identifier", "grade", "graded"} <= self.at.keys():
-            says = f"{self.name} is no grading worksheet of Moodle in English, German "
-            says += 'or French. Tick "Offline grading worksheet" in the assignment.'
-            raise Refused(says)
+            raise Refused(SAYS["no_worksheet"].format(self.name))
         here = {number_in(self.of(row, "identifier")) for row in self.rows}
         if rows and here.isdisjoint(row["moodle"] for row in rows):
-            raise Refused(OTHER_NUMBERS.format(self.name, exercise))
+            raise Refused(SAYS["other_numbers"].format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
-            raise Refused(f"{self.name} is graded with a scale. Set it to points.")
+            raise Refused(SAYS["scale"].format(self.name))
 
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by an address, by a hand-in of this exercise, by a name.
@@ -156,24 +144,24 @@ class Worksheet(Table):
             effective, came = grades.get(student), self.of(row, "modified").strip(" -")
             if came and (effective is None or effective.handin is None):
                 name = student or self.name_in(row) or self.of(row, "identifier")
-                said[UNSEEN].append(name)
+                said["unseen"].append(name)
             with contextlib.suppress(Refused):  # no time, or in another form
                 if read_time(came) > self.latest.get(student, float("inf")):
-                    said[NEWER].append(student)
+                    said["newer"].append(student)
             if effective is None or effective.total is None:
-                said[UNDONE] += [student] * bool(_amount(self.of(row, "grade")))
+                said["undone"] += [student] * bool(_amount(self.of(row, "grade")))
                 continue
             number_there = number_in(self.of(row, "identifier"))
             self.filled[self.of(row, "name"), number_there] = effective
             self.check_most(self.name, self.of(row, "most"), [effective.of])
             if effective.total > effective.of:
-                said[TOO_MANY].append(student)
+                said["too_many"].append(student)
                 continue
             before = _amount(self.of(row, "grade"))
             if before is None or abs(before - effective.total) > 0.005:
                 row[self.at["grade"]] = number(effective.total)
                 again += before is not None or self.of(row, "graded") not in ("", "-")
-                said[NOUGHT] += [student] * (effective.total == 0)
+                said["nought"] += [student] * (effective.total == 0)
             comment = " ".join(effective.remarks())
             if "comments" in self.at:
                 others = re.sub(FILLED, "", self.of(row, "comments")).rstrip("\n")
@@ -182,9 +170,8 @@ class Worksheet(Table):
         kept = {self.at[kind] for kind in KEPT if kind in self.at}
         self.make_safe(range(len(self.head)), kept)
         if again:
-            says = f"{self.name}: {again} grades are there already and change. When you"
-            sentences.append(f'{says} upload it, tick "{BOX}", or Moodle skips them.')
-        said[NO_ROW] = grades.keys() - {e.student for e in self.filled.values()}
+            sentences.append(SAYS["again"].format(self.name, again))
+        said["no_row"] = grades.keys() - {e.student for e in self.filled.values()}
         return sentences + self.named(said)
 
 
@@ -255,8 +242,7 @@ class CanvasTable(Table):
         if idle := ", ".join(named.keys() - columns.keys()):
             raise Refused(f"--column: there are no grades of {idle}. Leave it out.")
         if len({*columns.values()}) < len(columns):
-            says = f"{self.name}: two exercises have one column. Give each its own with"
-            raise Refused(f"{says} --column.")
+            raise Refused(SAYS["one_column"].format(self.name))
         table = {(g.student, g.exercise): g for g in grades}
         for row, student in zip(self.rows, self.whose(), strict=True):
             if not row[self.at["ID"]].strip():  # what assignments have, of all
@@ -269,7 +255,7 @@ class CanvasTable(Table):
                 effective = table.get((student, exercise))
                 total = effective.total if effective else None
                 gone = total is None and _amount(row[place])
-                said[UNDONE] += [student] * bool(gone)
+                said["undone"] += [student] * bool(gone)
                 excused = row[place].strip().upper() in ("EX", "N/A")
                 # An empty cell where a score was would be a change.
                 if total is not None and not excused and total != _amount(row[place]):
@@ -277,6 +263,6 @@ class CanvasTable(Table):
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
-        said[NO_ROW] = {g.student for g in grades} - met
-        said[LATE] = {grade.student for grade in grades if grade.penalty}
+        said["no_row"] = {g.student for g in grades} - met
+        said["late"] = {grade.student for grade in grades if grade.penalty}
         return sentences + self.named(said)
