@@ -34,8 +34,6 @@ from attncourse_grader.workers import grade_apart, layers_missing, local_results
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
-OTHER_SECRET = "The run before used another secret, so every notebook is graded again. "
-OTHER_SECRET += "The earlier grades are kept, and count again with the earlier secret."
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 
 
@@ -113,7 +111,7 @@ class _Run:
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
-        for says in [*[OTHER_SECRET] * other, *here]:
+        for says in [*[SAYS["other_secret"]] * other, *here]:
             self._say(says)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
@@ -131,11 +129,8 @@ class _Run:
         same = sum(len(job.handins) for job in known)
         graded = self._grade([job for job in jobs if job.result is None], same)
         if self.spent:
-            says = (
-                f"All cells of a file may take {course.limit} seconds (--limit). What "
-            )
-            says += "came later was not run, and has no points, in those of "
-            self._say(f"{says}{', '.join(sorted(self.spent))}.")
+            names = ", ".join(sorted(self.spent))
+            self._say(SAYS["spent"].format(course.limit, names))
         self._note(found := effective_grades(book))
         self._compare(before, found)
         for exercise, numbers in self.numbers.items():
@@ -157,10 +152,8 @@ class _Run:
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO
         if 2 * both < least and (old or (students and not both)):
-            says = f"{self.book.path} has grades of {len(known)} students, of whom "
-            says += f"{both} are here. Is it of another course or another year? Give "
-            says += "another folder with --out, or, if it is of this course, a class "
-            raise Refused(f"{says}list with the names, logins or addresses it had.")
+            facts = self.book.path, len(known), both
+            raise Refused(SAYS["other_course"].format(*facts))
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
@@ -246,9 +239,7 @@ class _Run:
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
-            says = f"A solution is broken, so nothing is graded of it: {said}. This is "
-            says += "the instructor's notebook; earlier grades stay as they are."
-            self._leave_out(says)
+            self._leave_out(SAYS["broken"].format(said))
         for student, file in job.handins:
             number_there = file.moodle or None, key_of(file.name)
             time = file.time or self.of_number.get(number_there)

@@ -502,7 +502,7 @@ def test_pages_that_cannot_be_written_wait_for_the_next_run(course, monkeypatch)
         return replace(one, other)
 
     with monkeypatch.context() as patch:
-        patch.setattr("attncourse_grader.records.exports.os.replace", full)
+        patch.setattr("os.replace", full)
         course.grade(fault="no space left on device")
     assert course.grade() == 0
     assert course.graded == []
