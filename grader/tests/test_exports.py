@@ -224,50 +224,35 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, course):
 TWO = "Attention patterns (2)"
 
 
-@pytest.mark.parametrize(
-    ("second", "columns", "fault", "grades"),
-    [
-        (TWO, [], "", ["2", "0"]),
-        (TWO, ["1=Sheet 1 (99)"], "", ["2", "0"]),  # the other is known by its title
-        ("Other (2)", ["1=Sheet 1 (99)"], "which column is exercise 2?", ["2", ""]),
-        ("Other (2)", [], "which column is exercise 2?", []),
-        (
-            TWO,
-            ["1=Sheet 1 (99)", "2=Sheet 1 (99)"],
-            "two exercises have one column",
-            [],
-        ),
-        (TWO, [f"1={TWO}"], "two exercises have one column", []),
-        (TWO, ["3=Other (3)"], "no grades of 3_attention_variants", []),
-    ],
-)
-def test_each_exercise_fills_one_column(second, columns, fault, grades, graded):
-    names = (
-        graded.solutions / "2_attention_patterns.ipynb",
-        graded.folder / "in/ada_2_attention_patterns.ipynb",
-    )
-    shutil.copy(*names)
+def test_each_exercise_fills_one_column(graded):
+    file = "2_attention_patterns.ipynb"
+    shutil.copy(graded.solutions / file, graded.folder / "in" / f"ada_{file}")
     graded.grade(*graded.students("name,username\nada,al\n"))
     with graded.book() as book:
         book.db.execute("UPDATE results SET points = 0, of = 20 WHERE exercise > '2'")
     head, points, row, _ = CANVAS_LIST.split("\n", 3)
-    text = f"{head},{second}\n{points},20\n{row},\n"
-    options = [word for column in columns for word in ("--column", column)]
-    status = graded.run("export", graded.write("canvas.csv", text), *options)
-    assert (status, fault in graded.said) == (not grades, True)
-    if grades:
-        row = graded.rows("filled-canvas.csv")[-1]
-        assert [points for points in row[5:] if points] == [g for g in grades if g]
+    first, unknown, one = "1=Sheet 1 (99)", "which column is", "have one column"
+    for second, columns, fault, grades in [
+        (TWO, [], "", ["2", "0"]),
+        (TWO, [first], "", ["2", "0"]),  # the other is known by its title
+        ("Other (2)", [first], unknown, ["A", "2"]),
+        ("Other (2)", [], unknown, None),
+        (TWO, [first, "2=Sheet 1 (99)"], one, None),
+        (TWO, [f"1={TWO}"], one, None),
+        (TWO, ["3=Other (3)"], "no grades of 3_attention_variants", None),
+    ]:
+        text = f"{head},{second}\n{points},20\n{row},\n"
+        options = [word for column in columns for word in ("--column", column)]
+        status = graded.run("export", graded.write("c.csv", text), *options)
+        assert (status, fault in graded.said) == (grades is None, True)
+        assert grades in (None, graded.rows("filled-c.csv")[-1][-2:])
 
 
 def test_no_table_takes_the_place_of_another_and_each_has_its_pages(graded):
     (graded.folder / "b").mkdir()
-    first, second, same = (
-        graded.write(
-            name, f"{HEAD.strip()},Grade,Maximum Grade,Last modified (grade)\n"
-        )
-        for name in ("a.csv", "b.csv", "b/a.csv")
-    )
+    text = f"{HEAD.strip()},Grade,Maximum Grade,Last modified (grade)\n"
+    names = "a.csv", "b.csv", "b/a.csv"
+    first, second, same = (graded.write(name, text) for name in names)
     graded.run("export", f"1={first}", f"1={same}", fault="wo tables have one name")
     assert graded.run("export", f"1={first}", f"1={second}") == 0
     for name in "ab":
