@@ -183,8 +183,8 @@ def variants(exercise, draw):
         notebook = hand_in(name, {t.name: right[t.name] for t in known})
         notebook["metadata"]["copy"] = place
         worth, read = sum(task.points for task in known), ""
-        if exercise == WORDS and place != 1:
-            read = f"The variance grows, as was said on page {place}."
+        if exercise == WORDS:
+            read = f"The variance grows, as was said on page {place}." * (place != 1)
             notebook["cells"].append(in_words(read))
         if exercise == READ and tasks[0] in known:
             read = "code"
@@ -289,8 +289,9 @@ class Term:
                 if shown["marked"]:
                     continue
                 points = self.draw.choice([0, 0.5, mark.of])
-                sent = {"id": shown["id"], "hash": shown["hash"], "comment": "Read."}
-                assert server.keep(sent | {"points": points}) == ""
+                sent = {"points": points, "comment": "Read.", "shown": shown["points"]}
+                known = {"id": shown["id"], "hash": shown["hash"]}
+                assert server.keep(sent | known) == ""
                 exercise = grade.exercise[0]
                 read = shown["text"] if exercise == WORDS else "code"
                 self.marks[exercise, here[grade.student], read] = points

@@ -22,20 +22,18 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
+from attncourse_grader.records import SAYS
 from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import costs, effective_grades
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import penalty_for
-from attncourse_grader.records.lms import OTHER_NUMBERS
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
-OTHER_SECRET = "The run before used another secret, so every notebook is graded again. "
-OTHER_SECRET += "The earlier grades are kept, and count again with the earlier secret."
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 
 
@@ -74,6 +72,7 @@ class _Run:
         self.grade = functools.partial(grade, secret=self.secret, seconds=course.limit)
         self.keys = Keys(course.solutions, self.secret, course.limit)
         self.left_out, self.broken = 0, set()  # sentences on solutions
+        self.spent = set()  # whose cells have used up their time
         self.of_number = {}  # when what has a number and a name in Moodle came
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
@@ -112,7 +111,7 @@ class _Run:
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
-        for says in [*[OTHER_SECRET] * other, *here]:
+        for says in [*[SAYS["other_secret"]] * other, *here]:
             self._say(says)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
@@ -129,12 +128,15 @@ class _Run:
                 self._keep(job, {})
         same = sum(len(job.handins) for job in known)
         graded = self._grade([job for job in jobs if job.result is None], same)
+        if self.spent:
+            names = ", ".join(sorted(self.spent))
+            self._say(SAYS["spent"].format(course.limit, names))
         self._note(found := effective_grades(book))
         self._compare(before, found)
         for exercise, numbers in self.numbers.items():
             rows = book.rows("SELECT moodle FROM numbers WHERE exercise = ?", exercise)
             if rows and numbers.isdisjoint(row["moodle"] for row in rows):
-                says = OTHER_NUMBERS.format("Moodle's worksheet", exercise)
+                says = SAYS["other_numbers"].format("Moodle's worksheet", exercise)
                 self._leave_out(f"{says} `attncourse undo {book.run}` takes it back.")
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
@@ -150,10 +152,8 @@ class _Run:
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO
         if 2 * both < least and (old or (students and not both)):
-            says = f"{self.book.path} has grades of {len(known)} students, of whom "
-            says += f"{both} are here. Is it of another course or another year? Give "
-            says += "another folder with --out, or, if it is of this course, a class "
-            raise Refused(f"{says}list with the names, logins or addresses it had.")
+            facts = self.book.path, len(known), both
+            raise Refused(SAYS["other_course"].format(*facts))
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
@@ -235,12 +235,11 @@ class _Run:
             found = version, job.content, record, outcome["answers"]
             key = self.keys.key(job.content, name, spent=outcome.get("spent", False))
             result = book.add_result(key, *found)
+            self.spent |= {s for s, _ in job.handins if outcome.get("spent")}
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
-            says = f"A solution is broken, so nothing is graded of it: {said}. This is "
-            says += "the instructor's notebook; earlier grades stay as they are."
-            self._leave_out(says)
+            self._leave_out(SAYS["broken"].format(said))
         for student, file in job.handins:
             number_there = file.moodle or None, key_of(file.name)
             time = file.time or self.of_number.get(number_there)

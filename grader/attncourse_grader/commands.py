@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from attncourse_grader.hand_in.times import exercise_named, numbered, read_deadl
 from attncourse_grader.isolate.sandbox import UNSAFE
 from attncourse_grader.records.database import back_up
 from attncourse_grader.records.effective import effective_grades
-from attncourse_grader.records.exports import TABLES, fill, write_outputs
+from attncourse_grader.records.exports import TABLES, fill, place_of, write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import number
 
@@ -113,12 +114,16 @@ def run_mark(arguments) -> int:
     from attncourse_grader.records.marking import MarkingServer
 
     path, anonymous = arguments.grades / BOOK, arguments.anonymous
+    for ends in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+        if signal.getsignal(ends) is signal.SIG_DFL:  # and not that of nohup
+            signal.signal(ends, signal.default_int_handler)
     back_up(path)
-    with Gradebook(path, must_exist=True) as book:
-        with MarkingServer(path, anonymous=anonymous) as server:
-            print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
-            with contextlib.suppress(KeyboardInterrupt):
-                server.serve_forever()
+    with Gradebook(path, must_exist=True):
+        server = MarkingServer(path, anonymous=anonymous)
+    with server, contextlib.suppress(KeyboardInterrupt):
+        print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
+        server.serve_forever()
+    with Gradebook(path, must_exist=True) as book:  # which may be another file by now
         missing = _write(book, arguments)
         waiting = sum(grade.waiting for grade in effective_grades(book))
         print(f"\nThe pages are written. {waiting} answers are not marked yet.")
@@ -147,13 +152,19 @@ def _totals(book) -> set[tuple]:
 def run_export(arguments) -> int:
     """Write all that follows from the gradebook, and fill tables of platforms."""
     columns = dict(map(numbered, arguments.column))
-    if "" in columns:
-        raise Refused(f"{columns['']!r}: write --column like 1='Sheet 1 (42)'.")
+    tables, out = [numbered(text) for text in arguments.tables], arguments.grades
+    several = len(columns) < len(arguments.column)
+    if "" in columns or several or (columns and "" not in dict(tables)):
+        says = "--column is written like 1='Sheet 1 (42)', once for each exercise, and"
+        raise Refused(f"{says} goes with Canvas's gradebook.")
+    if len({place_of(out, *table) for table in tables}) < len(tables):
+        raise Refused("two tables have one name. Rename one, or fill it by itself.")
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         missing = _write(book, arguments)
-        places = [(*numbered(t), columns) for t in arguments.tables]
-        filled = [fill(book, arguments.grades, *place) for place in places]
-    print(*(arguments.grades / name for name in TABLES), sep="\n")
+        unready = [row["says"] for row in book.rows("SELECT says FROM unready")]
+        print(*unready, sep="\n", end="\n" * bool(unready), file=sys.stderr)
+        filled = [fill(book, out, *table, columns) for table in tables]
+    print(*(out / name for name in TABLES), sep="\n")
     for paths, said in filled:
         print(*paths, sep="\n")
         print(*said, sep="\n", end="\n" * bool(said), file=sys.stderr)

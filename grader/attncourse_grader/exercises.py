@@ -11,6 +11,10 @@ from pathlib import Path
 _NOTEBOOK = re.compile(r"Exercise\(\s*(?:notebook=)?[\"']((\d+)_[^\"'/]+)[\"']")
 
 
+class Refused(Exception):
+    """What cannot be done, or not any longer; the message says why and what to do."""
+
+
 def folder() -> Path:
     """Return the folder of the modules with probes."""
     return Path(util.find_spec("attncourse").origin).parent / "exercises"
@@ -20,10 +24,13 @@ def folder() -> Path:
 def modules() -> dict[str, str]:
     """Return the module of each exercise by the name of its notebook, in order."""
     found = {}
-    for path in folder().glob("*.py"):
+    for path in sorted(folder().glob("*.py")):
         if match := _NOTEBOOK.search(path.read_text(encoding="utf8")):
-            found[match[1]] = path.stem
-    return dict(sorted(found.items(), key=lambda item: int(item[0].split("_")[0])))
+            if other := found.get(int(match[2])):
+                says = f"{other[1]}.py and {path.name} are both exercise {match[2]}."
+                raise Refused(f"{says} Give one of them another number.")
+            found[int(match[2])] = match[1], path.stem
+    return dict(found[number] for number in sorted(found))
 
 
 def exercise_of(notebook: str):
@@ -34,9 +41,11 @@ def exercise_of(notebook: str):
 
 
 def counts(notebook: str) -> bool:
-    """Say whether an exercise counts towards a grade: one for practice does not."""
-    path = folder() / f"{modules().get(notebook)}.py"
-    return not (path.is_file() and "practice=True" in path.read_text(encoding="utf8"))
+    """Say whether an exercise counts: one for practice, or that is gone, does not."""
+    if notebook not in modules():
+        return False
+    text = (folder() / f"{modules()[notebook]}.py").read_text(encoding="utf8")
+    return not re.search(r"(?m)^[^#\n]*\bpractice\s*=\s*True", text)
 
 
 def version_of(exercise) -> str:

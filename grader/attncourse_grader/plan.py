@@ -35,7 +35,7 @@ class Keys:
 
     @functools.cache  # noqa: B019 - one object a run
     def of_exercise(self, exercise: str) -> str:
-        """Return the hash of an exercise: its solution and the code of its checks."""
+        """Return the hash of an exercise: its solution and all of its checks."""
         path = self.solutions / f"{exercise}.ipynb"
         solution = hash_of_code(path) if path.is_file() else ""
         return digest(solution, hash_of_checks((modules()[exercise],)))
@@ -47,11 +47,11 @@ class Keys:
 
 
 def hash_of_checks(own) -> str:
-    """Return the hash of the code of checks: what they share, and their own modules."""
-    others = {*modules().values()} - {*own}
-    paths = sorted(p for p in folder().rglob("*.py") if p.stem not in others)
-    code = [path.read_bytes() for path in paths]
-    return hashlib.sha256(b"".join(code)).hexdigest()
+    """Return the hash of checks: what they share, their modules, what is expected."""
+    others = {n for pair in modules().items() if pair[1] not in own for n in pair}
+    paths = [p for form in ("*.py", "*.json.xz") for p in folder().rglob(form)]
+    mine = sorted(p for p in paths if p.name.partition(".")[0] not in others)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in mine)).hexdigest()
 
 
 def hash_of_code(path: Path) -> str:

@@ -44,9 +44,20 @@ def test_the_plain_table_has_a_row_for_every_student_and_another_all_tasks(cours
     assert (ada["points"], ada["1.1"], ada["1.2"]) == ("2", "2", "0")
 
 
-def test_an_exercise_for_practice_has_feedback_and_counts_towards_no_grade(graded):
-    practice = [name for name in [*modules(), "7_mine"] if not counts(name)]
+def test_an_exercise_for_practice_has_feedback_and_counts_towards_no_grade(
+    graded, monkeypatch
+):
+    practice = [name for name in modules() if not counts(name)]
     assert practice == [n for n in modules() if exercise_of(n).practice]
+    monkeypatch.setattr("attncourse_grader.exercises.folder", lambda: graded.folder)
+    for text, counted in (("  # practice=True", True), ("x, practice = True)", False)):
+        graded.write("build_it.py", text)
+        assert counts(practice[0]) == counted
+    for name in "ab":
+        graded.write(f"{name}.py", f'Exercise("7_{name}"')
+    with pytest.raises(Refused, match="are both exercise 7"):
+        modules.__wrapped__()
+    monkeypatch.undo()
     before = graded.rows()
     file = f"{practice[0]}.ipynb"
     shutil.copy(graded.solutions / file, graded.folder / "in" / f"ada_{file}")
@@ -92,7 +103,8 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
             if place not in (grade, comment):
                 assert other.replace("'=", "=") == one
     assert after[3:] == [[t.replace("=H", "'=H") for t in r] for r in before[3:]]
-    with zipfile.ZipFile(course.grades / "moodle-1-feedback.zip") as archive:
+    pages = course.grades / f"moodle-1-moodle-{name}-feedback.zip"
+    with zipfile.ZipFile(pages) as archive:
         pages = sorted(archive.namelist())
     # What is uploaded and filled again says what holds then, also in a paragraph.
     text = course.text(f"filled-1-moodle-{name}.csv")
@@ -213,6 +225,63 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, course):
     assert possible in [[row[k] for k in kept] for row in before]
 
 
+TWO = "Attention patterns (2)"
+
+
+def test_each_exercise_fills_one_column(graded):
+    file = "2_attention_patterns.ipynb"
+    shutil.copy(graded.solutions / file, graded.folder / "in" / f"ada_{file}")
+    graded.grade(*graded.students("name,username\nada,al\n"))
+    with graded.book() as book:
+        book.db.execute("UPDATE results SET points = 0, of = 20 WHERE exercise > '2'")
+    head, points, row, _ = CANVAS_LIST.split("\n", 3)
+    first, unknown, one = "1=Sheet 1 (99)", "which column is", "have one column"
+    for second, columns, fault, grades in [
+        (TWO, [], "", ["2", "0"]),
+        (TWO, [first], "", ["2", "0"]),  # the other is known by its title
+        ("Other (2)", [first], unknown, ["A", "2"]),
+        ("Other (2)", [], unknown, None),
+        (TWO, [first, "2=Sheet 1 (99)"], one, None),
+        (TWO, [f"1={TWO}"], one, None),
+        (TWO, ["3=Other (3)"], "no grades of 3_attention_variants", None),
+    ]:
+        text = f"{head},{second}\n{points},20\n{row},\n"
+        options = [word for column in columns for word in ("--column", column)]
+        status = graded.run("export", graded.write("c.csv", text), *options)
+        assert (status, fault in graded.said) == (grades is None, True)
+        assert grades in (None, graded.rows("filled-c.csv")[-1][-2:])
+
+
+def test_no_table_takes_the_place_of_another_and_each_has_its_pages(graded):
+    (graded.folder / "b").mkdir()
+    text = f"{HEAD.strip()},Grade,Maximum Grade,Last modified (grade)\n"
+    names = "a.csv", "b.csv", "b/a.csv"
+    first, second, same = (graded.write(name, text) for name in names)
+    graded.run("export", f"1={first}", f"1={same}", fault="wo tables have one name")
+    assert graded.run("export", f"1={first}", f"1={second}") == 0
+    for name in "ab":
+        assert (graded.grades / f"moodle-1-{name}-feedback.zip").is_file()
+
+
+def test_an_export_says_what_should_come_before_it(course):
+    as_moodle(course, "Ada Lovelace_101", "Grace Hopper_102")
+    listed = "name\nAda Lovelace\nGrace Hopper\n"
+    course.grade("--times", SHEET, *course.students(listed))
+    assert course.run("export", SHEET) == 0
+    for says in ("handed in later", "no longer on", "not come to its end"):
+        assert says not in course.said
+    assert "handed in there, and not graded here: Ada Lovelace." in course.said
+    text = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig")
+    later = text.replace("1 December 2026, 10:30 PM", "1 December 2026, 11:30 PM")
+    course.grade(*course.students("name\nAda Lovelace\nMo\n"))
+    with course.book() as book:
+        book.db.execute("UPDATE runs SET ended = NULL")
+    course.run("export", f"1={course.write('later.csv', later)}")
+    assert "handed in later there than what was graded" in course.said
+    assert "no longer on the class list, and so left as they were: Grace" in course.said
+    assert "The last run has not come to its end" in course.said
+
+
 def test_a_column_that_canvas_does_not_know_is_a_question(course):
     course.hand_in("lovelaceada_12_345_x")
     course.grade("--students", PLATFORMS / "canvas.csv")
@@ -220,7 +289,10 @@ def test_a_column_that_canvas_does_not_know_is_a_question(course):
         column = ["--column", f"1={heading_}"]
         assert course.run("export", PLATFORMS / "canvas.csv", *column) == 1
         assert "which column is exercise 1?" in course.said
-    assert course.run("export", "--column", "Sheet") == 1
+    for column in (["Sheet"], ["1=Sheet 1 (99)"], ["1=A (1)", "--column", "1=B (2)"]):
+        table = [PLATFORMS / "canvas.csv"] * (len(column) > 1)
+        fault = "once for each exercise, and goes with Canvas's gradebook"
+        course.run("export", *table, "--column", *column, fault=fault)
     text = (PLATFORMS / "canvas.csv").read_text().replace(",20.00,", ",100.00,")
     course.run("export", course.write("c.csv", text), fault="Set them alike")
 
@@ -433,7 +505,8 @@ def test_an_exercise_that_has_another_name_now_fills_no_column(course):
     (course.folder / "in" / "hoppergrace_13_2_x.ipynb").unlink()
     course.grade(*listed)
     assert course.run("export", course.folder / "class.csv") == 0
-    assert "left out, since no exercises any more: 1_old" in course.said
+    assert "No exercise any more, and left out of totals: 1_old" in course.said
+    assert "1_old" not in course.text("grades.csv")
     head, _, *rows = course.rows("filled-class.csv")
     assert head.count("Sheet 1 (99)") == 1
     assert [row[-1] for row in rows] == ["2", ""]

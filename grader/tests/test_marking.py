@@ -1,7 +1,9 @@
 """Answers marked by hand: what is shown, what is kept, and what it comes to."""
 
 import json
+import os
 import shutil
+import signal
 import threading
 import urllib.error
 import urllib.request
@@ -14,9 +16,14 @@ from nbformat.v4 import new_markdown_cell
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade.by_hand import LOST, answers_by_hand
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.hand_in.nbgrader_format import assignment_from
-from attncourse_grader.hand_in.submission import Refused, read_notebook
+from attncourse_grader.hand_in.submission import (
+    Refused,
+    read_notebook,
+    read_submission,
+)
 from attncourse_grader.records.marking import MarkingServer
 
 FIRST = "1_attention_from_scratch"
@@ -73,7 +80,8 @@ def answers_on(address):
 
 
 def send(address, one, **what):
-    body = {"id": one["id"], "hash": one["hash"], "comment": "", **what}
+    shown = {"id": one["id"], "hash": one["hash"], "shown": one.get("points")}
+    body = shown | {"comment": "", **what}
     try:
         return urllib.request.urlopen(address, json.dumps(body).encode()).status
     except urllib.error.HTTPError as error:
@@ -128,6 +136,9 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     for points in (-1, 99, float("nan"), "many", None):
         assert send(address, one, points=points)[0] == 400
     assert send(address, one | {"hash": "other"}, points=1)[0] == 400
+    assert send(address, answers[1], points=2) == 200
+    status, says = send(address, answers[1], points=1)  # from a page loaded before
+    assert (status, "its mark is another by now" in says) == (400, True)
     assert send(address, {"id": "other", "hash": ""}, points=1)[0] == 400
     for wrong in (address[:-2] + "/", address.rsplit("/", 2)[0] + "/"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
@@ -139,22 +150,60 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     assert (status, "there is no gradebook" in str(says)) == (400, True)
     away.rename(book)
     assert course.grade() == 0
-    assert course.standing("zoe").marked == 0
+    assert course.standing("zoe").marked == 2
 
 
-def test_the_command_ends_with_the_pages_written(course, monkeypatch):
+@pytest.mark.parametrize(
+    ("cells", "answer"),
+    [
+        ([("Kept.", "why", "why")], "Kept."),
+        ([("Renamed.", "why", "old")], "Renamed."),
+        ([("Write here.", "why", "why"), ("Below.", "x", "")], "Below."),
+        ([("A.", "x", ""), ("Mine.", "y", ""), ("Given.", "z", "")], "A.\n\nMine."),
+        ([("Write here.", "why", "why"), ("Given.", "z", "")], ""),
+        ([("Changed.", "given", "")], LOST),
+    ],
+)
+def test_an_answer_in_words_is_found_wherever_it_stands(cells, answer, solutions):
+    path = solutions / f"{FIRST}.ipynb"
+    made = nbformat.read(path, 4)
+    made.cells[-1].id = "why"
+    made.cells.append(new_markdown_cell("Given.", id="given"))
+    nbformat.write(made, path)
+    made.cells = [c for c in made.cells if c.cell_type == "code"]
+    for text, key, name in cells:
+        mark = {"attncourse": {"answer": name, "kind": "text"}} if name else {}
+        made.cells.append(new_markdown_cell(text, id=key, metadata=mark))
+    handed_in = solutions / "ada.ipynb"
+    nbformat.write(made, handed_in)
+    template = Template(exercise_of(FIRST), solutions)
+    (*_, found) = answers_by_hand(template, read_submission(handed_in))
+    assert (found["answer"], bool(found["hash"])) == (answer, bool(answer))
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
     hand_in(course, "ada", "One.")
     page = course.grades / "feedback" / "ada-1.html"
     page.unlink()
 
     def interrupted(server):
         assert server.address in course.capsys.readouterr().out
-        raise KeyboardInterrupt
+        book = (
+            course.grades / BOOK
+        )  # a copy takes its place, and a change is made there
+        shutil.copy(book, book.with_suffix(".copy")).replace(book)
+        with course.book() as book:
+            facts = {"points": 1, "reason": "x", "made": 0}
+            book.keep("adjustments", "ada", FIRST, **facts)
+        os.kill(os.getpid(), sign)
 
     monkeypatch.setattr(MarkingServer, "serve_forever", interrupted)
     assert course.run("mark") == 0
     assert "2 answers are not marked yet" in course.printed
-    assert page.is_file()
+    assert "Changed by hand: +1 point. x." in page.read_text()
+    assert course.run("export") == 0
+    assert "2 answers are not marked yet, and have no points so far" in course.said
 
 
 def test_what_is_handed_out_has_no_model_answer(tmp_path, solutions):
@@ -202,11 +251,14 @@ def test_the_page_is_used_by_keyboard_alone(course, serve):
     assert course.standing("bob").marked == 0
 
 
-@pytest.mark.parametrize("mark", [{"manual": 2, "answer": "none"}, {"manual": -1}])
+BAD = {"manual": 2, "answer": "none"}, {"manual": -1}, WHY
+
+
+@pytest.mark.parametrize("mark", BAD)
 def test_what_a_solution_says_and_cannot_mean_is_the_instructors(mark, solutions):
     path = solutions / f"{FIRST}.ipynb"
     made = nbformat.read(path, 4)
-    made.cells[-1].metadata["attncourse"] = mark
+    made.cells.append(new_markdown_cell(MODEL, metadata={"attncourse": mark}))
     nbformat.write(made, path)
     with pytest.raises(Refused, match="the solution's cell"):
         Template(exercise_of(FIRST), solutions)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.hand_in import release
+from attncourse_grader.hand_in.nbgrader_format import assignment_from
 from attncourse_grader.hand_in.submission import Refused, read_notebook
 from attncourse_grader.safe_text import number
 
@@ -38,9 +40,30 @@ def test_a_stub_raises_where_the_solution_was_between_markers_in_pairs():
     stub = f'{head}raise NotImplementedError("Task 1.2")'
     assert release.stub_of(source, "1.2") == stub
     assert release.solution_of(source) == f"{head}return x"
-    for source in (f"{BEGIN}\nx = 1", f"x = 1\n{END}", f"{BEGIN}\n" * 2):
+    for source in (f"x = 1\n{END}", f"{BEGIN}\n" * 2):
         with pytest.raises(ValueError, match="in pairs"):
             release.stub_of(source, "1.1")
+
+
+@pytest.mark.parametrize("make", [release.exercise_from, assignment_from])
+@pytest.mark.parametrize(
+    ("kind", "mark", "source", "says"),
+    [
+        ("code", {"answer": "scores"}, "### Begin solution\nx = 1", "Begin solution"),
+        ("code", {"answer": "scores"}, "x = 1", "no solution to take out"),
+        ("code", {"answer": "scores"}, f"{BEGIN}\nx = 1", "in pairs"),
+        ("code", {}, f"{BEGIN}\nx = 1\n{END}", "BEGIN SOLUTION"),
+        ("markdown", {"answer": "why"}, "Because.", "no solution to take out"),
+        ("markdown", {}, "<!-- BEGIN SOLUTION -->\nWell.", "BEGIN SOLUTION"),
+        ("markdown", {}, "<!--  end_solution -->", "end_solution"),
+    ],
+)
+def test_what_would_give_a_solution_away_is_refused(kind, mark, source, says, make):
+    notebook = solution(NOTEBOOKS[0])
+    new = new_code_cell if kind == "code" else new_markdown_cell
+    notebook.cells.append(new(source, metadata={"attncourse": mark}))
+    with pytest.raises(ValueError, match=says):
+        make(notebook, NOTEBOOKS[0])
 
 
 def test_each_solution_has_an_exercise_and_no_exercise_is_left_over():

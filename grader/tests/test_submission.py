@@ -72,6 +72,18 @@ def test_cells_that_are_too_many_or_no_answers_are_refused(hand_in):
             read_submission(hand_in(*cells))
 
 
+def test_an_exercise_that_is_not_here_is_no_other_one_unless_its_name_alone_is(hand_in):
+    metadata = {"attncourse": {"exercise": "7_mine"}}
+    for task in ("mine", None, "scores"):
+        mark = {"attncourse": {"answer": task}} if task else {}
+        path = hand_in(new_code_cell(SCORES, metadata=mark), metadata=metadata)
+        if task == "scores":
+            assert read_submission(path).exercise is FIRST
+        else:
+            with pytest.raises(Refused, match="'7_mine', which is not in this clone"):
+                read_submission(path)
+
+
 SECOND = SCORES.replace("key.mT", "key.mT / 2")
 HELPER = "def flip(x):\n    return x.mT"
 FLIPS = "def attention_scores(query, key):\n    return query @ flip(key)"

@@ -12,6 +12,7 @@ from attncourse_grader.hand_in.release import MODEL_ANSWER, stub_of
 from attncourse_grader.hand_in.submission import Refused, Submission, is_text
 
 LONGEST = 50_000  # characters of an answer that are kept
+LOST = "(No cell of the notebook is marked as this answer.)"
 
 
 def by_hand_in(cell, exercise) -> dict | None:
@@ -35,17 +36,29 @@ def by_hand_in(cell, exercise) -> dict | None:
 
 def answers_by_hand(template, submission: Submission) -> list[dict]:
     """Return the answers to mark by hand, "" for one that was left as it was."""
-    found, texts = [], submission.texts
+    found, names = [], [part["name"] for part in template.by_hand]
+    new = "\n\n".join(  # cells of the student's own
+        text
+        for name, cell, text in submission.texts
+        if name not in names and not {cell, text.strip()} & template.handed_out
+    )
     for part in template.by_hand:
         if part["words"]:
-            text = texts.get(part["name"], texts.get(part["cell"], "")).strip()
-            text = "" if text == part["given"] else text[:LONGEST]
+            text = _words_of(part, submission.texts, new.strip())[:LONGEST]
         else:
             text = _code_of(template, submission, part["name"])[:LONGEST]
         digest = hashlib.sha256(text.encode("utf8", "replace")).hexdigest()[:16]
         said = {key: part[key] for key in ("name", "title", "manual")}
         found.append({**said, "answer": text, "hash": digest if text else ""})
     return found
+
+
+def _words_of(part: dict, texts, new: str) -> str:
+    """Return what stands in the cell of an answer, what is `new` if that is nothing."""
+    own = [text for name, _, text in texts if name == part["name"]]
+    own = own or [text for _, cell, text in texts if cell == part["cell"]]
+    text = "\n\n".join(filter(None, own)).strip()
+    return ("" if text == part["given"] else text) or new or ("" if own else LOST)
 
 
 def _code_of(template, submission: Submission, name: str) -> str:

@@ -15,7 +15,7 @@ from attncourse.exercises.probe import Exercise, Task
 from attncourse_grader import cache
 from attncourse_grader.exercises import modules
 from attncourse_grader.grade.by_hand import by_hand_in
-from attncourse_grader.hand_in.release import fingerprint, solution_of
+from attncourse_grader.hand_in.release import MODEL_ANSWER, fingerprint, solution_of
 from attncourse_grader.hand_in.source import Statement, needed, statements_of
 from attncourse_grader.hand_in.submission import (
     Refused,
@@ -42,14 +42,19 @@ class Template:
         if (known := cache.get(self.version)) is None:
             known = self._read()
             cache.put(self.version, known)
-        self.given, self.solution, self.by_hand = known
+        self.given, self.solution, self.by_hand, self.handed_out = known
 
-    def _read(self) -> tuple[list[Statement], list[Statement], list[dict]]:
+    def _read(self) -> tuple[list[Statement], list[Statement], list[dict], set[str]]:
         path, given, solution, by_hand = self.path, [], [], []
+        handed_out = {""}  # the cells that are not run: their ids, and their texts
         for place, cell in enumerate(read_notebook(path).cells, start=1):
             if (part := by_hand_in(cell, self.exercise)) is not None:
+                if any(known["name"] == part["name"] for known in by_hand):
+                    says = f"the solution's cell {cell.id}: another one is the answer "
+                    raise Refused(f"{says}{part['name']!r}, too. Give each a name.")
                 by_hand.append(part)
             if cell.cell_type != "code" or is_text(cell):
+                handed_out |= {cell.id, MODEL_ANSWER.sub("", cell.source).strip()}
                 continue
             mark = cell.metadata.get("attncourse", {})
             if "answer" in mark:
@@ -63,7 +68,7 @@ class Template:
         for statement in given:  # what is made with the checks goes with them
             if statement.uses & checks:
                 checks |= statement.binds
-        return [s for s in given if not s.binds & checks], solution, by_hand
+        return [s for s in given if not s.binds & checks], solution, by_hand, handed_out
 
     def given_to(self, codes) -> list[Statement]:
         """Return the instructor's own statements that some code may need, in order.

@@ -8,11 +8,12 @@ the check that the student runs, too.
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 from pathlib import Path
 
 from attncourse_grader.exercises import exercise_of
-from attncourse_grader.hand_in.release import MODEL_ANSWER, release
+from attncourse_grader.hand_in.release import MODEL_ANSWER, exercise_from, release
 
 SCHEMA = 3  # of nbgrader's metadata of cells
 TEST = """\
@@ -28,6 +29,7 @@ def assignment_from(notebook, name: str):
     """Make the notebook of a solution nbgrader's source of it, and return it."""
     from nbformat.v4 import new_code_cell
 
+    exercise_from(copy.deepcopy(notebook), name)  # whose faults are those of this, too
     exercise = exercise_of(name)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata["kernelspec"] = kernel

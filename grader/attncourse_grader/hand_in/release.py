@@ -15,6 +15,7 @@ ROUNDS = 300_000  # about a tenth of a second for each guess at the secret
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SOLUTION = re.compile(rf"(?ms)^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$")
 MODEL_ANSWER = re.compile(r"(?s)<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\n?")
+LEFT = re.compile(r"(?i)\b(begin|end)[ _-]*solution\b")
 
 
 def stub_of(source: str, label: str) -> str:
@@ -37,11 +38,16 @@ def exercise_from(notebook, name: str):
     facts = {"exercise": name, "version": version_of(exercise)}
     notebook.metadata["attncourse"] = facts
     for cell in notebook.cells:
+        task, made = cell.metadata.get("attncourse", {}).get("answer"), cell.source
         if cell.cell_type == "markdown":
-            cell.source = MODEL_ANSWER.sub("", cell.source).rstrip()
-        elif task := cell.metadata.get("attncourse", {}).get("answer"):
+            made = MODEL_ANSWER.sub("", made).rstrip()
+        elif task:
             label = task if is_text(cell) else exercise.label(exercise.task(task))
-            cell.source = stub_of(cell.source, label)
+            made = stub_of(made, label)
+        if (left := LEFT.search(made)) or (task and made == cell.source.rstrip()):
+            says = f"has {left[0]!r} left" if left else "has no solution to take out"
+            raise ValueError(f"cell {cell.id} {says}. See to the marks around it.")
+        cell.source = made
     return notebook
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attncourse_grader.exercises import exercise_of, modules, version_of
+from attncourse_grader.exercises import Refused, exercise_of, modules, version_of
 from attncourse_grader.hand_in.source import BadCell, Statement, needed, statements_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ RUN = re.compile(r"with attempt\(\)(?!.*\b(?:def|class) )", re.DOTALL)
 KINDS_OF_CELLS = ("code", "markdown", "raw")
 # How files begin that are often handed in under the name of a notebook.
 OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
-
-
-class Refused(Exception):
-    """What cannot be done, or not any longer; the message says why and what to do."""
 
 
 class SolutionBroken(Exception):
@@ -48,8 +44,8 @@ class Submission:
     renamed: dict[str, str]
     # What the student should know: an older version, an unreadable cell.
     notes: list[str] = field(default_factory=list)
-    # What is written in words, by task, or by cell where the metadata is lost.
-    texts: dict[str, str] = field(default_factory=dict)
+    # What is written in words: the task that the cell names, the cell's id, the text.
+    texts: list[tuple] = field(default_factory=list)
 
     def answer(self, task: Task) -> list[Statement]:
         """Return the statements that make up the answer to a task."""
@@ -132,12 +128,11 @@ def read_submission(path: Path) -> Submission:
     stripped of their metadata. Raises `Refused` if it is no notebook of an exercise.
     """
     notebook = read_notebook(path)
-    statements, broken_cells, marks, texts = [], [], {}, {}
+    statements, broken_cells, marks, texts = [], [], {}, []
     for place, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type != "code" or is_text(cell):
             name = cell.metadata["attncourse"].get("answer") if is_text(cell) else ""
-            parts = texts.get(str(name or cell.id)), cell.source
-            texts[str(name or cell.id)] = "\n\n".join(filter(None, parts))
+            texts.append((name, cell.id, cell.source))
             continue
         marks[place] = cell.metadata.get("attncourse", {}).get("answer")
         found = statements_of(cell.source, place)
@@ -183,6 +178,10 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
     if not known(best):
         says = f"{path.name} has none of the functions that the exercises ask for."
         raise Refused(f"{says} Is it a notebook of this course?")
+    elsewhere = isinstance(other := said.get("exercise"), str)
+    if elsewhere and not any(task.name in marks.values() for task in best.tasks):
+        says = f"{path.name} is of exercise {other[:60]!r}, which is not in this clone."
+        raise Refused(f"{says} Is the clone up to date?")
     return best
 
 

@@ -8,22 +8,12 @@ from collections import defaultdict
 from itertools import combinations
 
 from attncourse_grader.grade.report import page
+from attncourse_grader.records import SAYS
 from attncourse_grader.records.effective import exercises_in
 from attncourse_grader.records.similarity import similar_pairs
 
 BINS = 10
 MOST_MISTAKES = 12
-# Ways to lose points that say nothing about what somebody thinks.
-OUTCOMES = {
-    "missing": "The answer is missing.",
-    "undone": "The task was left undone.",
-    "did not finish": "The answer did not come to an end.",
-    "syntax error": "The cell is not valid Python.",
-    "forbidden": "The answer uses what the task rules out.",
-    "error": "Trying it raises an error.",
-    "form": "The result has another form: type, shape or number of parts.",
-    "in place": "An input is changed.",
-}
 
 
 def class_page(book, graded) -> str:
@@ -98,7 +88,7 @@ def _mistakes(records) -> list[dict]:
             check = next((c for c in task["checks"] if c["mistake"]), None)
             if check is None:
                 continue
-            outcome = OUTCOMES.get(check["mistake"])
+            outcome = SAYS["outcomes"].get(check["mistake"])
             row = {"count": 0, "task": task["task"], "read": check["read"]}
             row["what"] = what = outcome or check["claim"]
             row["says"] = "" if outcome else check["feedback"][:300]

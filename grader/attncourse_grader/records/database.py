@@ -8,14 +8,15 @@ network folders too.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sqlite3
 from pathlib import Path
 
-from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.exercises import Refused, modules
+from attncourse_grader.records import SAYS
 
 SCHEMA_VERSION = 5
-COPY = "it is from before the last command that changes grades"
 SCHEMA, VIEWS = (
     Path(__file__).with_name(f"{name}.sql").read_text("utf8")
     for name in ("schema", "views")
@@ -38,9 +39,7 @@ class Database(contextlib.AbstractContextManager):
             self.db.execute("PRAGMA temp_store = MEMORY")  # of the views
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA_VERSION):
-            says = f"{path} was written by another version of this package. Take that, "
-            says += "or grade into a new folder: the same files give the same grades, "
-            raise Refused(f"{says}without what was given by hand.")
+            raise Refused(SAYS["other_version"].format(path))
         if version == 0:
             with self.together():  # unless another command has just made them
                 if not self.db.execute("PRAGMA user_version").fetchone()[0]:
@@ -48,6 +47,7 @@ class Database(contextlib.AbstractContextManager):
                         self.db.execute(statement)
                     self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         with self._care():
+            self.db.create_function("is_exercise", 1, modules().__contains__)
             self.db.executescript(VIEWS)
 
     def __exit__(self, *error):
@@ -83,6 +83,18 @@ class Database(contextlib.AbstractContextManager):
             return self.db.execute(statement, values).fetchall()
 
 
+@contextlib.contextmanager
+def in_place_of(path: Path):
+    """Give the path of a file to write; it takes the other's place as a whole."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)  # of a command that was killed
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def back_up(path: Path) -> None:
     """Copy a gradebook beside itself, if there is one; before each change by a command.
 
@@ -94,29 +106,20 @@ def back_up(path: Path) -> None:
             # A damaged page must not take the place of its copy.
             if book.rows("PRAGMA quick_check(1)")[0][0] != "ok":
                 raise Refused(_sentence(path, "database disk image is malformed"))
-            part = copy.with_name(copy.name + ".part")
-            part.unlink(missing_ok=True)  # of a command that was killed
-            with book._care(), contextlib.closing(sqlite3.connect(part)) as opened:
+            with (
+                book._care(),
+                in_place_of(copy) as part,
+                contextlib.closing(sqlite3.connect(part)) as opened,
+            ):
                 book.db.backup(opened)
-        part.replace(copy)
     elif copy.is_file():
-        says = f"{path} is gone or empty, but its copy is there. Put {copy.name} in "
-        raise Refused(f"{says}its place: {COPY}. To begin anew, remove the copy.")
-
-
-# What SQLite says, and what follows from it.
-SENTENCES = {
-    "full|i/o": "The disk is full or fails. What was graded before is kept. Make room "
-    "and give the same command again.",
-    "locked|busy": "Another command is writing it. Try again when it is done.",
-    "not a database|malformed": "It is damaged. Put the copy beside it, "
-    f"gradebook.backup.sqlite, in its place: {COPY}.",
-    "readonly|unable to open": "It cannot be opened for writing. Check the folder.",
-}
+        raise Refused(SAYS["gone"].format(path, copy.name))
 
 
 def _sentence(path, error) -> str:
-    said = [t for words, t in SENTENCES.items() if re.search(words, str(error), re.I)]
+    said = [
+        t for words, t in SAYS["database"].items() if re.search(words, str(error), re.I)
+    ]
     return " ".join([f"{path} cannot be used ({error}).", *said[:1]])
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from pathlib import Path
 
-from attncourse_grader.exercises import counts, modules
+from attncourse_grader.exercises import counts
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records import effective
 from attncourse_grader.records.class_page import class_page
+from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.lms import CanvasTable, Worksheet, moodle_feedback
 from attncourse_grader.safe_text import number, one_line, reason
 
@@ -46,28 +46,28 @@ def write_outputs(book, out: Path) -> list[str]:
     return problems
 
 
+def place_of(out: Path, exercise: str, name: str) -> Path:
+    """Return where a platform's table is written once it is filled."""
+    parts = "filled", exercise.partition("_")[0], Path(name).stem
+    return out / f"{'-'.join(filter(None, parts))}.csv"
+
+
 def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     """Fill a platform's table; return the paths written, and what should be known."""
-    found, path, paths = effective.grades_of_class(book), Path(name), []
-    place = exercise.partition("_")[0]
+    found, paths = effective.grades_of_class(book), [place_of(out, exercise, name)]
+    kind = Worksheet if exercise else CanvasTable
+    table = kind(Path(name), book, exercise)
+    query = "SELECT DISTINCT student FROM standing_now JOIN withdrawn USING (student)"
+    left = {row["student"] for row in book.rows(query)}.intersection(table.whose())
+    said = table.named({"withdrawn": left})
     if exercise:
-        own = {s.student: s for s in found if s.exercise == exercise}
-        table = Worksheet(path, book, exercise)
-        said = table.fill(own)
-        paths.append(out / f"moodle-{place}-feedback.zip")
-        moodle_feedback(book, table.filled, paths[0])
+        said += table.fill({s.student: s for s in found if s.exercise == exercise})
+        stem = paths[0].stem.replace("filled", "moodle", 1)
+        paths.append(out / f"{stem}-feedback.zip")
+        moodle_feedback(book, table.filled, paths[1])
     else:
-        table = CanvasTable(path, book.people())
-        exercises = effective.exercises_in(found)
-        wanted = columns or [*filter(counts, modules())]
-        wanted = [each for each in exercises if each in wanted]
-        titles = {each: table.column_of(each, columns.get(each, "")) for each in wanted}
-        said = table.fill(found, titles)
-        if gone := ", ".join(e for e in exercises if e not in modules()):
-            said.append(f"{path.name}: left out, since no exercises any more: {gone}.")
-    parts = filter(None, ("filled", place, path.stem))
-    paths.append(out / f"{'-'.join(parts)}.csv")
-    write(paths[-1], csv_text([table.head, *table.rows]))
+        said += table.fill(found, columns)
+    write(paths[0], csv_text([table.head, *table.rows]))
     return paths, said
 
 
@@ -124,6 +124,5 @@ def write(path: Path, text: str) -> None:
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    os.replace(part, path)
+    with in_place_of(path) as part:
+        part.write_bytes(data)

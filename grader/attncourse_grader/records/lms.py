@@ -6,29 +6,27 @@ headings, numbers by which the platform finds a row, grades and comments of othe
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
-from attncourse_grader.exercises import exercise_of
+from attncourse_grader.exercises import Refused, counts, exercise_of
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
-from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
-from attncourse_grader.records.effective import EffectiveGrade, record_of_effective
+from attncourse_grader.hand_in.times import read_time
+from attncourse_grader.records import SAYS
+from attncourse_grader.records.database import in_place_of
+from attncourse_grader.records.effective import (
+    EffectiveGrade,
+    exercises_in,
+    record_of_effective,
+)
 from attncourse_grader.safe_text import number, one_line
 
-OTHER_NUMBERS = "{} has none of the numbers of files of {}. Is it another assignment's?"
-BOX = "Allow updating records that have been modified more recently in Moodle than in "
-BOX += "the spreadsheet"
-NO_ROW = "no row has the name, number and address of"
-TOO_MANY = "more points than the maximum, which Moodle skips, and so left as they were"
-NOUGHT = "Moodle may not take a grade of 0. See to these after the upload"
-LATE = "less for lateness. Where Canvas has a late policy, it takes off again from "
-LATE += "what you upload: switch it off, or set the status of these to None"
-UNDONE = "a grade is there that the gradebook does not have; see to it"
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 NAMES = ("name", "Student", "LastName", "FirstName")
 PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
@@ -50,8 +48,8 @@ def _amount(text: str) -> float | None:
 class Table:
     """A table of a platform, as it was downloaded."""
 
-    def __init__(self, path: Path, people):
-        self.name, self.people = path.name, people
+    def __init__(self, path: Path, book):
+        self.name, self.people = path.name, book.people()
         self.head, *self.rows = read_rows(path) or [[]]
         self.rows = [row + [""] * (len(self.head) - len(row)) for row in self.rows]
 
@@ -101,31 +99,32 @@ class Table:
             says = f"{what}: the maximum is {number(most)} there, {number(of[0])} here."
             raise Refused(f"{says} Set them alike, and download it again.")
 
-    def named(self, why: str, students) -> list[str]:
-        """Return a sentence that names students, if there are any."""
-        names = ", ".join(sorted(set(students)))
-        return [f"{self.name}: {why}: {names}."] if names else []
+    def named(self, said: dict[str, list[str]]) -> list[str]:
+        """Return a sentence for each reason that names those whom it concerns."""
+        names = {why: ", ".join(sorted({*own} - {""})) for why, own in said.items()}
+        own = {SAYS["rows"][why]: each for why, each in names.items() if each}
+        return [f"{self.name}: {why}: {each}." for why, each in own.items()]
 
 
 class Worksheet(Table):
     """Moodle's grading worksheet of one assignment."""
 
     def __init__(self, path: Path, book, exercise: str):
-        super().__init__(path, book.people())
+        super().__init__(path, book)
         rows = book.rows("SELECT * FROM numbers WHERE exercise = ?", exercise)
         self.by_number = {(row["moodle"], row["student"]) for row in rows}
+        times = book.rows("SELECT * FROM latest WHERE exercise = ?", exercise)
+        self.latest = {row["student"]: row["time"] for row in times}
         self.at = {heading(title): k for k, title in reversed([*enumerate(self.head)])}
         # What was found for a row, by name and number of the participant.
         self.filled: dict[tuple[str, str], EffectiveGrade] = {}
         if not {"identifier", "grade", "graded"} <= self.at.keys():
-            says = f"{self.name} is no grading worksheet of Moodle in English, German "
-            says += 'or French. Tick "Offline grading worksheet" in the assignment.'
-            raise Refused(says)
+            raise Refused(SAYS["no_worksheet"].format(self.name))
         here = {number_in(self.of(row, "identifier")) for row in self.rows}
         if rows and here.isdisjoint(row["moodle"] for row in rows):
-            raise Refused(OTHER_NUMBERS.format(self.name, exercise))
+            raise Refused(SAYS["other_numbers"].format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
-            raise Refused(f"{self.name} is graded with a scale. Set it to points.")
+            raise Refused(SAYS["scale"].format(self.name))
 
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by an address, by a hand-in of this exercise, by a name.
@@ -141,23 +140,29 @@ class Worksheet(Table):
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
-        said, nought, over, undone, again = [], [], [], [], 0
+        said, sentences, again = defaultdict(list), [], 0
         for row, student in zip(self.rows, self.whose(), strict=True):
-            effective = grades.get(student)
+            effective, came = grades.get(student), self.of(row, "modified").strip(" -")
+            if came and (effective is None or effective.handin is None):
+                name = student or self.name_in(row) or self.of(row, "identifier")
+                said["unseen"].append(name)
+            with contextlib.suppress(Refused):  # no time, or in another form
+                if read_time(came) > self.latest.get(student, float("inf")):
+                    said["newer"].append(student)
             if effective is None or effective.total is None:
-                undone += [student] * bool(_amount(self.of(row, "grade")))
+                said["undone"] += [student] * bool(_amount(self.of(row, "grade")))
                 continue
             number_there = number_in(self.of(row, "identifier"))
             self.filled[self.of(row, "name"), number_there] = effective
             self.check_most(self.name, self.of(row, "most"), [effective.of])
             if effective.total > effective.of:
-                over.append(effective.student)
+                said["too_many"].append(student)
                 continue
             before = _amount(self.of(row, "grade"))
             if before is None or abs(before - effective.total) > 0.005:
                 row[self.at["grade"]] = number(effective.total)
                 again += before is not None or self.of(row, "graded") not in ("", "-")
-                nought += [effective.student] * (effective.total == 0)
+                said["nought"] += [student] * (effective.total == 0)
             comment = " ".join(effective.remarks())
             if "comments" in self.at:
                 others = re.sub(FILLED, "", self.of(row, "comments")).rstrip("\n")
@@ -166,18 +171,15 @@ class Worksheet(Table):
         kept = {self.at[kind] for kind in KEPT if kind in self.at}
         self.make_safe(range(len(self.head)), kept)
         if again:
-            says = f"{self.name}: {again} grades are there already and change. When you"
-            said.append(f'{says} upload it, tick "{BOX}", or Moodle skips them.')
-        said += self.named(TOO_MANY, over) + self.named(NOUGHT, nought)
-        said += self.named(UNDONE, filter(None, undone))
-        met = {effective.student for effective in self.filled.values()}
-        return said + self.named(NO_ROW, set(grades) - met)
+            sentences.append(SAYS["again"].format(self.name, again))
+        said["no_row"] = grades.keys() - {e.student for e in self.filled.values()}
+        return sentences + self.named(said)
 
 
 def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None:
     """Write the zip file of feedback pages for the filled rows of a worksheet."""
-    part = path.with_name(path.name + ".part")
-    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+    how = "w", zipfile.ZIP_DEFLATED
+    with in_place_of(path) as part, zipfile.ZipFile(part, *how) as archive:
         for (name, participant), effective in rows.items():
             record = record_of_effective(book, effective)
             if record is None:
@@ -187,14 +189,13 @@ def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None
             place = f"{name}_{participant}_assignfeedback_file_/feedback.html"
             text = page("feedback.html", record=record, standing=effective.sentences())
             archive.writestr(place, text)
-    part.replace(path)
 
 
 class CanvasTable(Table):
     """The gradebook of Canvas."""
 
-    def __init__(self, path: Path, people):
-        super().__init__(path, people)
+    def __init__(self, path: Path, book, _):
+        super().__init__(path, book)
         self.at = {title.strip(): k for k, title in enumerate(self.head)}
         if "ID" not in self.at or not {"Student", "LastName"} & self.at.keys():
             raise Refused(f"{self.name} is no gradebook as Canvas exports it.")
@@ -229,9 +230,21 @@ class CanvasTable(Table):
         own = "", mark_of(self.of(row, "ID"))
         return [[s for s in way if mark_of(s.canvas) in own] for way in ways]
 
-    def fill(self, grades: list[EffectiveGrade], columns: dict[str, int]) -> list[str]:
+    def fill(self, grades: list[EffectiveGrade], named: dict[str, str]) -> list[str]:
         """Fill in grades; return what the instructor should know."""
-        table, met, undone = {(g.student, g.exercise): g for g in grades}, set(), []
+        columns, met, said, sentences = {}, set(), defaultdict(list), []
+        for exercise in [e for e in exercises_in(grades) if e in named or counts(e)]:
+            try:
+                columns[exercise] = self.column_of(exercise, named.get(exercise, ""))
+            except Refused as question:
+                if exercise in named or not named:
+                    raise
+                sentences.append(f"{question}. It is left out.")
+        if idle := ", ".join(named.keys() - columns.keys()):
+            raise Refused(f"--column: there are no grades of {idle}. Leave it out.")
+        if len({*columns.values()}) < len(columns):
+            raise Refused(SAYS["one_column"].format(self.name))
+        table = {(g.student, g.exercise): g for g in grades}
         for row, student in zip(self.rows, self.whose(), strict=True):
             if not row[self.at["ID"]].strip():  # what assignments have, of all
                 for exercise, place in columns.items():
@@ -242,7 +255,8 @@ class CanvasTable(Table):
             for exercise, place in columns.items():
                 effective = table.get((student, exercise))
                 total = effective.total if effective else None
-                undone += [student] * bool(total is None and _amount(row[place]))
+                gone = total is None and _amount(row[place])
+                said["undone"] += [student] * bool(gone)
                 excused = row[place].strip().upper() in ("EX", "N/A")
                 # An empty cell where a score was would be a change.
                 if total is not None and not excused and total != _amount(row[place]):
@@ -250,7 +264,6 @@ class CanvasTable(Table):
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
-        said = self.named(NO_ROW, {g.student for g in grades} - met)
-        said += self.named(UNDONE, filter(None, undone))
-        said += self.named(LATE, {grade.student for grade in grades if grade.penalty})
-        return said
+        said["no_row"] = {g.student for g in grades} - met
+        said["late"] = {grade.student for grade in grades if grade.penalty}
+        return sentences + self.named(said)

@@ -57,19 +57,20 @@ class MarkingServer(http.server.ThreadingHTTPServer):
 
     def keep(self, sent: dict) -> str:
         """Keep a mark; return a sentence where it cannot be kept."""
-        with Gradebook(self.book, must_exist=True) as book:
-            for shown, grade, mark in self.answers(book):
-                if shown["id"] == sent["id"]:
-                    points, comment = float(sent["points"]), str(sent["comment"])
-                    if shown["hash"] != sent["hash"]:
-                        return "The answer is another one by now. Load the page again."
-                    if not 0 <= points <= mark.of:
-                        return f"Give points from 0 to {mark.of:g}."
-                    facts = {"task": mark.task, "answer": mark.answer, "points": points}
-                    facts |= {"comment": comment, "made": time.time()}
-                    book.keep("marks", grade.student, grade.exercise, **facts)
-                    return ""
-        return "This answer counts no longer. Load the page again."
+        with Gradebook(self.book, must_exist=True) as book, book.together():
+            found = [one for one in self.answers(book) if one[0]["id"] == sent["id"]]
+            if not found:
+                return "This answer counts no longer. Load the page again."
+            ((shown, grade, mark),) = found
+            points, comment = float(sent["points"]), str(sent["comment"])
+            if (mark.answer, shown["points"]) != (sent["hash"], sent["shown"]):
+                return "The answer or its mark is another by now. Load the page again."
+            if not 0 <= points <= mark.of:
+                return f"Give points from 0 to {mark.of:g}."
+            facts = {"task": mark.task, "answer": mark.answer, "points": points}
+            facts |= {"comment": comment, "made": time.time()}
+            book.keep("marks", grade.student, grade.exercise, **facts)
+        return ""
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

@@ -161,11 +161,41 @@ SELECT
     iif(own = 0 AND answer <> '', points, NULL) AS proposed, comment AS says
 FROM fitting WHERE rank = 1 ORDER BY student, exercise, place;
 
+-- Exercises that are none any more, in a sentence.
+CREATE TEMP VIEW gone AS
+SELECT printf(
+    'No exercise any more, and left out of totals: %s. If one has another name now, give '
+    || 'all its files again, and its deadlines, times and points by hand.',
+    GROUP_CONCAT(DISTINCT exercise)
+) AS says FROM standing_now
+WHERE NOT is_exercise(exercise) AND student NOT IN (SELECT student FROM withdrawn)
+HAVING COUNT(*);
+
+-- The latest time that was known for anything that a student handed in.
+CREATE TEMP VIEW latest AS
+SELECT student, exercise, MAX(time) AS time FROM (
+    SELECT run, student, exercise, handed_in AS time FROM times
+    UNION ALL
+    SELECT seen.run, student, exercise, time FROM seen JOIN results USING (result)
+) JOIN runs USING (run) WHERE NOT undone AND time IS NOT NULL GROUP BY 1, 2;
+
+-- What whoever exports should know before.
+CREATE TEMP VIEW unready AS
+SELECT 'The last run has not come to its end. Give its command again, then export.' AS says
+FROM (SELECT ended FROM runs WHERE NOT undone ORDER BY run DESC LIMIT 1)
+WHERE ended IS NULL
+UNION ALL SELECT printf(
+    '%d answers are not marked yet, and have no points so far. See to them with '
+    || '`attncourse mark`, then export.', COUNT(*)
+) FROM answers
+WHERE points IS NULL AND student NOT IN (SELECT student FROM withdrawn) HAVING COUNT(*)
+UNION ALL SELECT says FROM gone;
+
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
 -- told than by an earlier one, for what comes twice is as early as the first; which of
 -- several files counts; whose file came as another's; who is no longer on the class
--- list; where grades are of several versions; and which exercise has another name now.
+-- list; where grades are of several versions; and which exercises are none any more.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -239,14 +269,7 @@ UNION ALL SELECT MAX(run), printf(
     iif(MIN(of) < MAX(of), printf(', with maxima from %g to %g', MIN(of), MAX(of)), '')
 ) FROM standing JOIN (SELECT result, version FROM results) USING (result)
 GROUP BY exercise HAVING COUNT(DISTINCT version) > 1
-UNION ALL SELECT run, printf(
-    '%s is called %s now. Deadlines, times and points by hand stay with the old name: '
-    || 'give them again.', old, exercise
-) FROM (
-    SELECT DISTINCT new.run, old.exercise AS old, new.exercise
-    FROM results AS new JOIN results AS old USING (content)
-    WHERE old.exercise <> new.exercise AND old.result < new.result
-);
+UNION ALL SELECT (SELECT MAX(run) FROM runs), says FROM gone;
 
 -- Whose each of Moodle's numbers is, which are of one assignment.
 CREATE TEMP VIEW numbers AS
