@@ -31,7 +31,9 @@ PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 SET_DEATH_SIGNAL, SET_DUMPABLE, DROP_FROM_BOUND = 1, 4, 24
 SET_SUBREAPER, NO_NEW_PRIVS = 36, 38
 DEVICES = ("null", "zero", "random", "urandom")
-SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache", "/etc/fonts")
+# No more of /usr: courses and exchanges are kept there, too.
+SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")
+SYSTEM += ("/usr/share/fonts", "/usr/share/matplotlib", "/etc/fonts")
 # What all processes that grade find in their environment.
 ENVIRONMENT = {
     "MPLBACKEND": "agg",
@@ -130,6 +132,7 @@ def visible() -> tuple[list[Path], list[Path]]:
     package = Path(attncourse.__file__).resolve().parent
     grader = Path(__file__).resolve().parents[1]
     python = [Path(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)]
+    python += [Path(place) for place in sys.path if place.endswith("-packages")]
     wanted = [*map(Path, SYSTEM), *python, *(path.resolve() for path in python)]
     readable = []
     for path in [*wanted, package]:
