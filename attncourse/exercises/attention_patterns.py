@@ -289,15 +289,12 @@ SCORES = (
 def _to_ablate(g):
     layer, head = one_of(g, (0, 0), (1, 0), (0, 1))
     inputs = _model(g, 2) | {"tokens": whole(g, 0, 6, 2, 3)}
-    return inputs | {"layer": layer, "head": head}
+    training = one_of(g, True, False, True)
+    return inputs | {"layer": layer, "head": head, "training": training}
 
 
-def _in_a_mode(g):
-    return _to_ablate(g) | {"training": one_of(g, True, False, True)}
-
-
-def _inside(ablated, _, tokens, layer, head, **how):
-    model = provided.small_transformer(**how)
+def _inside(ablated, _, tokens, layer, head, training, **how):
+    model = provided.small_transformer(**how).train(training)
     weight = model.layers[layer].attention.value_proj.weight
     with ablated(model, layer, head):
         logits, again = model(tokens), model(tokens.flip(0))
@@ -358,7 +355,7 @@ ABLATION = (
         "after the block the model is as it was, even if it ends in an error",
         "It comes in training or evaluation mode, without dropout, and has a hook of "
         "its own that doubles what goes into `output_proj`.",
-        _in_a_mode,
+        _to_ablate,
         _afterwards,
     ),
     Probe(
@@ -366,7 +363,7 @@ ABLATION = (
         "the model as it was",
         "The loss depends on logits and tokens, and may be negative. It is computed "
         "once more after the call. The model comes in training or evaluation mode.",
-        _in_a_mode,
+        _to_ablate,
         _increase,
     ),
 )
