@@ -289,15 +289,12 @@ SCORES = (
 def _to_ablate(g):
     layer, head = one_of(g, (0, 0), (1, 0), (0, 1))
     inputs = _model(g, 2) | {"tokens": whole(g, 0, 6, 2, 3)}
-    return inputs | {"layer": layer, "head": head}
+    training = one_of(g, True, False, True)
+    return inputs | {"layer": layer, "head": head, "training": training}
 
 
-def _in_a_mode(g):
-    return _to_ablate(g) | {"training": one_of(g, True, False, True)}
-
-
-def _inside(ablated, _, tokens, layer, head, **how):
-    model = provided.small_transformer(**how)
+def _inside(ablated, _, tokens, layer, head, training, **how):
+    model = provided.small_transformer(**how).train(training)
     weight = model.layers[layer].attention.value_proj.weight
     with ablated(model, layer, head):
         logits, again = model(tokens), model(tokens.flip(0))
@@ -313,10 +310,11 @@ def _afterwards(ablated, _, tokens, layer, head, training, **how):
         model, error = provided.small_transformer(**how).train(training), "none"
         projection = model.layers[layer].attention.output_proj
         projection.register_forward_pre_hook(lambda _, inputs: (2 * inputs[0],))
-        weight = projection.weight
+        weight, before = projection.weight, model(tokens)
         try:
             with ablated(model, layer, head):
-                model(tokens)
+                if model(tokens).equal(before):
+                    raise ValueError("inside the block the logits are as before")
                 if end == "a failing block":
                     raise InterruptedError
         except InterruptedError:
@@ -357,7 +355,7 @@ ABLATION = (
         "after the block the model is as it was, even if it ends in an error",
         "It comes in training or evaluation mode, without dropout, and has a hook of "
         "its own that doubles what goes into `output_proj`.",
-        _in_a_mode,
+        _to_ablate,
         _afterwards,
     ),
     Probe(
@@ -365,7 +363,7 @@ ABLATION = (
         "the model as it was",
         "The loss depends on logits and tokens, and may be negative. It is computed "
         "once more after the call. The model comes in training or evaluation mode.",
-        _in_a_mode,
+        _to_ablate,
         _increase,
     ),
 )
@@ -434,12 +432,22 @@ def _long(g):
     return {"tokens": _padded(whole(g, 1, 6, batch, n), n, *lengths)}
 
 
+def _given(pattern, tokens) -> bool:
+    """Say whether a score of task 2.4 is 0.9 or more."""
+    same = (tokens[:, :, None] == tokens[:, None]) & _both_real(tokens)
+    before = _both_real(tokens).tril(-1).triu(-1)
+    wanted = (before, same.tril(-1), F.pad(same[:, :, :-1], (1, 0)).tril())
+    return any((pattern * w).sum() >= 0.9 * w.any(-1).sum() for w in wanted)
+
+
 def _scores_of_heads(my_pattern, my_score, tokens):
     """Return scores of uniform heads with 0, 1/4, ... all of the pattern in the rest.
 
     They are scored together, and each alone in ways that should not matter.
     """
     pattern, real = my_pattern(tokens), (tokens != 0)[:, :, None]
+    if _given(pattern, tokens):
+        raise ValueError("this is a pattern of task 2.4")
     uniform = _both_real(tokens) / real.sum(dim=1, keepdim=True)
     heads = torch.stack([uniform.lerp(pattern, i / 4) for i in range(5)], dim=1)
     least = pattern.masked_fill(~real.mT, 2).argmin(-1)  # where it attends least
@@ -457,15 +465,17 @@ def _faults(values, inputs):
     pattern, real = values["result"], inputs["tokens"].numpy() != 0
     hidden = ~_both_real(inputs["tokens"]).numpy()
     sums = abs(pattern.sum(axis=-1) - real)
-    return max(sums.max(), -pattern.min(), abs(pattern * hidden).max())
+    given = _given(torch.tensor(pattern), inputs["tokens"])
+    return max(sums.max(), -pattern.min(), abs(pattern * hidden).max(), given)
 
 
 _of_score = partial(Probe, draw=_long, call=_scores_of_heads)
 OWN_SCORE = (
     Probe(
-        "`my_pattern` returns attention weights, and padding has none",
+        "`my_pattern` returns attention weights, none of padding, of a new pattern",
         "Measured is the largest fault: how far the sum of a token's row is from 1, or "
-        "of another row from 0; a negative weight; a weight of padding.",
+        "of another row from 0; a negative weight; a weight of padding; 1 if a score "
+        "of task 2.4 is 0.9 or more.",
         _long,
         measure=_faults,
         between=(-1, 1e-3),

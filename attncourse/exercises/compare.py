@@ -119,15 +119,11 @@ def _form(probe: Probe, came: Value, wanted: Value) -> str:
     if came.kind != wanted.kind:
         is_one = came.kind == "tensor" and not came.shape
         what = "a tensor with one element" if is_one else KINDS.get(came.kind)
-        return f"should be {KINDS.get(wanted.kind, wanted.text)}; it is " + (
-            what or came.text
-        )
+        wants = KINDS.get(wanted.kind, wanted.text)
+        return f"should be {wants}; it is {what or came.text}"
     if wanted.kind not in NUMERIC or wanted.data is None:
-        return (
-            ""
-            if wanted.kind != "other" or came.type == wanted.type
-            else (f"should be {wanted.text}; it is {came.text}")
-        )
+        same = wanted.kind != "other" or came.type == wanted.type
+        return "" if same else f"should be {wanted.text}; it is {came.text}"
     if came.shape != wanted.shape:
         if wanted.kind == "list" and len(wanted.shape) == len(came.shape) == 1:
             return f"should have the length {wanted.shape[0]}; it has {came.shape[0]}"
@@ -183,9 +179,8 @@ def judge(probe: Probe, cases: list[Case]) -> Verdict:
             break
     else:
         name = wrong[0]
-    return Verdict(
-        probe, False, "values", tuple(filter(None, sentences)), _example(first, name)
-    )
+    said, example = tuple(filter(None, sentences)), _example(first, name)
+    return Verdict(probe, False, "values", said, example)
 
 
 def name_slip(task: Task, verdicts: list[Verdict], came, known: Recorded):
@@ -234,10 +229,9 @@ def _wrong_form(probe, case) -> list[str]:
         return [f"What should be returned: {what}. What came{got}.{missing}"]
     for name, value in wanted.values.items():
         if said := _form(probe, came.values[name], value):
-            if name.startswith("the gradient of") and said.endswith("it is None"):
-                return [
-                    f"No gradient reaches `{name.removeprefix('the gradient of ')}`."
-                ]
+            leaf = name.removeprefix("the gradient of ")
+            if leaf != name and said.endswith("it is None"):
+                return [f"No gradient reaches `{leaf}`."]
             what = "What is returned" if name == "result" else f"`{name}`"
             return [f"{what} {said}.{missing}"]
     return []
@@ -311,9 +305,8 @@ def render(observation: Observation, probe: Probe) -> str:
             data = np.round(value.data.astype(float), 4) + 0.0
             text = " ".join(f"{x:g}" for x in data.ravel()[:4000])
         type_ = value.type if probe.exact_type else ""
-        parts.append(
-            " ".join(f"{name} {value.kind} {type_} {value.shape} {text}".split())
-        )
+        line = f"{name} {value.kind} {type_} {value.shape} {text}"
+        parts.append(" ".join(line.split()))
     return "\n".join(parts)
 
 

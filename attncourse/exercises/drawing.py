@@ -6,21 +6,9 @@ import torch
 
 
 def numbers(generator: torch.Generator, *shape: int, most: float = 2.0) -> torch.Tensor:
-    """Draw numbers between -most and most, the same on every machine.
+    """Draw float32 numbers between -most and most, none of them 0.
 
-    Parameters
-    ----------
-    generator : torch.Generator
-        Where they are drawn from.
-    *shape : int
-        Sizes of the tensor.
-    most : float
-        The largest absolute value. With 2 and less they are exact in half precision.
-
-    Returns
-    -------
-    torch.Tensor
-        float32, multiples of ``most / 256``, none of them 0.
+    They are multiples of ``most / 256``: with 2 and less, exact in half precision.
     """
     drawn = torch.randint(1, 257, shape, generator=generator)
     signs = 2 * torch.randint(0, 2, shape, generator=generator) - 1

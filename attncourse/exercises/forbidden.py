@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from attncourse import MODULE_OF
 
 # Ways to reach a name without writing it down; ruled out wherever anything is.
-BUILT_IN = ("eval", "exec", "compile", "globals", "__import__", "__builtins__")
+BUILT_IN = ("eval", "exec", "compile", "globals", "locals")
+BUILT_IN += ("__import__", "__builtins__")
 HIDING = ("importlib", "ctypes", "builtins", "gc", "inspect", "pickle", "marshal")
 HIDING += ("pkgutil", "pydoc", "runpy", "operator.attrgetter", "operator.methodcaller")
 HIDING += ("unittest.mock", "torch._*", "torch.ao", "torch.ops", "torch.library")
@@ -56,9 +57,9 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
             found[node.id] = None  # to be called elsewhere
         taken = {getattr(node, "attr", ""), *getattr(node, "kwd_attrs", ())}
         found.update(dict.fromkeys(f".{name}" for name in taken & methods))
-        computed = isinstance(node, ast.Call) and _looks_up(node.func) and node.args
-        if computed and (anywhere or _path(node.args[0], known)):
-            found[f"{node.func.id} with a computed name"] = None
+        computed = isinstance(node, ast.Call) and _looks_up(node.func)
+        if computed and (anywhere or not node.args or _path(node.args[0], known)):
+            found[f"{node.func.id}{' with a computed name' * bool(node.args)}"] = None
     kept = (n for n in found if not any(n.startswith(f"{other}.") for other in found))
     return [f"The answer uses `{name}`, which this task rules out." for name in kept]
 
@@ -111,6 +112,9 @@ def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
             if path and known.setdefault(name, path) == path and id(node) not in inside:
                 followed |= {id(node.value)} if len(node.targets) == 1 else set()
                 bound.discard(name)
+    for name in (*BUILT_IN, "getattr"):  # bound in one scope, it is not in all
+        bound.discard(name)
+        known.pop(name, None)
     for node in nodes:  # F, also bound to something else, such as a size
         if isinstance(node, ast.Name) and node.id in bound - {known.get(node.id)}:
             followed.add(id(node))

@@ -60,7 +60,11 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
 
     try:
         room()
-        _compare_versions(client)
+        found = client.run(version_here, on_error="return")
+        if other := sorted(w for w, said in found.items() if said != version_here()):
+            says = f"{len(other)} of {len(found)} workers have another version of this "
+            says += f"package, or none, such as {other[0]}. Install the same on all."
+            raise Refused(says)
         yield from results(jobs, submit, room)
     except FAULTS as error:
         says = f"the cluster at {address} cannot be used any longer ({one_line(error)})"
@@ -87,11 +91,3 @@ def grade_content(grade, content: bytes, name: str, solutions):
 def version_here() -> str:
     """Return a text that is the same where the same package and checks are."""
     return f"{attncourse.__version__} {hash_of_checks(modules().values())[:12]}"
-
-
-def _compare_versions(client) -> None:
-    found = client.run(version_here, on_error="return")
-    if other := sorted(w for w, said in found.items() if said != version_here()):
-        says = f"{len(other)} of {len(found)} workers have another version of this "
-        says += f"package, or none, such as {other[0]}. Install the same on all."
-        raise Refused(says)

@@ -202,6 +202,8 @@ BACK = {
     "a method": "lambda out, *a: getattr(out.sum(), 'back' + 'ward')()",
     "the engine": "lambda out, x, up: vars(torch)['auto' + 'grad'].Variable."
     "_execution_engine.run_backward((out,), (up,), False, False, (x,), False, False)",
+    "another engine": "lambda out, x, up: vars(torch)['_C']._ImperativeEngine()."
+    "run_backward((out,), (up,), False, False, (x,), True, False)",
     "an operation": "lambda out, x, up: torch.ops.aten._softmax_backward_data("
     "up, out, -1, out.dtype)",
     "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.exp(), x)[1](up)",
@@ -216,16 +218,27 @@ BACK = {
 def test_what_one_task_forbids_is_ruled_out_for_it_alone(grade, no_rule):
     code = f"""
 import torch
+from concurrent.futures import ThreadPoolExecutor
 BACK = {BACK!r}
-def worked(route):
-    x = torch.ones(2, 3).requires_grad_()
+HOOKS = vars(torch)["_C"]._autograd
+def worked(route, undo=lambda: None):
     try:
-        eval(route)(x.softmax(-1), x, torch.ones(2, 3))
+        undo()
+        x = torch.ones(2, 3).requires_grad_()
+        eval(route)(x.exp(), x, torch.ones(2, 3))
     except (AttributeError, RuntimeError, TypeError):
         return False
     return True
+def elsewhere(route):
+    try:
+        return ThreadPoolExecutor(1).submit(worked, route).result()
+    except RuntimeError:
+        return False
+WAYS = [worked, elsewhere]
+WAYS += [lambda r: worked(r, lambda: HOOKS._saved_tensors_hooks_disable(""))]
+WAYS += [lambda r: worked(r, lambda: HOOKS._pop_saved_tensors_default_hooks())]
 def softmax_gradient(weights, upstream):
-    found = [name for name, route in BACK.items() if worked(route)]
+    found = [n for n, route in BACK.items() if any(way(route) for way in WAYS)]
     if found:
         raise ValueError(str(found))
     inner = (weights * upstream).sum(-1, keepdim=True)

@@ -64,6 +64,8 @@ def inside(sock):
         "write": can(lambda: Path(sys.argv[2]).write_text("x")),
         "home": can(lambda: os.listdir(os.path.expanduser("~root"))),
         "proc": can(lambda: os.listdir("/proc/1")),
+        "exchange": can(lambda: os.listdir("/usr/local/share")),
+        "a course": can(lambda: os.listdir("/usr/src")),
         "own": can(lambda: Path("mine").write_text("x")),
         "memory": can(lambda: bytearray(8 << 30)),
         "fill": can(fill),
@@ -135,6 +137,7 @@ def assert_isolated(found):
     if not (layers.get("files", "none") and layers["landlock"]):
         for what in ("secret", "write", "home", "exercises", "hidden file"):
             assert said[what] != "yes", what
+        assert "yes" not in (said["exchange"], said["a course"])
 
 
 def test_what_is_isolated_reaches_nothing(server, secret):

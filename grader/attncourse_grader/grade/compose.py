@@ -64,18 +64,12 @@ class Template:
                 if solution:  # a cell after answers gives definitions only
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
                 given += [s for s in found if not s.text.startswith("%")]
-        checks = {n for s in given if _imports_checks(s) for n in s.binds}
-        for statement in given:  # what is made with the checks goes with them
-            if statement.uses & checks:
+        checks = set()
+        for statement in given:  # imports of the checks, and what is made with them
+            others = {m for m in imports_of([statement]) if not m.startswith(PROVIDED)}
+            if statement.uses & checks or any(m.startswith(CHECKS) for m in others):
                 checks |= statement.binds
         return [s for s in given if not s.binds & checks], solution, by_hand, handed_out
-
-    def given_to(self, codes) -> list[Statement]:
-        """Return the instructor's own statements that some code may need, in order.
-
-        A library that draws, say, takes time and memory, and answers do not draw.
-        """
-        return needed(set(WORD.findall("\n".join(codes))), self.given)
 
     def not_given(self, statements: list[Statement]) -> list[Statement]:
         """Return the statements that are none of the instructor's own."""
@@ -102,11 +96,6 @@ class Template:
             "modules": sorted(wanted),
             "forbidden": sorted(forbidden),
         }
-
-
-def _imports_checks(statement: Statement) -> bool:
-    found = imports_of([statement])
-    return any(m.startswith(CHECKS) and not m.startswith(PROVIDED) for m in found)
 
 
 def imports_of(statements: list[Statement]) -> set[str]:
@@ -165,8 +154,8 @@ def answers_in(
 
 
 def definitions(template: Template, answers: dict[str, str]) -> list:
-    """Return the cells that define what is given, and the answers."""
-    given = template.given_to(answers.values())
+    """Return the cells that define what is given, as far as needed, and the answers."""
+    given = needed(set(WORD.findall("\n".join(answers.values()))), template.given)
     cells = [_cell("\n\n".join(s.text for s in given))]
     return cells + [_cell(code, answer=name) for name, code in answers.items()]
 

@@ -26,13 +26,12 @@ class Recorder:
         for path in {item.path for item in session.items}:
             path.unlink()
         for item in session.items:
-            # Nobody reads nbval's own picture of the differences.
-            item.format_output_compare = lambda *_: None
+            item.format_output_compare = lambda *_: None  # a picture nobody reads
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item):
         """Tell the kernel which cell comes; leave out what cannot be checked."""
-        mark = mark_of(item)
+        mark = item.cell.metadata.get("attncourse", {})
         said = self.tasks.get(mark.get("task"), {})
         if said.get("ended") or said.get("error"):
             pytest.skip("the answer could not be defined")
@@ -45,7 +44,7 @@ class Recorder:
         if report.when != "call" or report.skipped:
             return
         item.parent.timed_out = False  # nbval would run no other cell
-        mark, (error, ended) = mark_of(item), outcome_of(item, call)
+        mark, (error, ended) = item.parent.kernel.mark, outcome_of(item, call)
         if call.excinfo and not error and not call.excinfo.errisinstance(OF_ANSWERS):
             self.fault = call.excinfo.value
         elif "answer" in mark:
@@ -61,11 +60,6 @@ class Recorder:
             says = f"the given cells of {self.name} do not run: {why}"
             self.fault = SolutionBroken(says)
         item.session.shouldstop = str(self.fault or "")
-
-
-def mark_of(item) -> dict:
-    """Return the mark of a cell."""
-    return item.cell.metadata.get("attncourse", {})
 
 
 def outcome_of(item, call) -> tuple[str, bool]:

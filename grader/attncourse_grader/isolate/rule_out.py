@@ -5,9 +5,11 @@ The rule that refuses an answer reads its source; this is for what no source sho
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import re
 import sys
+import threading
 import types
 from importlib import util
 from pathlib import Path
@@ -43,7 +45,13 @@ def rule_out(names) -> None:
         torch.autograd.Variable._execution_engine = None
         _disable_operations("_make_dual|.*backward")
         # Nodes can be called one by one: no operation may keep what they need.
-        torch._C._autograd._push_saved_tensors_default_hooks(_refuse, _refuse)
+        hooks = torch._C._autograd
+        hooks._push_saved_tensors_default_hooks(_refuse, _refuse)
+        for name in [n for n in vars(hooks) if "_hooks" in n]:  # to take them off
+            delattr(hooks, name)
+        for module in (_thread, threading):  # another thread has none of them
+            for name in [n for n in vars(module) if re.match("_?start_[nj]", n)]:
+                setattr(module, name, _refuse)
     if "torch.nn.MultiheadAttention" in names:
         _disable_operations(ATTENTION)
     for name in names:

@@ -34,7 +34,6 @@ def class_page(book, graded) -> str:
 
 
 def _exercise(book, own) -> dict:
-    """Return what the page says about one exercise."""
     grades, records = zip(*own, strict=True)
     totals, of = [grade.total for grade in grades], grades[0].of
     return {

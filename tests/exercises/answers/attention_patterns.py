@@ -167,6 +167,10 @@ WRONG = {
         ),
     },
     "ablation": {
+        "nothing is ablated": (
+            COLUMNS.replace("= 0\n", "*= 1\n").format(copy="", increase="0.0"),
+            "not yet after the block the model is as it was",
+        ),
         "a copy that is a view": (
             COLUMNS.format(copy="", increase="without - float(loss_of(model, tokens))"),
             "not yet after the block the model is as it was",
@@ -199,6 +203,10 @@ WRONG = {
         ),
     },
     "own_score": {
+        "a pattern of task 2.4": (
+            NEXT.format(key="max(i - 1, 0)", body=MEAN),
+            "of a new pattern",
+        ),
         "the largest weight only": (
             NEXT.format(
                 key="min(i + 1, last)",
