@@ -76,6 +76,7 @@ export default widget("saturation", QUESTION, async (root, model) => {
     place: Math.log2, value: (x) => 2 ** x, write: (x) => String(2 ** x) });
   const power = traitSlider(model, "power", { label: "divide by d_k to the power",
     min: 0, max: 1, step: 0.05, write: (value) => number(value, 2) });
+  const query = traitSlider(model, "query", { label: "query", min: 0, max: QUERIES - 1 });
   const again = button("Draw other vectors", () =>
     save(model, { seed: (model.get("seed") + 1) % 10000 }));
   const line = report();
@@ -88,6 +89,7 @@ export default widget("saturation", QUESTION, async (root, model) => {
     el("div", { class: "attn-panels" },
       el("div", {}, entropyChart.root), el("div", {}, slopeChart.root)),
     heading("The weights of one query on 16 keys, at this width"),
+    el("div", { class: "attn-controls" }, query.root),
     bars,
     again,
     table.root,
@@ -106,7 +108,7 @@ export default widget("saturation", QUESTION, async (root, model) => {
     entropyChart.update(series(1), at, words("Entropy", 1));
     slopeChart.update(series(2), at, words("Slope", 2));
     bars.replaceChildren(...[0.5, 0, p].map((q, c) => {
-      const weights = softmax(kept.drawn[at][0].map((score) => score / at ** q));
+      const weights = softmax(kept.drawn[at][model.get("query")].map((score) => score / at ** q));
       return el("div", {}, remark(CURVES[c][1]), weightBars(weights, CURVES[c]));
     }));
     const [variance, entropy, slope] = yours[index];
@@ -136,7 +138,7 @@ export default widget("saturation", QUESTION, async (root, model) => {
   };
   await drawVectors();
   root.hidden = false;
-  watch(model, ["width", "power"], draw);
+  watch(model, ["width", "power", "query"], draw);
   watch(model, ["seed"], drawVectors);
 });
 

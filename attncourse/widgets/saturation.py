@@ -75,6 +75,8 @@ class Saturation(CourseWidget):
         p, from 0 (not divided) to 1; the paper has 1/2.
     seed : int, default 0
         Which random queries and keys.
+    query : int, default 0
+        Which of the 24 queries has its weights shown.
     """
 
     _esm = module_text("saturation")
@@ -83,6 +85,7 @@ class Saturation(CourseWidget):
     width = traitlets.Enum(WIDTHS, 64).tag(sync=True)
     power = traitlets.Float(0.25, min=0.0, max=1.0).tag(sync=True)
     seed = traitlets.Int(0, min=0, max=9999).tag(sync=True)
+    query = traitlets.Int(0, min=0, max=QUERIES - 1).tag(sync=True)
 
     def measures(self, power: float | None = None) -> Any:
         """Return variance, entropy and slope at every width, computed in Python.
