@@ -174,15 +174,6 @@ def _half(g):
     return {"x": numbers(g, 2, 5, 4).to(kind), "positions": whole(g, 500, 1000, 5)}
 
 
-def _lengthened(values, inputs):
-    """Return how much the length of a pair of features changes, at most."""
-    came, went = (
-        torch.as_tensor(x).unflatten(-1, (-1, 2)).norm(dim=-1)
-        for x in (values["result"], inputs["x"])
-    )
-    return (came - went).abs().max()
-
-
 ROTARY = (
     Probe(
         "two features are rotated by as many radians as their position",
@@ -192,21 +183,10 @@ ROTARY = (
         read=f"{PAGE}#rope-rotary-position-embedding",
     ),
     Probe(
-        "features 0 and 1 are a pair, 2 and 3 the next, and keep their length",
-        "There are several pairs. Measured is how much the length of a pair (a, b), "
-        "√(a² + b²), changes; no rotation changes it, by whatever angle.",
-        lambda g: _pairs(g, whole(g, 2, 4)),
-        why="For one pair it is right; of several, a pair is not rotated by itself.",
-        weight=0,
-        measure=_lengthened,
-        between=(0, 1e-4),
-    ),
-    Probe(
-        "each pair has its own rate",
+        "features 0 and 1 are a pair, 2 and 3 the next, each with its own rate",
         "There are several pairs, and `base` is not 1.",
         lambda g: _pairs(g, whole(g, 2, 4)),
-        why="The lengths of the pairs are right. The rate of pair i is not "
-        "base^(-2i/d).",
+        why="The pairs are not these, or the rate of pair i is not base^(-2i/d).",
     ),
     Probe(
         "by default, positions count from 0 and the base is 10000",

@@ -31,15 +31,6 @@ def _attend(**changes):
     return text
 
 
-ROTATE = """
-def rotate(x, positions=None, base=10000.0):
-    if positions is None:
-        positions = torch.arange(x.shape[-2])
-    angles = positions[:, None] * base ** -torch.linspace(0, 1, x.shape[-1] // 2)
-    (a, b), c, s = (x[..., ::2], x[..., 1::2]), angles.cos(), angles.sin()
-    return torch.stack((a * c - b * s, a * s + b * c), -1).flatten(-2).to(x.dtype)
-"""
-
 EXPERIMENT = """
 def next_token_losses(model, tokens):
     logs = model(tokens)[:, :-1].log_softmax(-1)
@@ -177,11 +168,6 @@ WRONG = {
         ),
     },
     "rotary": {
-        "rates by linspace": (ROTATE, "The rate of pair i is not base^(-2i/d)"),
-        "rates by linspace, and other pairs": (
-            ROTATE.replace("x[..., ::2], x[..., 1::2]", "x.chunk(2, dim=-1)"),
-            "a pair is not rotated by itself",
-        ),
         "angles in half precision": (
             "def rotate(x, positions=None, base=10000.0):\n"
             "    p = torch.arange(x.shape[-2]) if positions is None else positions\n"
