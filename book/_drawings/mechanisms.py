@@ -29,12 +29,12 @@ def scaled_dot_product_attention(narrow):
     query, key, value, scores, weights, output = attention_example(asks)
     room, left, width, cell = (352, 24, 54.6, 15) if narrow else (708, 190, 86, 18)
     xs, half = [left + width * (j + 0.5) for j in range(6)], 1.5 * cell
-    ys = (66, 190, 262, 334, 406) if narrow else (34, 126, 188, 240, 292)
+    ys = (108, 236, 308, 380, 452) if narrow else (60, 158, 220, 272, 324)
     c = Canvas(room, ys[-1] + cell + 88)
 
     def vectors(y, kind, matrix):
         for j, x in enumerate(xs):
-            c.grid(x - half, y, strength(matrix)[j : j + 1], kind, cell)
+            c.grid(x - half, y, strength(matrix)[j : j + 1], kind, cell, marks=False)
         c.badge(kind, 0 if narrow else 164, y + cell / 2 - 10)
 
     def numbers(i, kind, row):
@@ -47,10 +47,11 @@ def scaled_dot_product_attention(narrow):
             if i > 1 and not narrow:
                 c.way((x, ys[i - 1] + 24), (x, y))
 
+    c.text(0, 13, "untrained: the numbers show steps, not meaning", "note")
     for j, (x, word) in enumerate(zip(xs, words, strict=True)):
         style = "small mid" if narrow else "word mid"
-        at = x - 7 if narrow and j == 0 else x  # a long word
-        c.text(at, 16, word, style + " bold" * (j == asks))
+        y = 40 + 16 * (narrow and j % 2)  # on a phone every other word is lower
+        c.text(x, y, word, style + " bold" * (j == asks))
     for y, number, name, note in zip(
         ys,
         range(1, 6),
@@ -58,7 +59,7 @@ def scaled_dot_product_attention(narrow):
         (
             "query, key and\nvalue of each token",
             "query of “perform”\nwith every key",
-            "÷ √d_k, here √3",
+            "÷ √3 = √d_k",
             "weights, sum 1",
             "the values,\nby their weights",
         ),
@@ -72,9 +73,13 @@ def scaled_dot_product_attention(narrow):
             c.path(f"M0 {top + 25}H352", "rule")
         else:
             c.lines(27, top + 33, note, "note")
-    for i, (kind, matrix) in enumerate((("q", query), ("k", key), ("v", value))):
-        vectors(ys[0] + (cell + 6) * i, kind, matrix)
+    for i, drawn in enumerate((("q", query), ("k", key), ("v", value))):
+        vectors(ys[0] + (cell + 6) * i, *drawn)
     c.rect("followed", xs[asks] - half - 4, ys[0] - 5, 2 * half + 8, cell + 10)
+    at, y, turn = xs[asks] + half + 4, ys[0] + cell / 2, ys[1] - (48 if narrow else 16)
+    down = at + (4 if narrow else 14)
+    end = (10, ys[1] - (36 if narrow else 2))
+    c.way((at, y), (down, y), (down, turn), (10, turn), end, style="q")
     numbers(1, "x", scores)
     numbers(2, "x", scores / 3**0.5)
     numbers(3, "a", weights)
@@ -87,7 +92,7 @@ def scaled_dot_product_attention(narrow):
         c.ribbon(path, 48 * weight)
     vectors(ys[4], "v", value)
     top = low + 64
-    c.grid(xs[asks] - half, top, strength(output[None]), "o", cell)
+    c.grid(xs[asks] - half, top, strength(output[None]), "o", cell, marks=False)
     c.badge("o", xs[asks] - half - 28, top + cell / 2 - 10)
     c.text(xs[asks] - half - 36, top + 13, "output for “perform”", "small end")
     return c
@@ -164,7 +169,7 @@ def head_split(narrow):
     first.grid(38, 98, tones(5, 8, 1), "x", 16)
     first.text(38, 201, "n × d_model", "shape")
     first.way((170, 138), (205, 138), style="q")
-    first.text(187, 129, "W_Q", "small mid")
+    first.text(187, 125, "W_Q", "small mid")
     for head in range(4):
         first.grid(208 + 36 * head, 98, tones(5, 2, 2 + head), "q", 16)
         first.text(224 + 36 * head, 90, str(head), "small mid")
