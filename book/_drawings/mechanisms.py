@@ -220,27 +220,36 @@ def word_order(narrow):
         ("Without positions", "a word’s output is the same in both", 0, "=", ""),
         ("With positions", "a word’s output differs", positions, "≠", "5 4"),
     ):
-        c, middles = Canvas(340, 244, name, note), (52, 170, 288)
+        c, middles = Canvas(340, 336, name, note), (52, 170, 288)
         sentences = [list(vectors), list(vectors)[::-1]]
         rows = [torch.stack([vectors[w] for w in words]) for words in sentences]
         outputs = torch.stack([layer(x + added)[0].detach() for x in rows]).numpy()
         low, high = outputs.min((0, 1)), outputs.max((0, 1))
-        for words, output, top in zip(sentences, outputs, (70, 168), strict=True):
+        for words, output, top in zip(sentences, outputs, (110, 206), strict=True):
+            y, leave, box, enter = top - 48, top - 15, top - 39, top - 3
+            if top > 110:
+                y, leave, box, enter = top + 70, top + 29, top + 29, top + 15
+            c.box(3, box, 334, 24, "self-attention", "a", "small mid")
             for i, (word, middle) in enumerate(zip(words, middles, strict=True)):
-                y = top - 8 if top == 70 else top + 34
                 c.text(middle, y, word, "word mid")
-                if line:
-                    c.text(middle - 46, y, str(i + 1), "shape")
+                c.text(middle - 46, y, str(i + 1) if line else "", "shape")
+                c.way((middle, leave), (middle, enter))
                 cells = (output[i] - low) / (high - low)
                 c.grid(middle - 48, top, cells[None], "o", 12, marks=False)
-        for start, end in zip(middles, middles[::-1], strict=True):
-            curve = f"M{start} 87C{start} 128 {end} 124 {end} 165"
+        for start, bends, end, x, y in (
+            (52, "52 196 288 168", 288, 262, 188),  # “dog”
+            (170, "170 150 170 180", 170, 170, 164),
+            (288, "288 162 52 134", 52, 262, 142),
+        ):
+            curve = f"M{start} 125C{bends} {end} 203"
             c.path(curve, "way ink", stroke_dasharray=line or "none")
-        c.box(158, 114, 24, 24, sign, "", "step", 12)
+            c.box(x - 10, y - 10, 20, 20, sign, "", "step", 10)
         changes = abs(outputs[1] - outputs[0, ::-1]).max(-1)
         for middle, change in zip(middles, changes, strict=True):
-            c.text(middle, 222, f"{change:.2f}", "number")
-        c.text(170, 240, "largest difference between its two outputs", "note mid")
+            c.text(middle, 297, f"{change:.2f}", "number")
+        spread = f"which run from {outputs.min():.1f} to {outputs.max():.1f}"
+        c.text(170, 316, "largest change in a word’s eight numbers,", "note mid")
+        c.text(170, 333, spread.replace("-", "−"), "note mid")
         panels.append(c)
     return flow(narrow, panels)
 
