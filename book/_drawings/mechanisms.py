@@ -112,23 +112,25 @@ def which_leaks(narrow):
     """Draw two masks on letters that a model of chapter 5 reads, and its losses."""
     letters, entropy = "pneklga", np.log(16)
     cell, room, start = (18, 180, 0) if narrow else (26, 330, 60)
-    c, side = Canvas(352 if narrow else 708, 6 * cell + 144), 6 * cell
-    for k, loss in ((0, entropy), (1, 0)):
+    c, side = Canvas(352 if narrow else 708, 5 * cell + 172), 6 * cell
+    c.text(start + 18, 13, "rows: who reads; columns: what is read", "note")
+    for k, loss, says in ((0, entropy, "no better than chance"), (1, 0, "perfect")):
         left = start + k * room + 18
-        right, bottom = left + side, 56 + side
-        c.text(left, 16, f"Mask {'AB'[k]}", "step")
-        c.text(right + 32, 46, "next", "note mid")
-        hidden = ~np.tri(6, k=k, dtype=bool)
-        c.grid(left, 56, np.where(hidden, 0, 0.5), "a", cell, hidden)
-        middle = [56 + cell * (i + 0.5) for i in range(6)]
+        right, bottom = left + side, 80 + 5 * cell
+        c.text(left, 42, f"Mask {'AB'[k]}", "step")
+        c.text(right + 32, 70, "next", "note mid")
+        hidden = ~np.tri(5, 6, k=k, dtype=bool)
+        c.grid(left, 80, np.where(hidden, 0, 0.5), "a", cell, hidden)
+        middle = [80 + cell * (i + 0.5) for i in range(5)]
+        for i in range(6):
+            c.text(left + cell * (i + 0.5), 70, letters[i], "word mid")
         for i, y in enumerate(middle):
-            c.text(left + cell * (i + 0.5), 46, letters[i], "word mid")
             c.text(left - 8, y + 5, letters[i], "word end")
             c.way((right + 4, y), (right + 20, y))
         c.add(f'<g class="{"o" * k}">')  # what the answer lights up
         for i, y in enumerate(middle):
             c.text(right + 32, y + 5, letters[i + 1], "word mid bold")
-            if i < 5 and k:
+            if k:
                 x = n(left + cell * (i + 1) + 1.5)
                 d = f"M{x} {n(y - cell / 2 + 1.5)}h{cell - 3}v{cell - 3}h{3 - cell}z"
                 c.path(d, "a cells l3")
@@ -137,7 +139,7 @@ def which_leaks(narrow):
         c.text(left, bottom + 50, f"{loss:.2f} nats", "step")
         c.rect("wash", left, bottom + 60, side, 12, 2)
         c.rect("tip strong", left, bottom + 60, max(side * loss / entropy, 2), 12, 2)
-        c.text(right, bottom + 88, "entropy", "note end")
+        c.text(left, bottom + 91, says)
     return c
 
 
