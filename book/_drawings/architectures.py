@@ -17,28 +17,28 @@ GPT_WEIGHTS = (  # chapter 10's model, the third head of its last layer; tested
 
 def transformer_block(narrow):
     """Draw a pre-norm block over four positions, read from bottom to top."""
-    c = Canvas(352 if narrow else 708, 470 if narrow else 424)
-    first, step, branch, span = (26, 84, 42, 26) if narrow else (200, 134, 56, 40)
-    edge = 0 if narrow else 168
+    c = Canvas(352 if narrow else 708, 626 if narrow else 452)
+    first, step, branch, span = (26, 84, 38, 26) if narrow else (200, 134, 56, 40)
+    edge, low = (0, 304) if narrow else (168, 320)  # the sides and foot of attention
     attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))
-    attention.box(edge, 244, c.width - edge, 76, style="a")
+    attention.box(edge, 244, c.width - edge, low - 244, style="a")
     attention.badge("a", edge + 1, 245)
     c.part("Attention", attention)
     for query, row in enumerate(GPT_WEIGHTS):
         end = first + step * query + branch - span / 2
         for key, weight in enumerate(row):
             start, end = first + step * key + branch, end + span * weight / 2
-            path = f"M{n(start)} 320C{n(start)} 276 {n(end)} 288 {n(end)} 244"
+            path = f"M{n(start)} {low}C{n(start)} {low - 44} {n(end)} 284 {n(end)} 244"
             c.ribbon(path, span * weight, 1 if query == 3 else 0.2)
             end += span * weight / 2
     for i, word in enumerate(GPT_WORDS):
         x, strong = first + step * i, "strong" if i == 3 else ""
         right, half = x + branch, 27 if narrow else 36
-        c.path(f"M{x} 396V40", "halo", stroke_width=9)
-        c.path(f"M{x} 396V36", f"stream {strong} way")
+        c.path(f"M{x} {low + 104}V36", f"stream {strong} way")
         c.path(f"M{x} 26l6 10h-12z", f"{strong} tip")
-        c.box(x - 26, 396, 52, 26, word, strong, "word")
-        for k, (leave, enter, back) in enumerate(((382, 320, 218), (198, 140, 64))):
+        c.box(x - 26, low + 104, 52, 26, word, strong, "word")
+        parts = ((low + 62, low, 218), (198, 140, 64))
+        for k, (leave, enter, back) in enumerate(parts):
             c.dot(x, leave, 3.5)
             c.way((x, leave), (right, leave), (right, enter + 40))
             norms.box(right - 24, enter + 20, 48, 20, "norm", letters="small")
@@ -51,7 +51,7 @@ def transformer_block(narrow):
             c.way((right, top), (right, back), (x + 10, back))
             sums.plus(x, back)
         number = f"{GPT_WEIGHTS[3][i]:.2f}"
-        c.text(right + (16 if narrow else 22), 335, number, "a number")
+        c.text(right + 21, low + 15, number, "a number")
     for name, part in (
         ("Norm", norms),
         ("Feed-forward network", inner),
@@ -59,26 +59,18 @@ def transformer_block(narrow):
     ):
         c.part(name, part)
     c.text(first + 3 * step, 14, "next word: “hand”", "small mid")
-    if narrow:
-        c.badge("a", 0, 438)
-        c.lines(
-            28,
-            444,
-            "Attention: each position reads itself and\n"
-            "those before; the ribbons are its weights.",
-            "note",
-        )
-        return c
-    for y, name, note in (
-        (44, "Residual stream", "runs past every part;\neach adds to it"),
-        (116, "Feed-forward", "in each position\nby itself"),
-        (
-            262,
-            "Attention",
-            "each position reads\nitself and those before;\nribbons: the weights",
-        ),
-        (352, "Norm", "rescales what\na part reads"),
+    earlier = f"M{edge} {low + 73}H{c.width}v20H{edge}z"
+    c.path(earlier, "box", stroke_dasharray="5 4")
+    c.text((edge + c.width) / 2, low + 87, "earlier layers", "small mid")
+    reads = "each position reads\nitself and those before;\nribbons: the weights"
+    for y, below, name, note in (
+        (44, 464, "Residual stream", "runs past every part;\neach adds to it"),
+        (116, 506, "Feed-forward", "in each position\nby itself"),
+        (262, 548, "Attention", reads),
+        (352, 607, "Norm", "rescales what\na part reads"),
     ):
+        if narrow:
+            y, note = below, note.replace("\n", " ", 1)
         c.text(0, y, name, "step")
         c.lines(0, y + 18, note, "note")
     return c
