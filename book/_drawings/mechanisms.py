@@ -383,33 +383,34 @@ def attention_cost(narrow):
     """Draw the scores of full attention and of a window, to scale, at three lengths."""
     panels, window, side = [], 64, 140 if narrow else 300
     for full, name, note, growth in (
-        (True, "Full attention", "all keys", "4 times the scores"),
+        (True, "Full attention", "all keys,\nearlier and later", "4 times the scores"),
         (
             False,
             f"A window of {window}",
-            f"the {window} newest keys",
+            f"the {window} newest keys,\nnone later",
             "about twice the scores",
         ),
     ):
-        c = Canvas(26 + side, side + 206 if narrow else side + 104, name)
-        c.text(0, 36, note if narrow else f"each query is compared with {note}", "note")
-        left, top, unit = 26, 76, side / 1024
-        c.badge("q", 0, top)
-        c.badge("k", left, top - 26)
-        c.rect("a cells l1" if full else "box", left, top, side, side, 0)
+        left, top, unit = 26, 90 if narrow else 76, side / 1024
+        c = Canvas(26 + side, side + top + (130 if narrow else 28), name)
+        if not narrow:
+            note = f"a query meets {note}".replace("\n", " ")
+        c.lines(0, 36, note, "note")
+        c.slanted(left - 10, top + side / 2, "queries", "q named mid", -90)
+        c.text(left, top - 7, "keys", "k named")
+        c.rect("a cells l2" if full else "box", left, top, side, side, 0)
         if not full:
             band = n(window * unit)
             d = f"M{left} {top}l{side} {side}h-{band}L{left} {n(top + window * unit)}z"
-            c.path(d, "a tip")
+            c.path(d, "a cells l2")
+            c.path(d, "a frame")
         for i, length in enumerate((1024, 512, 256)):
             edge = length * unit
-            if full and i:
-                c.rect(f"a cells l{1 + i}", left, top, edge, edge, 0)
             c.rect("a frame", left, top, edge, edge, 0)
             count = length**2 if full else window * length - window * (window - 1) // 2
             tokens, scores = f"{length:,}", f"{count:,}"
             if narrow:
-                c.text(0, top + side + 82 - 20 * i, tokens, "shape")
+                c.text(0, top + side + 82 - 20 * i, tokens)
                 c.text(c.width, top + side + 82 - 20 * i, scores, "bold end")
             else:
                 last = i == 0
