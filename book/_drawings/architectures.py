@@ -2,8 +2,10 @@
 
 from functools import partial
 
-from canvas import WORDS, Canvas, flow, n, tones
+from canvas import Canvas, flow, n, tones
 
+SOURCE = ["the", "cat", "sees", "the", "milk"]
+TARGET = ["le", "chat", "voit", "le", "lait"]
 ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
 
 GPT_WORDS = ["She", "gave", "him", "her"]
@@ -181,31 +183,30 @@ def with_notes(narrow, canvas, *texts):
 def translator(narrow, attention):
     """Draw an encoder below, a decoder above, and what passes between them."""
     c = Canvas(352 if narrow else 708, 330 if attention else 310)
-    source = [24 + (76 if narrow else 150) * i for i in range(5)]
-    target = [40 + (90 if narrow else 190) * i for i in range(4)]
-    for xs, words, y, below, part in (
-        (source, WORDS, 238, 66, "encoder"),
-        (target, ["le", "chat", "but", "son"], 34, -10, "decoder"),
+    xs = [24 + (76 if narrow else 150) * i for i in range(5)]
+    for words, y, below, part in (
+        (SOURCE, 238, 66, "encoder"),
+        (TARGET, 34, -10, "decoder"),
     ):
         c.text((xs[0] + xs[1]) / 2, y + 17, part, "small mid")
         for i, (x, word) in enumerate(zip(xs, words, strict=True)):
             c.grid(x - 8, y, tones(3, 1, i + y), "x", 16)
-            strong = " bold" if attention and word == "but" else ""
+            strong = " bold" if attention and word == "voit" else ""
             c.text(x, y + below, word, f"word mid{strong}")
             if i:
                 c.way((xs[i - 1] + 10, y + 24), (x - 10, y + 24))
     if not attention:
-        x = source[-1]
+        x = xs[-1]
         c.way((x, 236), (x, 190), style="strong")
         c.grid(x - 8, 136, tones(3, 1, 7), "o", 16, marks=False)
-        c.way((x - 10, 160), (target[0], 160), (target[0], 85), style="strong")
+        c.way((x - 10, 160), (xs[0], 160), (xs[0], 85), style="strong")
         c.text(x - 26, 148, "one vector", "bold end")
         c.text(x - 26, 182, "five words or fifty: always this size", "note end")
         return c
-    x, y, end = target[2], 130, target[2] - 12
-    for left, weight in zip(source, ALIGNMENT, strict=True):
+    x, y, end = xs[2], 118, xs[2] - 12
+    for left, weight in zip(xs, ALIGNMENT, strict=True):
         width = 24 * weight
-        bend = "C{0:g} 182 {1:g} 212 {1:g} 180".format(left + 11, end + width / 2)
+        bend = "C{0:g} 178 {1:g} 198 {1:g} 168".format(left + 11, end + width / 2)
         c.ribbon(f"M{left + 11:g} 208{bend}", width)
         end += width
         c.badge("k", left - 21, 208)
@@ -215,8 +216,8 @@ def translator(narrow, attention):
     c.way((x, y - 2), (x, 85), style="o")
     c.named("o", x + 18, y, "context")
     c.text(x + 18, y + 38, "Σ weight · value", "note")
-    c.badge("q", target[1] - 10, 90)
-    c.lines(target[1] - 16, 97, "compared with\nevery key", "note end")
+    c.badge("q", xs[1] - 10, 90)
+    c.lines(xs[1] - 16, 97, "matched\nwith every\nkey", "note end")
     return c
 
 
@@ -316,16 +317,16 @@ def model_families(narrow):
         "Encoder–decoder: T5",
         "the target sees its own past\nand the whole source",
     )
-    keys = points(encoder, 16, 202, 45, ["the", "___", "drank", "milk"], 26)
+    keys = points(encoder, 16, 202, 45, ["the", "___", "sees", "milk"], 26)
     queries = points(encoder, 16, 96, 45, ["", "cat", "", ""], -14)
     attend(encoder, keys, queries, lambda i, j: True, 1)
-    keys = points(decoder, 16, 202, 45, ["the", "cat", "drank", "its"], 26)
-    queries = points(decoder, 16, 96, 45, ["cat", "drank", "its", "milk"], -14)
+    keys = points(decoder, 16, 202, 45, ["the", "cat", "sees", "the"], 26)
+    queries = points(decoder, 16, 96, 45, ["cat", "sees", "the", "milk"], -14)
     attend(decoder, keys, queries, lambda i, j: j <= i, 3)
-    source = points(both, 16, 202, 45, ["the", "cat", "drank"], 26)
+    source = points(both, 16, 202, 45, ["the", "cat", "sees"], 26)
     states = points(both, 16, 160, 45, [""] * 3, 0)
     attend(both, source, states, lambda i, j: True, -9)
     target = points(both, 168, 160, 45, ["start", "le", "chat"], 26)
-    queries = points(both, 168, 96, 45, ["le", "chat", "but"], -14)
+    queries = points(both, 168, 96, 45, ["le", "chat", "voit"], -14)
     attend(both, states + target, queries, lambda i, j: j <= i + 3, 2)
     return flow(narrow, [encoder, decoder, both], 20 if narrow else 40)

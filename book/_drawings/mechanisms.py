@@ -269,13 +269,16 @@ def attention_sink(narrow):
         lengths = model.layers[2].attention.project(x, x)[1][0, 7].norm(dim=-1)
     lengths = lengths / lengths[1:-1].mean()
     received = weights * lengths / (weights @ lengths)[:, None]
-    c, columns = Canvas(*((352, 668) if narrow else (708, 352))), range(63, 330, 30)
-    below = "weight × length of value, per cent of the row"
+    c, columns = Canvas(*((352, 734) if narrow else (708, 385))), range(63, 330, 30)
+    share = "weights, per cent, rounded;\nthe rows of [CLS] and [SEP] are left out"
+    below = "weight × size of the value (its norm),\nper cent of the row, rounded"
     for kind, matrix, name, note, at in (
-        ("a", weights, "Where the head attends", "attention weights, per cent", "0 0"),
-        ("v", received, "What it receives", below, "0 372" if narrow else "372 0"),
+        ("a", weights, "Where the head attends", share, "0 33"),
+        ("v", received, "What it receives", below, "0 438" if narrow else "372 33"),
     ):
-        panel = Canvas(336, 352, name, note)
+        panel = Canvas(336, 352)
+        panel.text(0, -17, name, "step")
+        panel.lines(0, 3, note, "note")
         panel.rect("followed", 0, 117, 336, 32)
         panel.rect("frame", 61, 89, 272, 204, 3)
         panel.rows(56, 109, 29, tokens[1:-1], 1)
@@ -289,12 +292,12 @@ def attention_sink(narrow):
             panel.text(x + 14, 138, f"{100 * doctor:.0f}", style)
         drawn = "".join(panel.parts)
         c.add(f'<g class="{kind}" transform="translate({at})">{drawn}</g>')
-    c.add('<g class="v">')
+    c.add('<g class="v" transform="translate(0 33)">')
     for x, length in zip(columns, lengths, strict=True):
         c.path(f"M{x} 346h28v{-34 * length:.1f}h-28z", "cells l6")
     c.path("M61 347h272", "rule")
-    c.lines(56, 329, "length\nof value", "small end", 16)
-    c.text(77, 340, f"{lengths[0]:.2f}", "number named")
+    c.lines(50, 329, "size of\nvalue", "small end", 16)
+    c.text(73, 340, f"{lengths[0]:.2f}", "number named")
     c.add("</g>")
     return c
 
