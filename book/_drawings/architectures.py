@@ -2,8 +2,10 @@
 
 from functools import partial
 
-from canvas import WORDS, Canvas, flow, n, tones
+from canvas import Canvas, flow, n, tones
 
+SOURCE = ["the", "cat", "sees", "the", "milk"]
+TARGET = ["le", "chat", "voit", "le", "lait"]
 ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
 
 GPT_WORDS = ["She", "gave", "him", "her"]
@@ -17,28 +19,28 @@ GPT_WEIGHTS = (  # chapter 10's model, the third head of its last layer; tested
 
 def transformer_block(narrow):
     """Draw a pre-norm block over four positions, read from bottom to top."""
-    c = Canvas(352 if narrow else 708, 470 if narrow else 424)
-    first, step, branch, span = (26, 84, 42, 26) if narrow else (200, 134, 56, 40)
-    edge = 0 if narrow else 168
+    c = Canvas(352 if narrow else 708, 626 if narrow else 452)
+    first, step, branch, span = (26, 84, 38, 26) if narrow else (200, 134, 56, 40)
+    edge, low = (0, 304) if narrow else (168, 320)  # the sides and foot of attention
     attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))
-    attention.box(edge, 244, c.width - edge, 76, style="a")
+    attention.box(edge, 244, c.width - edge, low - 244, style="a")
     attention.badge("a", edge + 1, 245)
     c.part("Attention", attention)
     for query, row in enumerate(GPT_WEIGHTS):
         end = first + step * query + branch - span / 2
         for key, weight in enumerate(row):
             start, end = first + step * key + branch, end + span * weight / 2
-            path = f"M{n(start)} 320C{n(start)} 276 {n(end)} 288 {n(end)} 244"
+            path = f"M{n(start)} {low}C{n(start)} {low - 44} {n(end)} 284 {n(end)} 244"
             c.ribbon(path, span * weight, 1 if query == 3 else 0.2)
             end += span * weight / 2
     for i, word in enumerate(GPT_WORDS):
         x, strong = first + step * i, "strong" if i == 3 else ""
         right, half = x + branch, 27 if narrow else 36
-        c.path(f"M{x} 396V40", "halo", stroke_width=9)
-        c.path(f"M{x} 396V36", f"stream {strong} way")
+        c.path(f"M{x} {low + 104}V36", f"stream {strong} way")
         c.path(f"M{x} 26l6 10h-12z", f"{strong} tip")
-        c.box(x - 26, 396, 52, 26, word, strong, "word")
-        for k, (leave, enter, back) in enumerate(((382, 320, 218), (198, 140, 64))):
+        c.box(x - 26, low + 104, 52, 26, word, strong, "word")
+        parts = ((low + 62, low, 218), (198, 140, 64))
+        for k, (leave, enter, back) in enumerate(parts):
             c.dot(x, leave, 3.5)
             c.way((x, leave), (right, leave), (right, enter + 40))
             norms.box(right - 24, enter + 20, 48, 20, "norm", letters="small")
@@ -51,7 +53,7 @@ def transformer_block(narrow):
             c.way((right, top), (right, back), (x + 10, back))
             sums.plus(x, back)
         number = f"{GPT_WEIGHTS[3][i]:.2f}"
-        c.text(right + (16 if narrow else 22), 335, number, "a number")
+        c.text(right + 21, low + 15, number, "a number")
     for name, part in (
         ("Norm", norms),
         ("Feed-forward network", inner),
@@ -59,26 +61,18 @@ def transformer_block(narrow):
     ):
         c.part(name, part)
     c.text(first + 3 * step, 14, "next word: “hand”", "small mid")
-    if narrow:
-        c.badge("a", 0, 438)
-        c.lines(
-            28,
-            444,
-            "Attention: each position reads itself and\n"
-            "those before; the ribbons are its weights.",
-            "note",
-        )
-        return c
-    for y, name, note in (
-        (44, "Residual stream", "runs past every part;\neach adds to it"),
-        (116, "Feed-forward", "in each position\nby itself"),
-        (
-            262,
-            "Attention",
-            "each position reads\nitself and those before;\nribbons: the weights",
-        ),
-        (352, "Norm", "rescales what\na part reads"),
+    earlier = f"M{edge} {low + 73}H{c.width}v20H{edge}z"
+    c.path(earlier, "box", stroke_dasharray="5 4")
+    c.text((edge + c.width) / 2, low + 87, "earlier layers", "small mid")
+    reads = "each position reads\nitself and those before;\nribbons: the weights"
+    for y, below, name, note in (
+        (44, 464, "Residual stream", "runs past every part;\neach adds to it"),
+        (116, 506, "Feed-forward", "in each position\nby itself"),
+        (262, 548, "Attention", reads),
+        (352, 607, "Norm", "rescales what\na part reads"),
     ):
+        if narrow:
+            y, note = below, note.replace("\n", " ", 1)
         c.text(0, y, name, "step")
         c.lines(0, y + 18, note, "note")
     return c
@@ -189,31 +183,30 @@ def with_notes(narrow, canvas, *texts):
 def translator(narrow, attention):
     """Draw an encoder below, a decoder above, and what passes between them."""
     c = Canvas(352 if narrow else 708, 330 if attention else 310)
-    source = [24 + (76 if narrow else 150) * i for i in range(5)]
-    target = [40 + (90 if narrow else 190) * i for i in range(4)]
-    for xs, words, y, below, part in (
-        (source, WORDS, 238, 66, "encoder"),
-        (target, ["le", "chat", "but", "son"], 34, -10, "decoder"),
+    xs = [24 + (76 if narrow else 150) * i for i in range(5)]
+    for words, y, below, part in (
+        (SOURCE, 238, 66, "encoder"),
+        (TARGET, 34, -10, "decoder"),
     ):
         c.text((xs[0] + xs[1]) / 2, y + 17, part, "small mid")
         for i, (x, word) in enumerate(zip(xs, words, strict=True)):
             c.grid(x - 8, y, tones(3, 1, i + y), "x", 16)
-            strong = " bold" if attention and word == "but" else ""
+            strong = " bold" if attention and word == "voit" else ""
             c.text(x, y + below, word, f"word mid{strong}")
             if i:
                 c.way((xs[i - 1] + 10, y + 24), (x - 10, y + 24))
     if not attention:
-        x = source[-1]
+        x = xs[-1]
         c.way((x, 236), (x, 190), style="strong")
         c.grid(x - 8, 136, tones(3, 1, 7), "o", 16, marks=False)
-        c.way((x - 10, 160), (target[0], 160), (target[0], 85), style="strong")
+        c.way((x - 10, 160), (xs[0], 160), (xs[0], 85), style="strong")
         c.text(x - 26, 148, "one vector", "bold end")
         c.text(x - 26, 182, "five words or fifty: always this size", "note end")
         return c
-    x, y, end = target[2], 130, target[2] - 12
-    for left, weight in zip(source, ALIGNMENT, strict=True):
+    x, y, end = xs[2], 118, xs[2] - 12
+    for left, weight in zip(xs, ALIGNMENT, strict=True):
         width = 24 * weight
-        bend = "C{0:g} 182 {1:g} 212 {1:g} 180".format(left + 11, end + width / 2)
+        bend = "C{0:g} 178 {1:g} 198 {1:g} 168".format(left + 11, end + width / 2)
         c.ribbon(f"M{left + 11:g} 208{bend}", width)
         end += width
         c.badge("k", left - 21, 208)
@@ -223,8 +216,8 @@ def translator(narrow, attention):
     c.way((x, y - 2), (x, 85), style="o")
     c.named("o", x + 18, y, "context")
     c.text(x + 18, y + 38, "Σ weight · value", "note")
-    c.badge("q", target[1] - 10, 90)
-    c.lines(target[1] - 16, 97, "compared with\nevery key", "note end")
+    c.badge("q", xs[1] - 10, 90)
+    c.lines(xs[1] - 16, 97, "matched\nwith every\nkey", "note end")
     return c
 
 
@@ -324,16 +317,16 @@ def model_families(narrow):
         "Encoder–decoder: T5",
         "the target sees its own past\nand the whole source",
     )
-    keys = points(encoder, 16, 202, 45, ["the", "___", "drank", "milk"], 26)
+    keys = points(encoder, 16, 202, 45, ["the", "___", "sees", "milk"], 26)
     queries = points(encoder, 16, 96, 45, ["", "cat", "", ""], -14)
     attend(encoder, keys, queries, lambda i, j: True, 1)
-    keys = points(decoder, 16, 202, 45, ["the", "cat", "drank", "its"], 26)
-    queries = points(decoder, 16, 96, 45, ["cat", "drank", "its", "milk"], -14)
+    keys = points(decoder, 16, 202, 45, ["the", "cat", "sees", "the"], 26)
+    queries = points(decoder, 16, 96, 45, ["cat", "sees", "the", "milk"], -14)
     attend(decoder, keys, queries, lambda i, j: j <= i, 3)
-    source = points(both, 16, 202, 45, ["the", "cat", "drank"], 26)
+    source = points(both, 16, 202, 45, ["the", "cat", "sees"], 26)
     states = points(both, 16, 160, 45, [""] * 3, 0)
     attend(both, source, states, lambda i, j: True, -9)
     target = points(both, 168, 160, 45, ["start", "le", "chat"], 26)
-    queries = points(both, 168, 96, 45, ["le", "chat", "but"], -14)
+    queries = points(both, 168, 96, 45, ["le", "chat", "voit"], -14)
     attend(both, states + target, queries, lambda i, j: j <= i + 3, 2)
     return flow(narrow, [encoder, decoder, both], 20 if narrow else 40)

@@ -4,6 +4,7 @@ Colours are CSS classes of ``attncourse/viz/drawings/drawings.css``: q, k, v for
 key and value, a for weights, o for output, x for everything else.
 """
 
+import re
 from html import escape
 
 import numpy as np
@@ -57,17 +58,21 @@ class Canvas:
         self.add(f'<a data-part="{name}">{"".join(drawn.parts)}</a>')
 
     def text(self, x, y, words, style=""):
-        self.add(f'<text class="{style}" x="{n(x)}" y="{n(y)}">{escape(words)}</text>')
+        words = escape(words)
+        if "shape" not in style:  # what is not code: d_k has a subscript
+            small = r'<tspan dy="4" font-size="12">\1</tspan><tspan dy="-4">\2</tspan>'
+            words = re.sub(r"_([a-zA-Z])\b(.*)", small, words)
+        self.add(f'<text class="{style}" x="{n(x)}" y="{n(y)}">{words}</text>')
 
     def lines(self, x, y, words, style="", leading=17):
         for i, line in enumerate(words.split("\n")):
             self.text(x, y + i * leading, line, style)
 
-    def slanted(self, x, y, word, style="word"):
+    def slanted(self, x, y, word, style="word", angle=-50):
         """Write what a column is, above it."""
         self.add(
             f'<text class="{style}" transform="translate({n(x)} {n(y)}) '
-            f'rotate(-50)">{escape(word)}</text>'
+            f'rotate({angle})">{escape(word)}</text>'
         )
 
     def rows(self, x, y, step, words, bold=None):

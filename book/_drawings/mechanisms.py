@@ -29,12 +29,12 @@ def scaled_dot_product_attention(narrow):
     query, key, value, scores, weights, output = attention_example(asks)
     room, left, width, cell = (352, 24, 54.6, 15) if narrow else (708, 190, 86, 18)
     xs, half = [left + width * (j + 0.5) for j in range(6)], 1.5 * cell
-    ys = (66, 190, 262, 334, 406) if narrow else (34, 126, 188, 240, 292)
+    ys = (108, 236, 308, 380, 452) if narrow else (60, 158, 220, 272, 324)
     c = Canvas(room, ys[-1] + cell + 88)
 
     def vectors(y, kind, matrix):
         for j, x in enumerate(xs):
-            c.grid(x - half, y, strength(matrix)[j : j + 1], kind, cell)
+            c.grid(x - half, y, strength(matrix)[j : j + 1], kind, cell, marks=False)
         c.badge(kind, 0 if narrow else 164, y + cell / 2 - 10)
 
     def numbers(i, kind, row):
@@ -47,10 +47,11 @@ def scaled_dot_product_attention(narrow):
             if i > 1 and not narrow:
                 c.way((x, ys[i - 1] + 24), (x, y))
 
+    c.text(0, 13, "untrained: the numbers show steps, not meaning", "note")
     for j, (x, word) in enumerate(zip(xs, words, strict=True)):
         style = "small mid" if narrow else "word mid"
-        at = x - 7 if narrow and j == 0 else x  # a long word
-        c.text(at, 16, word, style + " bold" * (j == asks))
+        y = 40 + 16 * (narrow and j % 2)  # on a phone every other word is lower
+        c.text(x, y, word, style + " bold" * (j == asks))
     for y, number, name, note in zip(
         ys,
         range(1, 6),
@@ -58,7 +59,7 @@ def scaled_dot_product_attention(narrow):
         (
             "query, key and\nvalue of each token",
             "query of “perform”\nwith every key",
-            "÷ √d_k, here √3",
+            "÷ √3 = √d_k",
             "weights, sum 1",
             "the values,\nby their weights",
         ),
@@ -72,9 +73,13 @@ def scaled_dot_product_attention(narrow):
             c.path(f"M0 {top + 25}H352", "rule")
         else:
             c.lines(27, top + 33, note, "note")
-    for i, (kind, matrix) in enumerate((("q", query), ("k", key), ("v", value))):
-        vectors(ys[0] + (cell + 6) * i, kind, matrix)
+    for i, drawn in enumerate((("q", query), ("k", key), ("v", value))):
+        vectors(ys[0] + (cell + 6) * i, *drawn)
     c.rect("followed", xs[asks] - half - 4, ys[0] - 5, 2 * half + 8, cell + 10)
+    at, y, turn = xs[asks] + half + 4, ys[0] + cell / 2, ys[1] - (48 if narrow else 16)
+    down = at + (4 if narrow else 14)
+    end = (10, ys[1] - (36 if narrow else 2))
+    c.way((at, y), (down, y), (down, turn), (10, turn), end, style="q")
     numbers(1, "x", scores)
     numbers(2, "x", scores / 3**0.5)
     numbers(3, "a", weights)
@@ -87,7 +92,7 @@ def scaled_dot_product_attention(narrow):
         c.ribbon(path, 48 * weight)
     vectors(ys[4], "v", value)
     top = low + 64
-    c.grid(xs[asks] - half, top, strength(output[None]), "o", cell)
+    c.grid(xs[asks] - half, top, strength(output[None]), "o", cell, marks=False)
     c.badge("o", xs[asks] - half - 28, top + cell / 2 - 10)
     c.text(xs[asks] - half - 36, top + 13, "output for “perform”", "small end")
     return c
@@ -107,23 +112,25 @@ def which_leaks(narrow):
     """Draw two masks on letters that a model of chapter 5 reads, and its losses."""
     letters, entropy = "pneklga", np.log(16)
     cell, room, start = (18, 180, 0) if narrow else (26, 330, 60)
-    c, side = Canvas(352 if narrow else 708, 6 * cell + 144), 6 * cell
-    for k, loss in ((0, entropy), (1, 0)):
+    c, side = Canvas(352 if narrow else 708, 5 * cell + 172), 6 * cell
+    c.text(start + 18, 13, "rows: who reads; columns: what is read", "note")
+    for k, loss, says in ((0, entropy, "no better than chance"), (1, 0, "perfect")):
         left = start + k * room + 18
-        right, bottom = left + side, 56 + side
-        c.text(left, 16, f"Mask {'AB'[k]}", "step")
-        c.text(right + 32, 46, "next", "note mid")
-        hidden = ~np.tri(6, k=k, dtype=bool)
-        c.grid(left, 56, np.where(hidden, 0, 0.5), "a", cell, hidden)
-        middle = [56 + cell * (i + 0.5) for i in range(6)]
+        right, bottom = left + side, 80 + 5 * cell
+        c.text(left, 42, f"Mask {'AB'[k]}", "step")
+        c.text(right + 32, 70, "next", "note mid")
+        hidden = ~np.tri(5, 6, k=k, dtype=bool)
+        c.grid(left, 80, np.where(hidden, 0, 0.5), "a", cell, hidden)
+        middle = [80 + cell * (i + 0.5) for i in range(5)]
+        for i in range(6):
+            c.text(left + cell * (i + 0.5), 70, letters[i], "word mid")
         for i, y in enumerate(middle):
-            c.text(left + cell * (i + 0.5), 46, letters[i], "word mid")
             c.text(left - 8, y + 5, letters[i], "word end")
             c.way((right + 4, y), (right + 20, y))
         c.add(f'<g class="{"o" * k}">')  # what the answer lights up
         for i, y in enumerate(middle):
             c.text(right + 32, y + 5, letters[i + 1], "word mid bold")
-            if i < 5 and k:
+            if k:
                 x = n(left + cell * (i + 1) + 1.5)
                 d = f"M{x} {n(y - cell / 2 + 1.5)}h{cell - 3}v{cell - 3}h{3 - cell}z"
                 c.path(d, "a cells l3")
@@ -132,7 +139,7 @@ def which_leaks(narrow):
         c.text(left, bottom + 50, f"{loss:.2f} nats", "step")
         c.rect("wash", left, bottom + 60, side, 12, 2)
         c.rect("tip strong", left, bottom + 60, max(side * loss / entropy, 2), 12, 2)
-        c.text(right, bottom + 88, "entropy", "note end")
+        c.text(left, bottom + 91, says)
     return c
 
 
@@ -164,7 +171,7 @@ def head_split(narrow):
     first.grid(38, 98, tones(5, 8, 1), "x", 16)
     first.text(38, 201, "n × d_model", "shape")
     first.way((170, 138), (205, 138), style="q")
-    first.text(187, 129, "W_Q", "small mid")
+    first.text(187, 125, "W_Q", "small mid")
     for head in range(4):
         first.grid(208 + 36 * head, 98, tones(5, 2, 2 + head), "q", 16)
         first.text(224 + 36 * head, 90, str(head), "small mid")
@@ -215,27 +222,36 @@ def word_order(narrow):
         ("Without positions", "a word’s output is the same in both", 0, "=", ""),
         ("With positions", "a word’s output differs", positions, "≠", "5 4"),
     ):
-        c, middles = Canvas(340, 244, name, note), (52, 170, 288)
+        c, middles = Canvas(340, 336, name, note), (52, 170, 288)
         sentences = [list(vectors), list(vectors)[::-1]]
         rows = [torch.stack([vectors[w] for w in words]) for words in sentences]
         outputs = torch.stack([layer(x + added)[0].detach() for x in rows]).numpy()
         low, high = outputs.min((0, 1)), outputs.max((0, 1))
-        for words, output, top in zip(sentences, outputs, (70, 168), strict=True):
+        for words, output, top in zip(sentences, outputs, (110, 206), strict=True):
+            y, leave, box, enter = top - 48, top - 15, top - 39, top - 3
+            if top > 110:
+                y, leave, box, enter = top + 70, top + 29, top + 29, top + 15
+            c.box(3, box, 334, 24, "self-attention", "a", "small mid")
             for i, (word, middle) in enumerate(zip(words, middles, strict=True)):
-                y = top - 8 if top == 70 else top + 34
                 c.text(middle, y, word, "word mid")
-                if line:
-                    c.text(middle - 46, y, str(i + 1), "shape")
+                c.text(middle - 46, y, str(i + 1) if line else "", "shape")
+                c.way((middle, leave), (middle, enter))
                 cells = (output[i] - low) / (high - low)
                 c.grid(middle - 48, top, cells[None], "o", 12, marks=False)
-        for start, end in zip(middles, middles[::-1], strict=True):
-            curve = f"M{start} 87C{start} 128 {end} 124 {end} 165"
+        for start, bends, end, x, y in (
+            (52, "52 196 288 168", 288, 262, 188),  # “dog”
+            (170, "170 150 170 180", 170, 170, 164),
+            (288, "288 162 52 134", 52, 262, 142),
+        ):
+            curve = f"M{start} 125C{bends} {end} 203"
             c.path(curve, "way ink", stroke_dasharray=line or "none")
-        c.box(158, 114, 24, 24, sign, "", "step", 12)
+            c.box(x - 10, y - 10, 20, 20, sign, "", "step", 10)
         changes = abs(outputs[1] - outputs[0, ::-1]).max(-1)
         for middle, change in zip(middles, changes, strict=True):
-            c.text(middle, 222, f"{change:.2f}", "number")
-        c.text(170, 240, "largest difference between its two outputs", "note mid")
+            c.text(middle, 297, f"{change:.2f}", "number")
+        spread = f"which run from {outputs.min():.1f} to {outputs.max():.1f}"
+        c.text(170, 316, "largest change in a word’s eight numbers,", "note mid")
+        c.text(170, 333, spread.replace("-", "−"), "note mid")
         panels.append(c)
     return flow(narrow, panels)
 
@@ -253,13 +269,16 @@ def attention_sink(narrow):
         lengths = model.layers[2].attention.project(x, x)[1][0, 7].norm(dim=-1)
     lengths = lengths / lengths[1:-1].mean()
     received = weights * lengths / (weights @ lengths)[:, None]
-    c, columns = Canvas(*((352, 668) if narrow else (708, 352))), range(63, 330, 30)
-    below = "weight × length of value, per cent of the row"
+    c, columns = Canvas(*((352, 734) if narrow else (708, 385))), range(63, 330, 30)
+    share = "weights, per cent, rounded;\nthe rows of [CLS] and [SEP] are left out"
+    below = "weight × size of the value (its norm),\nper cent of the row, rounded"
     for kind, matrix, name, note, at in (
-        ("a", weights, "Where the head attends", "attention weights, per cent", "0 0"),
-        ("v", received, "What it receives", below, "0 372" if narrow else "372 0"),
+        ("a", weights, "Where the head attends", share, "0 33"),
+        ("v", received, "What it receives", below, "0 438" if narrow else "372 33"),
     ):
-        panel = Canvas(336, 352, name, note)
+        panel = Canvas(336, 352)
+        panel.text(0, -17, name, "step")
+        panel.lines(0, 3, note, "note")
         panel.rect("followed", 0, 117, 336, 32)
         panel.rect("frame", 61, 89, 272, 204, 3)
         panel.rows(56, 109, 29, tokens[1:-1], 1)
@@ -273,12 +292,12 @@ def attention_sink(narrow):
             panel.text(x + 14, 138, f"{100 * doctor:.0f}", style)
         drawn = "".join(panel.parts)
         c.add(f'<g class="{kind}" transform="translate({at})">{drawn}</g>')
-    c.add('<g class="v">')
+    c.add('<g class="v" transform="translate(0 33)">')
     for x, length in zip(columns, lengths, strict=True):
         c.path(f"M{x} 346h28v{-34 * length:.1f}h-28z", "cells l6")
     c.path("M61 347h272", "rule")
-    c.lines(56, 329, "length\nof value", "small end", 16)
-    c.text(77, 340, f"{lengths[0]:.2f}", "number named")
+    c.lines(50, 329, "size of\nvalue", "small end", 16)
+    c.text(73, 340, f"{lengths[0]:.2f}", "number named")
     c.add("</g>")
     return c
 
@@ -367,33 +386,34 @@ def attention_cost(narrow):
     """Draw the scores of full attention and of a window, to scale, at three lengths."""
     panels, window, side = [], 64, 140 if narrow else 300
     for full, name, note, growth in (
-        (True, "Full attention", "all keys", "4 times the scores"),
+        (True, "Full attention", "all keys,\nearlier and later", "4 times the scores"),
         (
             False,
             f"A window of {window}",
-            f"the {window} newest keys",
+            f"the {window} newest keys,\nnone later",
             "about twice the scores",
         ),
     ):
-        c = Canvas(26 + side, side + 206 if narrow else side + 104, name)
-        c.text(0, 36, note if narrow else f"each query is compared with {note}", "note")
-        left, top, unit = 26, 76, side / 1024
-        c.badge("q", 0, top)
-        c.badge("k", left, top - 26)
-        c.rect("a cells l1" if full else "box", left, top, side, side, 0)
+        left, top, unit = 26, 90 if narrow else 76, side / 1024
+        c = Canvas(26 + side, side + top + (130 if narrow else 28), name)
+        if not narrow:
+            note = f"a query meets {note}".replace("\n", " ")
+        c.lines(0, 36, note, "note")
+        c.slanted(left - 10, top + side / 2, "queries", "q named mid", -90)
+        c.text(left, top - 7, "keys", "k named")
+        c.rect("a cells l2" if full else "box", left, top, side, side, 0)
         if not full:
             band = n(window * unit)
             d = f"M{left} {top}l{side} {side}h-{band}L{left} {n(top + window * unit)}z"
-            c.path(d, "a tip")
+            c.path(d, "a cells l2")
+            c.path(d, "a frame")
         for i, length in enumerate((1024, 512, 256)):
             edge = length * unit
-            if full and i:
-                c.rect(f"a cells l{1 + i}", left, top, edge, edge, 0)
             c.rect("a frame", left, top, edge, edge, 0)
             count = length**2 if full else window * length - window * (window - 1) // 2
             tokens, scores = f"{length:,}", f"{count:,}"
             if narrow:
-                c.text(0, top + side + 82 - 20 * i, tokens, "shape")
+                c.text(0, top + side + 82 - 20 * i, tokens)
                 c.text(c.width, top + side + 82 - 20 * i, scores, "bold end")
             else:
                 last = i == 0

@@ -6,10 +6,10 @@ from canvas import Canvas, n
 
 SENTENCE = "the girl loves the horse because it is strong ."
 NOTES = (
-    "an article attends\nto its noun",
-    "most words attend to an\nearlier verb or conjunction",
+    "articles, and “it”,\nfind their noun",
+    "an earlier verb or conjunction;\nif there is none, the first word",
 )
-TOP, ROW = 98, 25  # where the words begin, and their distance
+TOP, ROW = 112, 25  # where the words begin, and their distance
 BAND = 19  # the width of a ribbon of weight 1
 STYLE = """<style>.ask{--on:0;cursor:pointer;outline:0}
 .ask:hover,.ask:focus,svg:not(:has(.ask:hover,.ask:focus))>.ask.first{--on:1}
@@ -70,7 +70,7 @@ def two_heads(narrow):
         c.text(x, 16, f"Head {head}", "step" + style)
         c.lines(x, 36, NOTES[head], "note" + style)
         c.named("k", side(head, middle - edge + 3) - 63 * (1 - head), TOP - 29, "Keys")
-    c.text(middle, 16, "Choose a word", "note mid")
+    c.text(middle, TOP - 37, "Choose a word", "note mid")
     c.named("q", middle - 42, TOP - 29, "Queries")
     c.rect("wash", 0, bottom + 12, room, c.height - bottom - 12)
     c.add('<g opacity="0.15">')
@@ -93,7 +93,7 @@ def two_heads(narrow):
         c.add('<g class="on">')
         for head in (0, 1):
             for key, weight in enumerate(weights[head][query]):
-                if weight >= 5:
+                if weight:
                     at, x = TOP + ROW * key + 1.5, side(head, middle - edge)
                     c.add(f'<g opacity="{weight / 400:g}">')
                     c.rect("read", x - 68 * (1 - head), at, 68, ROW - 3)
