@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in import class_list
-from attncourse_grader.hand_in.class_list import ClassList, Student, key_of, number_in
+from attncourse_grader.hand_in.class_list import ClassList, Student, number_in
 from attncourse_grader.hand_in.collect import collect
 from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
@@ -168,7 +168,7 @@ class _Run:
                 of_moodle = number_in(who["identifier"])
                 name = who.get("name", "")
                 self.numbers[said.exercise].add(of_moodle)
-                self.of_number[of_moodle, key_of(name)] = said.handed_in
+                self.of_number[of_moodle] = said.handed_in
                 own, shown = [names.add_moodle(who)], name or who["identifier"]
                 if own == [None] and not name:
                     own = [class_list.blind(of_moodle)]
@@ -241,8 +241,7 @@ class _Run:
             self.broken.add(said)
             self._leave_out(SAYS["broken"].format(said))
         for student, file in job.handins:
-            number_there = file.moodle or None, key_of(file.name)
-            time = file.time or self.of_number.get(number_there)
+            time = file.time or self.of_number.get(file.moodle or None)
             told = self.told.get((student, book.exercise_in(job.content)))
             if file.moodle and told:  # what else a table says is found by the student
                 time = min(time or told, told)

@@ -130,6 +130,30 @@ def test_who_takes_a_name_in_moodle_takes_no_grade_with_it(course):
     assert '"Mal","","mallory@uni.example","","4"' in course.text("grades.csv")
 
 
+WHEN = "Thursday, 26 November 2026, 4:00 AM"
+
+
+@pytest.mark.parametrize("row", ["101,Ada Lovelace", "102,Ada Lovelace", "102,Mal M"])
+def test_numbers_of_moodle_tell_who_took_a_name(row, course):
+    as_moodle(course, "Ada Lovelace_101")
+    course.hand_in("Lovelace Ada_102_assignsubmission_file/x")
+    head = "Identifier,Full name,Grade,Maximum Grade,Last modified (grade),"
+    head += "Feedback comments,Last modified (submission)"
+    cells = f'Participant {row},,20.00,-,,"{WHEN}"'
+    times = course.write("1.csv", f"{head}\n{cells}\n")
+    course.grade("--times", f"1={times}")
+    assert course.points() == ["4", "2"]
+    # A list that comes later may not make one of two people.
+    table = "name,email\nAda Lovelace,ada@x.org\nMal Mallory,mal@x.org\n"
+    course.hand_in("Bea", place="more")
+    listed = course.students(table + "Bea,\n")
+    course.grade(*listed, places=["more"], fault="may be several people")
+    assert course.points()[0] == "4"
+    course.run("export", f"1={times}")
+    mine = row.startswith("101")
+    assert (',"4",' in course.text("filled-1-1.csv")) == mine
+
+
 @pytest.mark.parametrize("listed", ["", "name,email\nAda Lovelace,ada@x.org\n"])
 def test_hidden_names_go_back_as_they_came(listed, course):
     as_moodle(course, "Participant_101", "Participant_102")

@@ -23,7 +23,7 @@ from attncourse_grader.safe_text import file_name, one_line, reason
 
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
-LONGEST_LIST = 4_000_000  # bytes, of what a student's archive says of its members
+LONGEST_LIST = 1_000_000  # bytes, of what a student's archive says of its members
 MOST_FILES = 20  # notebooks and zip files of one student in one place
 NO_NOTEBOOK = "is no notebook and is left out."
 TOO_MANY = f"is left out: at most {MOST_FILES} files of one student are read."

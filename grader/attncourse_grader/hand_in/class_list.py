@@ -27,6 +27,7 @@ SOMEBODY_ELSES = "A number, login or address of {!r} is now that of {!r}. Grades
 SOMEBODY_ELSES += "with names. If the earlier list was wrong, undo and repeat its runs."
 TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
 TAKEN += "If that is wrong, undo this run and correct the list."
+SEVERAL = "{} may be several people. Only who is called {!r} has that one's grades."
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class ClassList:
         found = self.marked("email", row.get("email", ""))
         found = found if len(found) == 1 else self.named(name, full=True)
         student = found[0] if len(found) == 1 and number else None
-        self._by_moodle[number, key_of(name)].add(student)
+        self._by_moodle[number].add(student)
         self.meet([(student, name)])
         return student
 
@@ -84,7 +85,7 @@ class ClassList:
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
-        rows = self._by_moodle.get((found.moodle, key_of(found.name)), set())
+        rows = self._by_moodle.get(found.moodle, set())
         if len(own := list(rows - {None})) == 1:
             if self.at_odds(own[0], found.name):
                 says = f"Moodle's worksheet has the address of {own[0].student!r} for"
@@ -92,7 +93,7 @@ class ClassList:
             return own, ""
         students, why = self._named(found)
         team, person = self.team(found.name), bool(self.named(found.name, full=True))
-        rows = {number for number, _ in self._by_moodle}  # a group has none
+        rows = self._by_moodle  # a group has none
         if found.moodle and team and (not rows or person != (found.moodle in rows)):
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
@@ -110,8 +111,7 @@ class ClassList:
 
     def is_group(self, found) -> bool:
         """Say whether a file of Moodle's, if anybody's, is a group's."""
-        row = found.moodle, key_of(found.name)
-        alone = self._by_moodle.get(row, set()) - {None}
+        alone = self._by_moodle.get(found.moodle, set()) - {None}
         alone = alone or self.named(found.name, full=True)
         return bool(found.moodle and self.team(found.name) and not alone)
 
@@ -170,6 +170,7 @@ def named_as_before(students: list[Student], known) -> tuple:
     each person whom a name and a number tell apart.
     """
     people, names, problems = ClassList(students), defaultdict(list), []
+    letters = defaultdict(set)  # of platforms' names
     rows = {key_of(row["student"]) for row in known if any(row[k] for k in MARKS)}
     for row in known:
         marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
@@ -188,7 +189,13 @@ def named_as_before(students: list[Student], known) -> tuple:
         elif not marked and any(_differ(row, s) for s in same):
             same = set()  # a namesake
         if len(same) == 1:
-            names[same.pop()].append(row["student"])
+            names[own := same.pop()].append(row["student"])
+            if full and not marked and own.student != row["student"]:
+                letters[own].add(row["student"])
+    for own, those in letters.items():  # which fit by letters: one of them at most
+        if len(names[own]) > 1:
+            problems.append(SEVERAL.format(", ".join(names[own]), own.student))
+            names[own] = [name for name in names[own] if name not in those]
     new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
     for s in students:
         if not names[s] and _own(s) and key_of(s.student) in rows:
@@ -282,7 +289,7 @@ ANY = (
 )
 # Of a login or a folder letters alone are not enough: people choose their names.
 LOGIN = (*ANY, (ANY[-1][0], mark_of))
-FOLDER = (*LOGIN, (attrgetter("student", "name"), words_of))
+FOLDER = (ANY[0], (attrgetter("student", "name"), words_of), *LOGIN)
 
 
 def _fits(name: str, student: Student, way) -> bool:

@@ -5,16 +5,17 @@ The rule that refuses an answer reads its source; this is for what no source sho
 
 from __future__ import annotations
 
-import _thread
+import contextlib
 import ctypes
 import re
 import sys
-import threading
 import types
 from importlib import util
 from pathlib import Path
 
 import torch
+
+from attncourse_grader.isolate import seccomp
 
 CHECKS, PROVIDED = "attncourse.exercises.", "attncourse.exercises.provided"
 # Operations of `scaled_dot_product_attention` and `MultiheadAttention`, fused or not,
@@ -22,8 +23,9 @@ CHECKS, PROVIDED = "attncourse.exercises.", "attncourse.exercises.provided"
 ATTENTION = r"_?scaled_dot_product_|_native_multi_head|_transformer_encoder|_triton_"
 ATTENTION += r"|Attention\.|RotaryEmbedding\."
 FLEX = "torch.nn.attention.flex_attention"
-# What leads to an operation: called as it is, with gradients, under `torch.vmap`.
+# What leads to an operation: as it is, with gradients, under `torch.vmap`, nested.
 KEYS = ("CompositeImplicitAutograd", "CPU", "Autograd", "FuncTorchVmapMode")
+KEYS += ("FuncTorchBatched", "NestedTensorCPU")
 
 
 def _refuse(*_, **__):
@@ -49,9 +51,8 @@ def rule_out(names) -> None:
         hooks._push_saved_tensors_default_hooks(_refuse, _refuse)
         for name in [n for n in vars(hooks) if "_hooks" in n]:  # to take them off
             delattr(hooks, name)
-        for module in (_thread, threading):  # another thread has none of them
-            for name in [n for n in vars(module) if re.match("_?start_[nj]", n)]:
-                setattr(module, name, _refuse)
+        with contextlib.suppress(OSError):  # another thread has none of them
+            seccomp.refuse_calls(seccomp.THREADS)
     if "torch.nn.MultiheadAttention" in names:
         _disable_operations(ATTENTION)
     for name in names:

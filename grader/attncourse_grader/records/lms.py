@@ -135,7 +135,10 @@ class Worksheet(Table):
         email = mark_of(self.of(row, "email"))
         named = self.people.named(name or blind(number).student, full=True)
         own = [s for s in named if not name or (number, s.student) in self.by_number]
+        # Who has other numbers here is meant by none of those.
+        known = {student for _, student in self.by_number} if number else ()
         rest = [s for s in named if not email or mark_of(s.email) in ("", email)]
+        rest = [s for s in rest if s.student not in known]
         return [self.people.marked("email", email), own, rest]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
