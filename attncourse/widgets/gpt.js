@@ -13,31 +13,35 @@ export default widget("gpt", QUESTION, (root, model) => {
   let read = []; // for each token: logits after it, and weights
   let cache = null;
   let timer = null;
+  const begun = model.get("text");
   let typed = null; // the text that `ids` was made from
 
   const say = report();
-  const field = traitField(model, "text", "Text", { rows: 3 });
+  const field = traitField(model, "text", "Text", { rows: 2 });
   field.input.addEventListener("input", () => stop());
   const write = button("Continue", () => {
     if (timer) stop();
     else { write.textContent = "Stop"; go(); }
   }, { class: "attn-main" });
   const one = button("One token", () => { stop(); next(); });
-  const again = anotherExample(model, "text", "Another text", () => stop());
+  const again = anotherExample(model, "text", "Other text", () => stop());
   const reset = allHeadsOn(model);
   const temperature = traitSlider(model, "temperature", {
-    label: "Temperature: the logits are divided by it", min: 0, max: 2, step: 0.05,
+    label: "Temperature: low is predictable, high is varied", min: 0, max: 2, step: 0.05,
     write: (x) => number(x, 2) });
-  const bars = el("table", { class: "attn-data attn-cost" });
+  const degree = () => `temperature ${number(model.get("temperature"), 2)}`;
+  const { next: likely = [], more } = model.get("first");
+  const drawn = el("p", {}, `One continuation, drawn at ${degree()}: … `, el("b", {}, more), " …");
+  const above = heading();
+  const bars = el("table", { class: "attn-data attn-next" });
   const words = el("div", { class: "attn-words" });
   const title = heading();
   const { root: pictures, tiles } = headTiles(
     model, layerGroups("blocks", model.get("layers"), model.get("heads")));
-  const results = el("div", { hidden: true }, temperature.root,
-    heading("The likeliest next tokens; ␣ is a space"), bars,
+  const results = el("div", { hidden: true },
     title, words, pictures, el("div", { class: "attn-buttons" }, reset));
-  root.append(field.root,
-    el("div", { class: "attn-buttons" }, write, one, again), say.root, results);
+  root.append(field.root, drawn, el("div", { class: "attn-buttons" }, write, one, again),
+    above, bars, temperature.root, say.root, results);
 
   const shown = (id) => visible(tokenizer, id);
   const chances = (logits, t) => {
@@ -61,12 +65,16 @@ export default widget("gpt", QUESTION, (root, model) => {
     return lost.reduce((sum, x) => sum + x, 0) / size;
   };
 
+  const drawBars = (list) => {
+    above.textContent = `The likeliest next tokens at ${degree()}; ␣ is a space`;
+    bars.replaceChildren(el("tbody", {}, list.map(([name, share]) =>
+      tableRow(name, `${number(100 * share, 1)} %`, bar(share)))));
+  };
+
   const draw = () => {
     const share = chances(read.at(-1).logits, model.get("temperature"));
     const order = ranked(share, SHOWN);
-    bars.replaceChildren(el("tbody", {}, order.map((id) => el("tr", {},
-      el("th", { scope: "row" }, shown(id)), el("td", {}, `${number(100 * share[id], 1)} %`),
-      el("td", { "aria-hidden": "true" }, bar(share[id]))))));
+    drawBars(order.map((id) => [shown(id), share[id]]));
     const head = model.get("head");
     const [, layer, h] = head.split(".").map(Number);
     const rowOf = (l, k, i) => read[i].weights[l].subarray(k * (i + 1), (k + 1) * (i + 1));
@@ -80,8 +88,6 @@ export default widget("gpt", QUESTION, (root, model) => {
       return ids.map((_, i) => ids.map((__, j) => (j <= i ? rowOf(l, k, i)[j] : 0)));
     });
     const off = model.get("off").length;
-    root.dataset.bits = ids.length > 1 ? bits().toFixed(4) : "";
-    root.dataset.next = share[order[0]].toFixed(4);
     root.dataset.state = "done";
     say.say(`${ids.length} of ${context} tokens. Next, most likely: “${shown(order[0])}” with `
       + `${number(100 * share[order[0]], 1)} %.`
@@ -113,10 +119,12 @@ export default widget("gpt", QUESTION, (root, model) => {
 
   const update = () => {
     const text = model.get("text");
+    drawn.hidden = !more || text !== begun;
     if (!gpt || text === typed) return;
     const found = tokenizer.encode(text);
-    if (!found.length || found.length > context) {
-      results.hidden = true;
+    const refused = !found.length || found.length > context;
+    for (const part of [results, above, bars]) part.hidden = refused;
+    if (refused) {
       root.dataset.state = "refused";
       say.say(found.length ? `The text has ${found.length} tokens; ${context} is the most.`
         : "Type the beginning of a sentence.");
@@ -126,11 +134,13 @@ export default widget("gpt", QUESTION, (root, model) => {
     typed = text;
     forget();
     catchUp();
-    results.hidden = false;
     draw();
   };
 
-  watch(model, ["text"], update);
+  drawBars(likely);
+  if (more) root.dataset.state = "first";
+  say.say("Type, or press Continue: the model is then loaded.");
+  live(model, ["text"], update);
   watch(model, ["off"], () => {
     if (!read.length) return;
     forget();

@@ -4,7 +4,7 @@ import traitlets
 
 from attncourse import recorded
 from attncourse.widgets._base import style_text
-from attncourse.widgets._drawing import weights_picture
+from attncourse.widgets._drawing import FULL, picture, text, weights_picture
 from attncourse.widgets._models import ModelWidget, engine_text
 
 EXAMPLES = [
@@ -38,20 +38,6 @@ class _OfGPT(ModelWidget):
             **traits,
         )
 
-    def _read(self):
-        """Return the names of the text's tokens, and the weights of all layers."""
-        import torch
-
-        from attncourse.data.bpe import BPETokenizer
-
-        with torch.random.fork_rng(devices=[]):  # to show a widget draws nothing
-            model, record = recorded.load_model("gpt")
-        tokenizer = BPETokenizer(record["merges"])
-        ids = tokenizer.encode(self.text)
-        with torch.no_grad():
-            _, weights = model(torch.tensor([ids]), need_weights=True)
-        return [tokenizer.decode([i]) for i in ids], [w[0] for w in weights]
-
 
 class LanguageModel(_OfGPT):
     """Let the trained `GPT` write: its next token, its temperature, its heads.
@@ -62,7 +48,8 @@ class LanguageModel(_OfGPT):
         What it has to continue.
     **traits
         `temperature`, from 0 to 2; `off`, the heads that write nothing, such as
-        "blocks.0.2" (block, head); `head`, the one that is shown.
+        "blocks.0.2" (block, head); `head`, the one that is shown; `first`, known
+        before the model is loaded: "next" (tokens, probabilities) and "more" (text).
 
     Notes
     -----
@@ -78,14 +65,18 @@ class LanguageModel(_OfGPT):
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
     head = traitlets.Unicode("blocks.3.0").tag(sync=True)
     examples = traitlets.List(EXAMPLES).tag(sync=True)
+    first = traitlets.Dict().tag(sync=True)
 
     def still(self) -> str:
-        """Return the weights of the chosen head over the text, as a heat map."""
-        names, weights = self._read()
-        _, layer, head = self.head.split(".")
-        rows = weights[int(layer)][int(head)].tolist()
-        title = f"Where head {head} of layer {layer} looks in “{self.text}”."
-        return weights_picture(rows, names, names, title)
+        """Return the first tokens of `first`, as bars."""
+        parts, y = [text(0, 14, f"{self.text} …"), '<g data-tall=""/>'], 14
+        for i, (name, share) in enumerate(self.first.get("next", [])):
+            y, size = 40 + 22 * i, f'width="{220 * share:.0f}" height="12"'
+            parts.append(text(58, y, name, anchor="end"))
+            parts.append(text(112, y, f"{share:.1%}", anchor="end"))
+            parts.append(f'<rect x="120" y="{y - 10}" {size} style="fill:{FULL}"/>')
+        title = f"The likeliest tokens after “{self.text}”."
+        return picture(340, y + 10, parts, title)
 
 
 class ForwardPass(_OfGPT):
@@ -120,8 +111,18 @@ class ForwardPass(_OfGPT):
 
     def still(self) -> str:
         """Return the mean weights of the heads of the layer that is shown."""
-        names, weights = self._read()
+        import torch
+
+        from attncourse.data.bpe import BPETokenizer
+
+        with torch.random.fork_rng(devices=[]):  # to show a widget draws nothing
+            model, record = recorded.load_model("gpt")
+        tokenizer = BPETokenizer(record["merges"])
+        ids = tokenizer.encode(self.text)
+        with torch.no_grad():
+            _, weights = model(torch.tensor([ids]), need_weights=True)
+        names = [tokenizer.decode([i]) for i in ids]
         layer = max(0, (self.stage - 1) // 2)
-        rows = weights[layer].mean(0).tolist()
+        rows = weights[layer][0].mean(0).tolist()
         title = f"Where layer {layer} looks in “{self.text}”, the mean of its heads."
         return weights_picture(rows, names, names, title)

@@ -62,17 +62,19 @@ function translatorOf(model, language) {
     would keep the page itself waiting. */
 function whenSeen(root, model, say, load, goOn = () => {}) {
   let begun = false;
+  const note = (text) => root.dataset.state === "first" || say.say(text);
   const begin = () => {
     if (begun) return;
     begun = true;
     sight.disconnect();
-    say.say("Loading the weights …");
+    note("Loading the weights …");
     load().then(goOn).catch((error) => say.say(error.message));
   };
   const sight = new IntersectionObserver(
     (entries) => entries.some((entry) => entry.isIntersecting) && begin(),
-    { rootMargin: siteRoot() === undefined ? "0px" : "0px 0px -50% 0px" });
-  say.say("The model is loaded when you scroll to it or touch it.");
+    { rootMargin: siteRoot() === undefined ? "0px"
+      : `0px 0px -${root.dataset.state === "first" ? 65 : 50}% 0px` });
+  note("The model is loaded when you scroll to it or touch it.");
   sight.observe(root);
   root.addEventListener("pointerenter", begin);
   root.addEventListener("focusin", begin);

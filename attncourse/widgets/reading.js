@@ -2,6 +2,7 @@
 
 const LONGEST = 10; // words of an answer
 const MOST = 120; // words of a text
+const SHOWN = ["passage", "question", "word", "side", "head"];
 const FIRST = 4; // the id of the first word; the one before stands for unknown words
 
 /** The `QATransformer`. */
@@ -75,34 +76,40 @@ function wordsOf(text, known) {
     (known.includes(piece) ? piece : piece.split(/(?=[.,?]$)/)));
 }
 
-const QUESTION = "Where does the model find the answer, and where does it attend?";
+const QUESTION = "Where does the model find the answer?";
 
 export default widget("reading", QUESTION, (root, model) => {
   const known = () => model.get("words")[model.get("reader")];
   const examples = model.get("examples");
   let reader = null;
   let asked = ""; // the question whose words can be chosen
+  const joined = (text) => text.replace(/ (?=[.,?])/g, "");
+  const choose = ([passage, question]) =>
+    save(model, { passage: joined(passage), question: joined(question) });
+  choose([model.get("passage"), model.get("question")]);
+  const now = () => [...SHOWN, "reader"].map((trait) => model.get(trait)).join("\n");
+  const [begun, first] = [now(), model.get("first")];
 
-  const fields = [["passage", "Passage", 4], ["question", "Question", 1]]
+  const [passages, questions] = [["passage", "Passage", 4], ["question", "Question", 1]]
     .map(([trait, label, rows]) => traitField(model, trait, label, { rows }).root);
-  const { root: chooser, input } = select("Example", examples.map(([, text]) => text), (i) =>
-    save(model, { passage: examples[i][0], question: examples[i][1] }));
-  input.selectedIndex = examples.findIndex(([, text]) => text === model.get("question"));
+  const { root: chooser, input } = select("Another example",
+    examples.map(([, text]) => joined(text)), (i) => choose(examples[i]));
+  input.selectedIndex = examples.findIndex(([, text]) => joined(text) === model.get("question"));
   const readers = traitChoice(model, "reader", "Trained with",
     [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
   const sides = traitChoice(model, "side", "Attention",
     [["question", "from that word to the passage"], ["passage", "from the passage to that word"]]);
   const heads = traitChoice(model, "head", "Head",
     ["0", "1", "2", "3"].map((head) => [head, head]));
+  const percent = (share) => number(100 * share, 0);
   const say = report();
   const words = el("div", {});
   const spans = el("div", { class: "attn-words", "aria-hidden": "true" });
   const table = dataTable({ caption: "The words of the passage, in per cent" });
-  const results = el("div", { hidden: true }, heading(
-    "Below a word: the probability that the answer begins · ends there, in per cent. "
-    + "Colour: attention weights"), spans, words,
-  el("div", { class: "attn-controls" }, sides, heads), table.root);
-  root.append(chooser, ...fields, readers, say.root, results);
+  const above = heading();
+  const results = el("div", { hidden: true }, above, spans, words,
+    el("div", { class: "attn-controls" }, sides, heads), table.root);
+  root.append(questions, say.root, results, chooser, passages, readers);
 
   /** Weights between the chosen word of the question and each word of the passage. */
   const weightsOf = (weights, question, passage) => {
@@ -111,33 +118,36 @@ export default widget("reading", QUESTION, (root, model) => {
     return rowsOf(weights.passage, head, passage, question).map((row) => row[at]);
   };
 
-  const draw = (passage, question, { start, end, weights }) => {
-    const span = bestSpan(start, end);
-    const shares = [softmax(start), softmax(end)];
-    const percent = (share) => number(100 * share, 0);
-    const looks = weightsOf(weights, question.length, passage.length);
+  const draw = (passage, question, { span, shares, looks }) => {
     spans.replaceChildren(...passage.map((word, i) => {
       const inside = span && i >= span[0] && i <= span[1];
       return guess(looks[i], inside, word, shares.some((share) => share[i + 1] >= 0.005)
-        ? shares.map((share) => percent(share[i + 1])).join(" · ") : "\u00a0");
+        ? shares.map((share) => percent(share[i + 1])).join(" · ") : "");
     }));
-    const [first, last] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
+    const [at, top] = [question[Number(model.get("word"))], largest(looks)];
+    const forth = model.get("side") === "question";
+    const [from, to] = forth ? [at, passage[top]] : [passage[top], at];
+    above.textContent = `Colour: attention ${forth ? "of" : "to"} “${at}” in head `
+      + `${model.get("head")}. Frame: the answer; begins · ends there, in per cent`;
+    const [begins, ends] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
     say.say((span ? `The model's answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`
-      : "The model's answer: the passage does not say") + ` (beginning ${first} %, end ${last} %).`
+      : "The model's answer: the passage does not say") + ` (beginning ${begins} %, end ${ends} %). `
+      + `In head ${model.get("head")}, “${from}” gives “${to}” ${percent(looks[top])} % of its attention.`
       + (strange.length ? ` These words are not in its vocabulary: ${strange.join(", ")}.` : ""));
     table.update(["word", "begins", "ends", "weight"], ["no answer", ...passage].map((word, i) =>
       [word, ...shares.map((share) => percent(share[i])), i ? percent(looks[i - 1]) : ""]));
-    root.dataset.state = "done";
+    root.dataset.state = reader ? "done" : "first";
   };
 
   const update = () => {
     const [passage, question] = ["passage", "question"].map((trait) =>
       wordsOf(model.get(trait), known()));
     const refused = [passage, question].some(({ length }) => length < 1 || length > MOST);
-    results.hidden = refused || !reader;
+    const found = reader || (first.looks && now() === begun);
+    results.hidden = refused || !found;
     if (refused) return say.say(`Write a passage and a question, each of 1 to ${MOST} words.`);
-    if (!reader) return null;
+    if (!found) return null;
     if (Number(model.get("word")) >= question.length) return save(model, { word: "0" });
     if (asked !== question.join(" ")) {
       asked = question.join(" ");
@@ -145,7 +155,11 @@ export default widget("reading", QUESTION, (root, model) => {
         question.map((word, i) => [`${i}`, word])));
     }
     const ids = (text) => text.map((word) => FIRST + known().indexOf(word));
-    return draw(passage, question, reader.read(ids(question), ids(passage)));
+    if (!reader) return draw(passage, question, first);
+    const { start, end, weights } = reader.read(ids(question), ids(passage));
+    const [shares, span] = [[softmax(start), softmax(end)], bestSpan(start, end)];
+    const looks = weightsOf(weights, question.length, passage.length);
+    return draw(passage, question, { span, shares, looks });
   };
 
   const load = async () => {
@@ -155,7 +169,7 @@ export default widget("reading", QUESTION, (root, model) => {
     reader = loaded;
     update();
   };
-  whenSeen(root, model, say, load);
   watch(model, ["reader"], () => load().catch((error) => say.say(error.message)));
-  live(model, ["passage", "question", "word", "side", "head"], update);
+  live(model, SHOWN, update);
+  whenSeen(root, model, say, load);
 });

@@ -8,7 +8,7 @@ from attncourse import recorded
 from attncourse.data.passages import eniac_passage
 from attncourse.data.stories import Passage
 from attncourse.widgets._base import style_text
-from attncourse.widgets._drawing import line_chart, picture, weights_picture
+from attncourse.widgets._drawing import FULL, INK, line_chart, picture, text
 from attncourse.widgets._models import ModelWidget, engine_text
 
 KINDS = ("with", "without")
@@ -55,7 +55,8 @@ class Reading(ModelWidget):
     **traits
         `passage` and `question`, texts of at most 120 words; `reader`, "reader_0" or
         "reader_1", two seeds; `word`, of the question, counted from "0"; `side`, whose
-        attention is shown; `head`, "0" to "3".
+        attention is shown; `head`, "0" to "3"; `first`, known before the model is:
+        "words" of the passage, "looks" (weights), "span" and "shares" (of its ends).
     """
 
     _models = ("reader_0", "reader_1")
@@ -70,6 +71,7 @@ class Reading(ModelWidget):
     side = traitlets.Enum(("question", "passage"), "passage").tag(sync=True)
     head = traitlets.Unicode("0").tag(sync=True)
     words = traitlets.Dict().tag(sync=True)
+    first = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, passages: Sequence[Passage] | None = None, **traits: object
@@ -85,14 +87,16 @@ class Reading(ModelWidget):
         super().__init__(words=words, examples=examples, **first | traits)
 
     def still(self) -> str:
-        """Return what the words of the passage read in the question, as a heat map."""
-        import torch
-
-        model, record = recorded.load_model(self.reader)
-        texts = [self.question.split(), self.passage.split()]
-        ids = [torch.tensor([record["vocabularies"]["text"].encode(t)]) for t in texts]
-        with torch.no_grad():
-            weights = model(*ids, need_weights=True)[2]["from_question"]
-        rows = weights[0, int(self.head)].tolist()
-        title = f"Where the words of a passage look in “{self.question}”."
-        return weights_picture(rows, texts[1], texts[0], title)
+        """Return the question, and the passage in the colours of `first`."""
+        parts, x, y = [text(0, 16, self.question), '<g data-tall=""/>'], 0, 46
+        words, looks = (self.first.get(name, []) for name in ("words", "looks"))
+        for word, look in zip(words, looks, strict=True):
+            wide = 14 + 7 * len(word)
+            x, y = (x, y) if x + wide < 344 else (0, y + 26)
+            box = f'x="{x}" y="{y - 16}" width="{wide - 4}" height="22" rx="3"'
+            parts.append(f'<rect {box} style="fill:{FULL};fill-opacity:{look:.2f}"/>')
+            ink = "var(--attn-high-text, #ffffff)" if look > 0.79 else INK
+            parts.append(text(x + wide / 2 - 2, y, word, anchor="middle", colour=ink))
+            x += wide
+        title = f"A passage, and where a model looks for “{self.question}”."
+        return picture(340, y + 12, parts, title)

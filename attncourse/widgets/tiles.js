@@ -106,8 +106,8 @@ function drawTiles(model, tiles, rowsOf) {
 
 /** A sign or a word in the colour of its weight, with a number below; framed if known. */
 function guess(weight, known, word, below) {
-  const node = el("span", { class: `attn-guess${known ? " attn-known" : ""}` }, word,
-    el("span", {}, below));
+  const marks = `${known ? " attn-known" : ""}${/^[.,?]$/.test(word) ? " attn-stop" : ""}`;
+  const node = el("span", { class: `attn-guess${marks}` }, word, el("span", {}, below));
   paint(node, weight);
   return node;
 }

@@ -317,7 +317,7 @@ def test_every_widget_has_a_still_picture_with_words(small_model, translator):
         (StepByStep(), ">oiseau</text>"),
         (Heads(small_model, tokens), ">K</text>"),
         (InductionHead(small_model, tokens, text="KMT"), "“KMTKMT”"),
-        (LanguageModel("She was"), "head 0 of layer 3"),
+        (LanguageModel("She was"), "after “She was”"),
         (ForwardPass("She was", stage=3), "layer 1 looks"),
         (Copying(), "against the length"),
         (Reading(), "what was ENIAC ?"),
