@@ -1,8 +1,8 @@
-// Alignment: where trained translators look, beside the gold links.
+// Alignment: what trained translators attend to, beside the gold links.
 
-const ROW = 30; // pixels from one word to the next
+const ROW = 28; // pixels from one word to the next
 
-const QUESTION = "Which English words does the translator look at as it writes?";
+const QUESTION = "Which English words does the translator attend to as it writes?";
 
 export default widget("alignment", QUESTION, (root, model) => {
   const models = model.get("models");
@@ -13,7 +13,7 @@ export default widget("alignment", QUESTION, (root, model) => {
   let buttons = { source: [], target: [] };
   let picture = null;
 
-  /** For each target word: where it looks most, its gold links, and whether they agree. */
+  /** For each target word: what it attends to most, its gold links, and whether they agree. */
   const judged = (one = pair()) => one.weights[model.get("head")].map((row, t) => {
     const links = one.gold.filter((link) => link[1] === t).map((link) => link[0]);
     const top = largest(row);
@@ -28,12 +28,12 @@ export default widget("alignment", QUESTION, (root, model) => {
     (name) => ({ head: models.find((one) => one.name === name).best, word: -1 }));
   const sentences = sentenceSelect(model, models[0].pairs.map(({ source }) => source), { word: -1 });
   const heads = traitChoice(model, "head", "Head", current().errors.map((_, h) => [h, h]));
-  const next = button("Next word that looks elsewhere", () => nextWrong());
+  const next = button("Next word that attends elsewhere", () => nextWrong());
   const say = report();
   const drawing = el("div", { class: "attn-align" });
   const legend = remark("Lines: the largest weight of each word, or all weights of the "
     + "chosen one. ✗ marks a word whose largest weight is on no gold link; · one without a gold link.");
-  const table = dataTable({ caption: "Where each word looks most" });
+  const table = dataTable({ caption: "What each word attends to most" });
   const nouns = models[0].pairs.map(({ source }, i) => [i, source.find((word, k) =>
     models[0].pairs.some((other) => other.source[k] !== word))]);
   root.firstChild.hidden = compact;
@@ -120,7 +120,7 @@ export default widget("alignment", QUESTION, (root, model) => {
       const linked = states.filter(({ state }) => state !== "none").length;
       const wrong = states.filter(({ state }) => state === "wrong").length;
       const error = current().errors[model.get("head")];
-      say.say((compact ? "" : `Head ${model.get("head")}: ${wrong} of ${linked} words with a gold link look `
+      say.say((compact ? "" : `Head ${model.get("head")}: ${wrong} of ${linked} words with a gold link attend `
         + `elsewhere in this sentence. Its alignment error on the test set, as recorded: `
         + `${number(error, 3)}. `) + "Choose a word to see all its weights.");
       return;
@@ -139,8 +139,8 @@ export default widget("alignment", QUESTION, (root, model) => {
     const { links, state } = states[word];
     const real = links.length ? ` (${links.map((s) => `“${source[s]}”`).join(", ")})` : "";
     const end = rest >= 0.02 ? `; the end of the sentence ${number(rest, 2)}` : "";
-    say.say(compact ? `Cross-attention, head ${model.get("head")}: “${own[word]}” looks at ${best}${end}.`
-      : `“${own[word]}” looks at ${best}${end}: ${SAID[state]}${real}.`);
+    say.say(compact ? `Cross-attention, head ${model.get("head")}: “${own[word]}” attends to ${best}${end}.`
+      : `“${own[word]}” attends to ${best}${end}: ${SAID[state]}${real}.`);
   };
 
   const build = () => {
@@ -190,7 +190,7 @@ export default widget("alignment", QUESTION, (root, model) => {
     });
     drawing.replaceChildren(column("source", "English"), picture,
       column("target", current().label));
-    const columns = ["word", "looks most at", "weight", "gold", ""].slice(0, compact ? 3 : 5);
+    const columns = ["word", "attends most to", "weight", "gold", ""].slice(0, compact ? 3 : 5);
     table.update(columns, states.map((one, t) => [
       target[t], source[one.top], number(shares[t][one.top], 2),
       one.links.map((s) => source[s]).join(", ") || "–",

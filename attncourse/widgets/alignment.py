@@ -1,4 +1,4 @@
-"""Alignment: where trained translators look, beside the gold links."""
+"""Alignment: what trained translators attend to, beside the gold links."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -74,16 +74,16 @@ class Alignment(CourseWidget):
         rows, target, source, title = shown(model, self.sentence, self.head)
         columns = ((target, 225, "start"), (source, 105, "end"))
         parts = [
-            f'<path d="M112 {30 * i + 15}C165 {30 * i + 15} 165 {30 * j + 15} 218 '
-            f'{30 * j + 15}" style="fill:none;stroke:{FULL};stroke-width:{14 * x:g}"/>'
+            f'<path d="M112 {28 * i + 14}C165 {28 * i + 14} 165 {28 * j + 14} 218 '
+            f'{28 * j + 14}" style="fill:none;stroke:{FULL};stroke-width:{14 * x:g}"/>'
             for j, row in enumerate(rows)
             for i, x in enumerate(row)
         ] + [
-            text(x, 30 * i + 20, word, anchor=anchor, size=15)
+            text(x, 28 * i + 19, word, anchor=anchor, size=15)
             for words, x, anchor in columns
             for i, word in enumerate(words)
         ]
-        return picture(330, 30 * max(len(target), len(source)), parts, title)
+        return picture(330, 28 * max(len(target), len(source)), parts, title)
 
 
 def shown(model: dict[str, Any], sentence: int, head: int) -> tuple[Any, ...]:
@@ -91,7 +91,7 @@ def shown(model: dict[str, Any], sentence: int, head: int) -> tuple[Any, ...]:
     pair = model["pairs"][sentence]
     rows = [[x / 1000 for x in row] for row in pair["weights"][head]]
     title = (
-        f"Where head {head} of the translator ({model['label']}) looks as it "
+        f"What head {head} of the translator ({model['label']}) attends to as it "
         f"writes “{' '.join(pair['target'])}”."
     )
     return rows, pair["target"], pair["source"], title

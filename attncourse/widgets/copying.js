@@ -45,6 +45,7 @@ export default widget("copying", QUESTION, (root, model) => {
   const signs = model.get("signs");
   const curves = model.get("curves"); // of each kind: pairs of a length and the share right
   let copiers = null;
+  let tried = 0; // the longest sequence: the curves go no further
   let text = "";
 
   const drawn = (count) => Array.from({ length: count }, () =>
@@ -56,7 +57,7 @@ export default widget("copying", QUESTION, (root, model) => {
   const again = button("Draw other letters", () => save(model, { text: drawn(text.length) }));
   const chart = lineChart({
     x: { label: "length", min: 0, max: LONGEST, ticks: [0, 10, 20, 30, 40, 50, 60] },
-    y: { label: "share of symbols right", min: 0, max: 1 } });
+    y: { label: "share of symbols right", min: 0, max: 1 }, width: innerWidth > 720 ? 680 : 340 });
   const lines = el("div", {});
   const say = report();
   const table = dataTable({ caption: "Share of symbols right, by length" });
@@ -64,8 +65,6 @@ export default widget("copying", QUESTION, (root, model) => {
     el("div", { class: "attn-buttons" }, again), lines,
     legend(KINDS.map(([, label, style]) => [style, label])), chart.root, table.root);
   root.append(field.root, say.root, results);
-  table.update(["length", ...KINDS.map(([, label]) => label)], curves.with.map(([n], i) =>
-    [n, ...KINDS.map(([kind]) => number(curves[kind][i][1], 3))]));
 
   const line = (name, ids, source) => [heading(name),
     el("div", { class: "attn-words" }, ids.map((id, i) => (id === source[i]
@@ -88,8 +87,11 @@ export default widget("copying", QUESTION, (root, model) => {
     const means = KINDS.map(([kind]) => number(count * curves[kind][count - 2][1], 1));
     const words = `With attention ${right[0]} of ${count} symbols are right, and without `
       + `attention ${right[1]}. On average over many sequences of this length it is ${means.join(" and ")}.`;
-    const series = KINDS.map(([kind, , style]) => ({ points: curves[kind], style }));
-    chart.update(series, count, words);
+    tried = Math.max(tried, count);
+    const upTo = (kind) => curves[kind].slice(0, tried - 1);
+    chart.update(KINDS.map(([kind, , style]) => ({ points: upTo(kind), style })), count, words);
+    table.update(["length", ...KINDS.map(([, label]) => label)], upTo("with").map(([n], i) =>
+      [n, ...KINDS.map(([kind]) => number(curves[kind][i][1], 3))]));
     root.dataset.state = "done";
     return say.say(words);
   };

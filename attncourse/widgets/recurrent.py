@@ -27,7 +27,7 @@ class Copying(ModelWidget):
     _css = style_text("tiles")
     _models = tuple(f"copier_{kind}" for kind in KINDS)
 
-    text = traitlets.Unicode("DAFJBBGCEHAIDGFCJEBH").tag(sync=True)
+    text = traitlets.Unicode("DAFJ").tag(sync=True)
     signs = traitlets.Unicode("ABCDEFGHIJ").tag(sync=True)
     curves = traitlets.Dict().tag(sync=True)
 

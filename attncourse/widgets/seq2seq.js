@@ -138,9 +138,9 @@ export default widget("seq2seq", QUESTION, (root, model) => {
     drawBeam(at);
     const [word, share] = one.likely[0];
     const over = at > t ? "Greedy search has ended. Its last step: " : "";
-    say.say(`${over}Step ${t + 1}: head ${model.get("head")} looks most at “${source[top]}” `
+    say.say(`${over}Step ${t + 1}: head ${model.get("head")} attends most to “${source[top]}” `
       + `(${number(shares[top], 2)}); the likeliest next word is “${word}” (${number(share, 3)}).`);
-    table.update(["step", "word", "probability", "looks most at", "weight"], steps.map((s, i) => {
+    table.update(["step", "word", "probability", "attends most to", "weight"], steps.map((s, i) => {
       const all = weightsAt(s);
       const most = largest(all);
       return [String(i + 1), s.word, number(s.likely[0][1], 3), source[most], number(all[most], 2)];

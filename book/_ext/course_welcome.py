@@ -41,7 +41,7 @@ def attention():
         torch.manual_seed(0)
         untrained = getattr(attncourse, record["class"])(**record["arguments"]).eval()
     return {
-        "words": [*words, "end"],
+        "words": [*words, "⟨end⟩"],
         "trained": weights_of(model, ids),
         "untrained": weights_of(untrained, ids),
     }

@@ -1,5 +1,5 @@
-// The sentence of the welcome page: the word that is pointed at, or was chosen, reads the
-// others; the ribbons are as wide as its weights.
+// The sentence of the welcome page: the word that is pointed at, or was chosen, attends to
+// the others; the ribbons are as wide as its weights.
 (() => {
   "use strict";
   const root = document.querySelector(".hero");
@@ -50,8 +50,8 @@
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
       const ends = [point(from, 0), point(from, rise), point(to, rise), point(to, 0)];
       path.setAttribute("d", `M${ends[0]}C${ends.slice(1).join(" ")}`);
-      path.setAttribute("stroke-width", weights[i] ? Math.max(width, 0.7).toFixed(1) : 0);
-      path.style.opacity = 0.4 + (0.6 * weights[i]) / most;
+      path.setAttribute("stroke-width", weights[i] ? Math.max(width, 1).toFixed(1) : 0);
+      path.style.opacity = 0.6 + (0.4 * weights[i]) / most;
       return path;
     }));
   }
@@ -74,7 +74,7 @@
     const when = now.model === "trained" ? "" : ", before training";
     root.querySelector(".hero-says").replaceChildren(
       `Encoder layer ${layer}, head ${head}${when}: `,
-      bold(data.words[now.asks]), " reads mostly from ",
+      bold(data.words[now.asks]), " attends mostly to ",
       best === now.asks ? "itself" : bold(data.words[best]),
       `, with weight ${(weights[best] / 100).toFixed(2)}.`,
     );

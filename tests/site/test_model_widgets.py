@@ -260,12 +260,12 @@ def alignment(tab, address):
 
 def test_the_pronoun_follows_the_noun_at_the_start_of_chapter_06(tab, address):
     found = widget(tab, address, "06_seq2seq", "alignment").first
-    assert "“il” looks at “it”" in report(found)
+    assert "“il” attends to “it”" in report(found)
     found.get_by_role("radio", name="car").check()
-    assert "“elle” looks at “it”" in report(found)
+    assert "“elle” attends to “it”" in report(found)
     assert "noire" in found.locator(".attn-target").inner_text()
     found.locator(".attn-target button").nth(4).click()
-    assert "“voiture” looks at “car”" in report(found)
+    assert "“voiture” attends to “car”" in report(found)
 
 
 def test_a_word_shows_its_weights_by_mouse_and_by_keyboard(tab, alignment):
@@ -280,7 +280,7 @@ def test_a_word_shows_its_weights_by_mouse_and_by_keyboard(tab, alignment):
         else:
             tab.keyboard.press(move)
         top = int(weights[index].argmax())
-        said = f"“{pair['target'][index]}” looks at “{pair['source'][top]}”"
+        said = f"“{pair['target'][index]}” attends to “{pair['source'][top]}”"
         assert f"{said} {weights[index, top]:.2f}" in report(alignment)
         shown = alignment.locator(".attn-source .attn-share").nth(top)
         assert shown.inner_text() == f"{weights[index, top]:.2f}"
@@ -301,11 +301,11 @@ def test_words_that_look_elsewhere_are_marked_and_found(tab, alignment):
     marked = [i for i, text in enumerate(targets.all_inner_texts()) if "✗" in text]
     assert marked == wrong
     assert int(alignment.get_attribute("data-wrong")) == len(wrong)
-    button = alignment.get_by_role("button", name="Next word that looks elsewhere")
+    button = alignment.get_by_role("button", name="Next word that attends elsewhere")
     button.focus()
     for t in wrong:
         tab.keyboard.press("Enter")
-        assert report(alignment).startswith(f"“{pair['target'][t]}” looks at")
+        assert report(alignment).startswith(f"“{pair['target'][t]}” attends to")
         assert "not on a gold link" in report(alignment)
     tab.keyboard.press("Enter")
     assert alignment.locator("select").input_value() != "0"
@@ -340,7 +340,7 @@ def test_a_step_is_computed_from_its_scores(tab, address):
         for i, weight in enumerate(weights):
             assert rows.nth(i).locator("td").nth(2).inner_text() == f"{weight:.2f}"
         top = case["source"][int(weights.argmax())]
-        assert f"Step {step + 1}: head {head} looks most at “{top}”" in report(found)
+        assert f"Step {step + 1}: head {head} attends most to “{top}”" in report(found)
         assert f"“{case['steps'][step]['word']}”" in report(found)
 
     check(0, 0)
