@@ -234,7 +234,7 @@ def word_order(narrow):
             c.box(3, box, 334, 24, "self-attention", "a", "small mid")
             for i, (word, middle) in enumerate(zip(words, middles, strict=True)):
                 c.text(middle, y, word, "word mid")
-                c.text(middle - 46, y, str(i + 1) if line else "", "shape")
+                c.text(middle - 46, y, str(i) if line else "", "shape")
                 c.way((middle, leave), (middle, enter))
                 cells = (output[i] - low) / (high - low)
                 c.grid(middle - 48, top, cells[None], "o", 12, marks=False)
@@ -390,7 +390,7 @@ def attention_cost(narrow):
         (
             False,
             f"A window of {window}",
-            f"the {window} newest keys,\nnone later",
+            f"at most {window} keys, its own\nand those just before it",
             "about twice the scores",
         ),
     ):
@@ -430,7 +430,8 @@ def attention_cost(narrow):
 
 
 def sliding_window(narrow):
-    c = Canvas(316, 270, "One layer", "each query sees the 3 newest keys")
+    note = "each query sees its own key and up to 2 before it"
+    c = Canvas(316, 270, "One layer", note)
     i = np.arange(9)
     hidden = (i[None] > i[:, None]) | (i[None] < i[:, None] - 2)
     c.grid(30, 84, np.where(hidden, 0, 0.6), "a", 20, hidden)
@@ -450,7 +451,7 @@ def sliding_window(narrow):
                     reach.path(path, "a way" if seen else "rule")
             reach.dot(x, y, 7, "a sign" if seen else "box")
         reach.text(0, y + 24, "input" if layer == 0 else "", "small")
-    reach.text(352, 250, "the last position reads 7 of 9", "small end")
+    reach.text(352, 250, "the last output depends on 7 of 9 inputs", "small end")
     return flow(narrow, [c, reach])
 
 
