@@ -96,10 +96,7 @@ def in_place_of(path: Path):
 
 
 def back_up(path: Path) -> None:
-    """Copy a gradebook beside itself, if there is one; before each change by a command.
-
-    Raises `Refused` if only its copy is left, which would be replaced by the next one.
-    """
+    """Copy a gradebook, if there is one; raise `Refused` if only the copy is left."""
     copy = path.with_suffix(".backup.sqlite")
     if path.is_file() and path.stat().st_size:
         with Database(path) as book:
@@ -125,10 +122,7 @@ def _sentence(path, error) -> str:
 
 @contextlib.contextmanager
 def only_run(folder: Path):
-    """Hold the lock of a folder of grades; it ends with the process, however it ends.
-
-    Raises `Refused` if another run holds it.
-    """
+    """Hold the lock of a folder, which no process outlives, or raise `Refused`."""
     with contextlib.ExitStack() as held:
         try:
             lock = sqlite3.connect(folder / "run.lock", timeout=0, isolation_level=None)
