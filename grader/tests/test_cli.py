@@ -24,15 +24,6 @@ def solutions(tmp_path, solutions):
     return shutil.copytree(solutions, tmp_path / "own")
 
 
-def test_help_loads_nothing_heavy():
-    code = (
-        "import sys\nfrom attncourse_grader.cli import build_parser\nbuild_parser()\n"
-        "print({'torch', 'numpy', 'nbformat', 'IPython'} & set(sys.modules))"
-    )
-    command = [sys.executable, "-c", code]
-    assert subprocess.check_output(command, text=True).strip() == "set()"
-
-
 def test_every_command_explains_itself(capsys):
     commands = "grade release adjust extend mark undo export history doctor gradescope"
     for command in commands.split():
@@ -87,9 +78,14 @@ def test_exercises_that_are_there_are_released(tmp_path, solutions, capsys):
 
 def test_another_secret_is_named_and_may_come_from_the_environment(course, monkeypatch):
     course.hand_in()
-    for words, other in (([], 0), ([], 0), (["--secret", "one"], 1), ([], 1)):
+    one = ["--secret", "one"]
+    for words, graded, other in (([], 1, 0), ([], 0, 0), (one, 1, 1), ([], 0, 1)):
         assert course.grade(*words) == 0
+        assert len(course.graded) == graded  # what was given before is still there
         assert ("another secret" in course.said) == bool(other)
+    monkeypatch.setattr("attncourse_grader.plan.hash_of_code", lambda path: "new")
+    course.grade()
+    assert len(course.graded) == 1  # of another solution
     monkeypatch.setenv("ATTNCOURSE_SECRET", "xyzzy")
     course.grade()
     ((_, options),) = course.graded
@@ -159,14 +155,16 @@ def test_a_course_from_release_to_export_with_the_real_grader(real_course):
     assert f"In the end: {points + 1:g} of 20." in page
 
 
-def test_the_command_itself_imports_no_torch(tmp_path, notebook):
-    path = notebook(tmp_path / "ada.ipynb")
-    words = ["grade", str(path), "--out", str(tmp_path / "grades")]
-    code = f"import sys; from attncourse_grader.cli import main; print(main({words}))\n"
-    code += "print(sorted({'torch', 'matplotlib', 'nbformat'} & set(sys.modules)))"
+def test_help_loads_nothing_heavy_and_the_command_itself_no_torch(tmp_path, notebook):
+    words = ["grade", str(notebook(tmp_path / "ada.ipynb")), "--out", str(tmp_path)]
+    code = "import sys; from attncourse_grader.cli import build_parser, main\n"
+    code += "build_parser(); heavy = {'torch', 'matplotlib', 'nbformat'}\n"
+    code += "print(sorted({*heavy, 'numpy', 'IPython'} & set(sys.modules)))\n"
+    code += f"print(main({words}), sorted(heavy & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-2:] == ["0", "[]"], done.stderr
-    assert "Exercise 1" in (tmp_path / "grades" / "class.html").read_text("utf8")
+    printed = done.stdout.splitlines()
+    assert (printed[0], printed[-1]) == ("[]", "0 []"), done.stderr
+    assert "Exercise 1" in (tmp_path / "class.html").read_text("utf8")
 
 
 def test_without_the_grader_the_command_says_how_to_install_it(monkeypatch, capsys):

@@ -399,7 +399,7 @@ def test_class_lists_of_many_forms_are_read(tmp_path):
         (MOODLE_LIST, "al", "Ada Lovelace"),
         (CANVAS_LIST, "Lovelace, Ada", "Ada Lovelace"),
         ("id,first_name,last_name,email\nal1,Ada,Lovelace,\n", "al1", "al1"),
-        ("id,first_name,last_name,email\nal1,Ada,Lovelace,\n", "ada_lovelace", "al1"),
+        ("id,first_name,last_name,lms_id\nal1,Ada,Lovelace,\n", "Lovelace, Ada", "al1"),
         ("identifier,file\nada,ada.ipynb\n", "ada", "ada"),
         ("name,id\nÉmilie du Châtelet,3\n", "emilie_du_chatelet", "Émilie du Châtelet"),
         ("name,id\nAda Byron,1\nAda Byron,2\n", "2", "Ada Byron (2)"),
