@@ -9,8 +9,8 @@ from attncourse_grader.hand_in.source import statements_of
 from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.records.class_page import histogram
 from attncourse_grader.records.similarity import fingerprints, similar_pairs
+from grader.tests.conftest import FIRST
 
-FIRST = "1_attention_from_scratch"
 ANSWER = """
 def attention_scores(scores, mask=None):
     '''Return weights.'''

@@ -13,9 +13,7 @@ from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.hand_in.release import fingerprint
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
-from grader.tests.defining import RIGHT
-
-FIRST = "1_attention_from_scratch"
+from grader.tests.conftest import FIRST, RIGHT
 
 
 @pytest.fixture

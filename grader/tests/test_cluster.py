@@ -13,7 +13,7 @@ from attncourse_grader.cli import build_parser
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.effective import effective_grades
-from grader.tests.defining import RIGHT
+from grader.tests.conftest import RIGHT
 
 dask = pytest.importorskip("dask", reason="the extra `cluster`")
 # Workers are forks of a process that has imported Dask, so that one is back at once.

@@ -24,7 +24,7 @@ from attncourse_grader.grade import comparing, grading
 from attncourse_grader.isolate import forking, sandbox, student
 from attncourse_grader.isolate.channel import send
 from attncourse_grader.isolate.student import Killed, ProcessEnded, Student
-from grader.tests.defining import ATTENTION, RIGHT, SOLUTIONS
+from grader.tests.conftest import ATTENTION, RIGHT, SOLUTIONS
 
 
 def compare(answers, checked=("scores",), limits=(20, 20), how=comparing.compare):

@@ -7,7 +7,7 @@ from attncourse_grader.grade import compose
 from attncourse_grader.grade.grading import OTHERS_REPLACED, grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
-from grader.tests.defining import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
+from grader.tests.conftest import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
 
 FIRST = "1_attention_from_scratch"
 

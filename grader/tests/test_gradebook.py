@@ -25,9 +25,8 @@ from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION, only_run
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import in_words, penalty_for
-from grader.tests.conftest import stand_in
+from grader.tests.conftest import FIRST, stand_in
 
-FIRST = "1_attention_from_scratch"
 HEAD = "student,exercise,handed_in\n"
 SHEET = "Identifier,Full name,Last modified (submission)\n"
 

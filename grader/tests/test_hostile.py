@@ -21,7 +21,7 @@ from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page, record_of
 from attncourse_grader.isolate import forking
-from grader.tests.defining import SOLUTIONS, define
+from grader.tests.conftest import SOLUTIONS, define
 
 # Whatever the rule about forbidden names would refuse is run: isolation is tested.
 pytestmark = pytest.mark.usefixtures("forker", "no_rule")

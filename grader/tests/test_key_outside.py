@@ -10,7 +10,7 @@ import pytest
 from attncourse.exercises.run import draw
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
-from grader.tests.defining import ATTENTION, ATTENTION_ON_SCORES, SOLUTIONS, define
+from grader.tests.conftest import ATTENTION, ATTENTION_ON_SCORES, SOLUTIONS, define
 
 pytestmark = pytest.mark.usefixtures("forker")
 FIRST = "1_attention_from_scratch"

@@ -25,8 +25,8 @@ from attncourse_grader.hand_in.submission import (
     read_submission,
 )
 from attncourse_grader.records.marking import MarkingServer
+from grader.tests.conftest import FIRST
 
-FIRST = "1_attention_from_scratch"
 WHY = {"answer": "why", "kind": "text", "manual": 4, "title": "Why divide?"}
 MODEL = "<!-- BEGIN SOLUTION -->\nThe variance.\n<!-- END SOLUTION -->\nWrite here."
 RUDE = "<script>alert(1)</script></script> the variance"
@@ -189,9 +189,8 @@ def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
 
     def interrupted(server):
         assert server.address in course.capsys.readouterr().out
-        book = (
-            course.grades / BOOK
-        )  # a copy takes its place, and a change is made there
+        # A copy takes its place, and a change is made there.
+        book = course.grades / BOOK
         shutil.copy(book, book.with_suffix(".copy")).replace(book)
         with course.book() as book:
             facts = {"points": 1, "reason": "x", "made": 0}
@@ -218,7 +217,6 @@ def test_what_is_handed_out_has_no_model_answer(tmp_path, solutions):
 
 
 def by_keyboard(address, playwright):
-    """Mark one answer with the keyboard alone."""
     with playwright.sync_playwright() as running:
         chromium = shutil.which("chromium")
         options = {"executable_path": chromium, "args": ["--no-sandbox"]}
