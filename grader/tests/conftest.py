@@ -114,7 +114,6 @@ def notebook():
 
 @pytest.fixture
 def solutions():
-    """Return the folder of the course's own solutions."""
     return SOLUTIONS
 
 

@@ -65,8 +65,6 @@ def asked(course, scheduler):
 
 @pytest.fixture
 def grade(real_course, scheduler):
-    """Return a function that grades the course on the cluster."""
-
     def graded(**options):
         return grade_course(asked(real_course, scheduler.scheduler_address), **options)
 

@@ -93,27 +93,18 @@ def test_what_a_called_function_raises_is_said_a_lack_of_memory_too():
         forking.call(operator.mul, [0], 1 << 30, seconds=20)
 
 
-@pytest.fixture
-def ended():
-    """Return a student's process that has ended, and the socket that it would use."""
+@pytest.mark.parametrize("replies", [False, True])
+def test_a_process_that_does_not_read_or_replies_at_length_ends(replies, monkeypatch):
+    monkeypatch.setattr(student, "LONGEST_REPLY", 99)
     (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
     ends.sendall(json.dumps(dict.fromkeys(sandbox.LAYERS, "")).encode())
     ends.shutdown(socket.SHUT_WR)
     with talks, ends:
-        yield Student(lambda: (talk, end)), talks
-
-
-def test_a_process_that_does_not_read_is_given_up_in_time(ended):
-    with pytest.raises(ProcessEnded):
-        ended[0].run("#" * 10**7, seconds=0.1)
-
-
-def test_a_reply_that_is_too_long_to_be_kept_is_none(ended, monkeypatch):
-    monkeypatch.setattr(student, "LONGEST_REPLY", 99)
-    process, its_socket = ended
-    send(its_socket, {"id": 1, "error": "", "came": ["x" * 99]})
-    with pytest.raises(ProcessEnded):
-        process.run("", seconds=20)
+        if replies:
+            send(talks, {"id": 1, "error": "", "came": ["x" * 99]})
+        code, seconds = ("", 20) if replies else ("#" * 10**7, 0.1)
+        with pytest.raises(ProcessEnded):
+            Student(lambda: (talk, end)).run(code, seconds=seconds)
 
 
 def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(hand_in):

@@ -29,13 +29,15 @@ def test_a_solution_gets_all_points(name):
     assert grade.points == 20
 
 
-@pytest.mark.parametrize("secret", ["one", "another"])
-def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in, secret):
+def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in):
     path = hand_in(RIGHT, ATTENTION.replace(", -1)", ", -2)"))
-    first, second = (record_of(graded(path, secret=secret)) for _ in range(2))
+    secrets = "one", "one", "another"
+    first, second, other = (record_of(graded(path, secret=s)) for s in secrets)
     assert first == second
-    assert first["tasks"][0]["points"] == first["tasks"][0]["of"]
-    assert first["tasks"][1]["points"] < first["tasks"][1]["of"]
+    points = [[task["points"] for task in r["tasks"]] for r in (first, other)]
+    assert points[0] == points[1]
+    assert points[0][0] == first["tasks"][0]["of"]
+    assert points[0][1] < first["tasks"][1]["of"]
 
 
 def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
@@ -56,11 +58,8 @@ def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
     ("body", "kind", "says"),
     [
         ("import os\n    os._exit(0)", "did not finish", "did not come to an end"),
-        ("raise SystemExit", "error", "`SystemExit`"),
         ("raise KeyboardInterrupt", "error", "`KeyboardInterrupt`"),
         ("return", "form", "Is a `return` missing?"),
-        ("return 'text'", "form", "should be a tensor; it is a text"),
-        ("return query / 0", "form", "should have the shape"),
         ("return undefined", "error", "NameError: name 'undefined'"),
         ("print('probe 0, seed 0\\n')\n    return 1", "form", "it is a number"),
         ("query.zero_()\n    return query @ key.mT", "in place", "changes `query`"),

@@ -117,7 +117,6 @@ def assert_fair(tasks, bad):
 FORGED = {"values": {}, "form": "", "error": "", "line": "", "changed": [], "inert": []}
 GROUPS = {
     "never ending": {
-        "scores": "while True: pass",
         "attention": """
             while True:
                 try:
@@ -289,17 +288,19 @@ def test_bad_answers_get_nothing_and_take_nothing_from_the_others(grade, outside
 
 
 AT_ONCE = {
-    "ends the process": "import os\nEND = os._exit(0)",
-    "never ends": "END = [0 for _ in iter(int, 1)]",
-    "patches torch": "import torch\nEND = torch.softmax = torch.Tensor.softmax = None",
+    "scores": "import os\nENDS = os._exit(0)",
+    "attention": "NEVER = [0 for _ in iter(int, 1)]",
+    "masks": "import torch\nPATCHED = torch.softmax = torch.Tensor.softmax = None",
 }
 
 
-@pytest.mark.parametrize("kind", AT_ONCE)
-def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside, kind):
-    code = f"{AT_ONCE[kind]}\ndef attention_scores(query, key):\n    return END"
-    tasks, _ = grade({"scores": code})
-    assert_fair(tasks, {"scores": code})
+def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside):
+    bad = {}
+    for name, code in AT_ONCE.items():
+        what = code.split("\n")[-1].split()[0]
+        bad[name] = f"{code}\n{define(name, f'return {what}')}"
+    tasks, _ = grade(bad)
+    assert_fair(tasks, bad)
 
 
 def test_forged_outputs_and_files_brought_along_are_of_no_use(tmp_path, hand_in):
