@@ -90,8 +90,7 @@ def when_some_are_kept(course, do):
     return thread
 
 
-def test_workers_grade_as_this_machine_does(course, grade):
-    """The real grader, on a worker: one notebook with two answers."""
+def test_workers_grade_with_the_real_grader_as_this_machine_does(course, grade):
     course.hand_in(extra=RIGHT)
     assert grade() == 0
     assert course.graded == []  # not in this process

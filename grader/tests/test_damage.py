@@ -13,9 +13,7 @@ from attncourse_grader.batch import BOOK
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_killed_at_many_moments_every_grade_is_there_once_and_right(
-    course, monkeypatch
-):
+def test_killed_at_many_moments_every_grade_is_there_once(course, monkeypatch):
     # The lock of the bars is one that forks share: whoever is killed with it keeps it.
     monkeypatch.setattr(tqdm, "_lock", threading.RLock(), raising=False)
     monkeypatch.setattr(tqdm, "monitor_interval", 0)
@@ -63,10 +61,19 @@ def test_a_gradebook_that_has_vanished_is_not_begun_anew(graded, state):
     assert graded.grade() == 0
 
 
-def test_what_stands_where_files_have_to_go_is_named(graded):
-    copy = graded.grades / "gradebook.backup.sqlite"
+def test_what_stands_where_files_have_to_go_is_named_and_pages_wait(course):
+    course.hand_in()
+    page = course.grades / "feedback" / "ada-1.html"
+    page.mkdir(parents=True)
+    course.grade(fault=f"{page.name} cannot be written (is a directory)")
+    page.rmdir()
+    assert course.grade() == 0
+    assert course.graded == []
+    assert page.is_file()
+    copy = course.grades / "gradebook.backup.sqlite"
+    copy.unlink()
     copy.mkdir()
-    graded.grade(fault=f"{copy.name} cannot be read or written (is a directory)")
+    course.grade(fault=f"{copy.name} cannot be read or written (is a directory)")
 
 
 def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):

@@ -44,9 +44,7 @@ def test_the_plain_table_has_a_row_for_every_student_and_another_all_tasks(cours
     assert (ada["points"], ada["1.1"], ada["1.2"]) == ("2", "2", "0")
 
 
-def test_an_exercise_for_practice_has_feedback_and_counts_towards_no_grade(
-    graded, monkeypatch
-):
+def test_an_exercise_for_practice_has_feedback_and_no_grade(graded, monkeypatch):
     practice = [name for name in modules() if not counts(name)]
     assert practice == [n for n in modules() if exercise_of(n).practice]
     monkeypatch.setattr("attncourse_grader.exercises.folder", lambda: graded.folder)

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -109,12 +108,10 @@ def test_a_process_that_does_not_read_or_replies_at_length_ends(replies, monkeyp
 
 def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(hand_in):
     path = hand_in("def attention_scores(q, k):\n    while True: pass")
-    code = f"""
-        from pathlib import Path
-        from attncourse_grader.grade.grading import grade_file
-        grade_file(Path({str(path)!r}), solutions=Path({str(SOLUTIONS)!r}))
-        """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    code = "from pathlib import Path\n"
+    code += "from attncourse_grader.grade.grading import grade_file\n"
+    code += f"grade_file(Path({str(path)!r}), solutions=Path({str(SOLUTIONS)!r}))"
+    process = subprocess.Popen([sys.executable, "-c", code])
     everything, deadline = [], time.monotonic() + 120
     while time.monotonic() < deadline:
         with suppress(psutil.NoSuchProcess):  # one has ended since it was listed
@@ -131,9 +128,7 @@ def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(hand_in)
     assert not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
 
 
-def test_two_threads_share_the_forking_process_and_leave_no_folder(
-    tmp_path, monkeypatch
-):
+def test_two_threads_share_one_forker_and_leave_no_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     writes = "import pathlib\nLEFT = pathlib.Path('left').write_text('x')\n"
     with ThreadPoolExecutor(2) as pool:

@@ -23,9 +23,8 @@ def tasks_of(grade):
 @pytest.mark.parametrize("name", list(modules()))
 def test_a_solution_gets_all_points(name):
     grade = graded(SOLUTIONS / f"{name}.ipynb")
-    said = [(v.probe.claim, v.sentences) for t in grade.tasks for v in t.verdicts]
-    said = [(claim, sentences) for claim, sentences in said if sentences]
-    assert said == []
+    verdicts = [verdict for task in grade.tasks for verdict in task.verdicts]
+    assert [(v.probe.claim, v.sentences) for v in verdicts if v.sentences] == []
     assert grade.points == 20
 
 

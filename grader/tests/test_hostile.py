@@ -288,17 +288,15 @@ def test_bad_answers_get_nothing_and_take_nothing_from_the_others(grade, outside
 
 
 AT_ONCE = {
-    "scores": "import os\nENDS = os._exit(0)",
-    "attention": "NEVER = [0 for _ in iter(int, 1)]",
-    "masks": "import torch\nPATCHED = torch.softmax = torch.Tensor.softmax = None",
+    "scores": "import os\nSCORES = os._exit(0)",
+    "attention": "ATTENTION = [0 for _ in iter(int, 1)]",
+    "masks": "import torch\nMASKS = torch.softmax = torch.Tensor.softmax = None",
 }
 
 
 def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside):
-    bad = {}
-    for name, code in AT_ONCE.items():
-        what = code.split("\n")[-1].split()[0]
-        bad[name] = f"{code}\n{define(name, f'return {what}')}"
+    bad = {task: define(task, f"return {task.upper()}") for task in AT_ONCE}
+    bad = {task: f"{AT_ONCE[task]}\n{answer}" for task, answer in bad.items()}
     tasks, _ = grade(bad)
     assert_fair(tasks, bad)
 

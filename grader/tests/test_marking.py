@@ -19,11 +19,7 @@ from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade.by_hand import LOST, answers_by_hand
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.hand_in.nbgrader_format import assignment_from
-from attncourse_grader.hand_in.submission import (
-    Refused,
-    read_notebook,
-    read_submission,
-)
+from attncourse_grader.hand_in.submission import Refused, read_notebook, read_submission
 from attncourse_grader.records.marking import MarkingServer
 from grader.tests.conftest import FIRST
 
@@ -249,10 +245,7 @@ def test_the_page_is_used_by_keyboard_alone(course, serve):
     assert course.standing("bob").marked == 0
 
 
-BAD = {"manual": 2, "answer": "none"}, {"manual": -1}, WHY
-
-
-@pytest.mark.parametrize("mark", BAD)
+@pytest.mark.parametrize("mark", [{"manual": 2, "answer": "no"}, {"manual": -1}, WHY])
 def test_what_a_solution_says_and_cannot_mean_is_the_instructors(mark, solutions):
     path = solutions / f"{FIRST}.ipynb"
     made = nbformat.read(path, 4)

@@ -150,9 +150,8 @@ ODD = {
     "deep outputs": of_cell(outputs=[{"output_type": "stream", "text": DEEP}]),
     "lines of Windows": of_cell(source=ANSWER["source"].replace("\n", "\r\n")),
 }
-KERNEL = {"name": "ir", "display_name": "R", "language": "R"}
 for mark in ("text", 3, None, ["a"], {"answer": 7}):
-    metadata = {"attncourse": mark, "kernelspec": KERNEL}
+    metadata = {"attncourse": mark, "kernelspec": {"name": "ir", "language": "R"}}
     ODD[f"a mark {mark}"] = of_cell(metadata=metadata) | {"metadata": metadata}
 CONTENTS = {kind: json.dumps(odd).encode() for kind, odd in ODD.items()}
 for encoding in ("utf-8-sig", "utf-16", "utf-16-be", "utf-32"):
