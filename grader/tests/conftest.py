@@ -1,5 +1,6 @@
-"""A stand-in for the grader, so that tests of what is around it take no time."""
+"""What tests share: answers, a stand-in for the grader that takes no time, a course."""
 
+import textwrap
 from pathlib import Path
 
 import nbformat
@@ -9,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from attncourse.exercises.compare import Verdict
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
+from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
 from attncourse_grader.grade.by_hand import answers_by_hand
 from attncourse_grader.grade.compose import Template
@@ -20,7 +22,34 @@ from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.workers import grade_one, local_results
 
+FIRST = "1_attention_from_scratch"
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+RIGHT = """\
+def attention_scores(query, key):
+    return query @ key.mT / key.shape[-1] ** 0.5"""
+
+
+def define(task, body):
+    """Return code that defines all names of a task of exercise 1, with one body."""
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return "\n".join(
+        f"def {name}(*arguments, **options):\n{lines}"
+        for name in exercise_of(FIRST).task(task).answers
+    )
+
+
+def attention_with(scores):
+    """Return an answer to the second task that takes its scores from an expression."""
+    return f"""
+import torch
+def attention(query, key, value, dropout=0.0):
+    weights = torch.softmax({scores}, -1)
+    return torch.dropout(weights, dropout, True) @ value, weights
+"""
+
+
+ATTENTION = attention_with("query @ key.mT / query.shape[-1] ** 0.5")
+ATTENTION_ON_SCORES = attention_with("attention_scores(query, key)")
 
 
 def stand_in(path, *, solutions, secret="", seconds=0):
@@ -85,7 +114,6 @@ def notebook():
 
 @pytest.fixture
 def solutions():
-    """Return the folder of the course's own solutions."""
     return SOLUTIONS
 
 

@@ -1,36 +1,24 @@
 """The command as an instructor uses it: words, exit status, sentences, no traceback."""
 
+import importlib.metadata
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import nbformat
 import pytest
 
 from attncourse import cli
+from attncourse_grader import doctor
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.hand_in.release import fingerprint
+from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
-from grader.tests.defining import RIGHT
-
-FIRST = "1_attention_from_scratch"
-
-
-@pytest.fixture
-def solutions(tmp_path, solutions):
-    """Return a copy of the solutions, in which a release may be noted."""
-    return shutil.copytree(solutions, tmp_path / "own")
-
-
-def test_help_loads_nothing_heavy():
-    code = (
-        "import sys\nfrom attncourse_grader.cli import build_parser\nbuild_parser()\n"
-        "print({'torch', 'numpy', 'nbformat', 'IPython'} & set(sys.modules))"
-    )
-    command = [sys.executable, "-c", code]
-    assert subprocess.check_output(command, text=True).strip() == "set()"
+from attncourse_grader.workers import grade_apart, layers_missing
+from grader.tests.conftest import FIRST, RIGHT
 
 
 def test_every_command_explains_itself(capsys):
@@ -42,25 +30,19 @@ def test_every_command_explains_itself(capsys):
         assert "usage: " in capsys.readouterr().out
 
 
-def test_options_that_mean_nothing_are_a_sentence(course):
+def test_what_the_command_cannot_do_or_understand_is_a_sentence(course, monkeypatch):
     course.hand_in()
     for option, value, said in [
-        ("--penalty", "ten", "10%/day"),
         ("--penalty", "10%/month", "10%/day"),
         ("--penalty", "-1/day", "10%/day"),
         ("--deadline", "tomorrow", "2026-12-01T23:59"),
         ("--deadline", "7=2026-12-01", "no exercise '7'"),
-        ("--students", "none.csv", "none.csv cannot be read or written (no such"),
         ("--times", "none.csv", "none.csv cannot be read or written (no such"),
         ("--times", "/dev/null", "has no line that says when"),
         ("--solutions", "none", "--solutions"),
         ("--limit", "0", "--limit takes seconds"),
     ]:
         course.grade(f"{option}={value}", fault=said)
-
-
-def test_what_the_command_cannot_do_is_a_sentence(course, monkeypatch):
-    course.hand_in()
     broken = Mock(side_effect=RuntimeError("bang\x1b[31m"))
     with monkeypatch.context() as patch:
         patch.setattr("attncourse_grader.batch.collect", broken)
@@ -79,17 +61,20 @@ def test_exercises_that_are_there_are_released(tmp_path, solutions, capsys):
         assert main(words) == 0
         released = sorted(path.name for path in out.iterdir())
         assert released == [f"{name}.ipynb" for name in names]
-    assert main(["release", "9", "--out", str(tmp_path)]) == 1
-    assert "There is no exercise '9'" in capsys.readouterr().err
     assert main(["release", "1", "--solutions", str(tmp_path)]) == 1
     assert "is not a file" in capsys.readouterr().err
 
 
 def test_another_secret_is_named_and_may_come_from_the_environment(course, monkeypatch):
     course.hand_in()
-    for words, other in (([], 0), ([], 0), (["--secret", "one"], 1), ([], 1)):
+    one = ["--secret", "one"]
+    for words, graded, other in (([], 1, 0), ([], 0, 0), (one, 1, 1), ([], 0, 1)):
         assert course.grade(*words) == 0
+        assert len(course.graded) == graded  # what was given before is still there
         assert ("another secret" in course.said) == bool(other)
+    monkeypatch.setattr("attncourse_grader.plan.hash_of_code", lambda path: "new")
+    course.grade()
+    assert len(course.graded) == 1  # of another solution
     monkeypatch.setenv("ATTNCOURSE_SECRET", "xyzzy")
     course.grade()
     ((_, options),) = course.graded
@@ -100,7 +85,7 @@ def test_another_secret_is_named_and_may_come_from_the_environment(course, monke
     assert fingerprint("xyzzy") in dump
 
 
-def test_text_is_made_plain():
+def test_text_is_made_plain_and_names_fit_on_a_line_and_on_a_disk():
     for text, expected in [
         ("a\x1b[31mred\x1b[0m", "ared"),
         ("\x1b]0;title\x07x", "x"),
@@ -112,9 +97,6 @@ def test_text_is_made_plain():
     ]:
         assert plain(text) == expected
         assert plain_data({"k": [text, 3, None]}) == {"k": [expected, 3, None]}
-
-
-def test_names_fit_on_a_line_and_on_a_disk():
     assert one_line("a\nb\t c" + "x" * 200) == "a b c" + "x" * 112 + "..."
     assert file_name("Ada Lovelace") == "Ada_Lovelace"
     assert file_name("../../etc/passwd") == "etc_passwd"
@@ -136,12 +118,6 @@ def test_a_course_from_release_to_export_with_the_real_grader(real_course):
     words = ["release", "1", "--out", str(out), "--solutions", str(course.solutions)]
     assert main(words) == 0
     handed_out = nbformat.read(out / f"{FIRST}.ipynb", 4)
-    marks = [cell.metadata.get("attncourse", {}) for cell in handed_out.cells]
-    handed_out.cells = [
-        cell
-        for cell, mark in zip(handed_out.cells, marks, strict=True)
-        if mark.get("answer", "scores") == "scores"
-    ]
     (answer,) = [c for c in handed_out.cells if 'Task 1.1")' in c.source]
     answer.source = RIGHT
     nbformat.write(handed_out, course.hand_in("Ada_7_assignsubmission_file_/x"))
@@ -159,17 +135,93 @@ def test_a_course_from_release_to_export_with_the_real_grader(real_course):
     assert f"In the end: {points + 1:g} of 20." in page
 
 
-def test_the_command_itself_imports_no_torch(tmp_path, notebook):
-    path = notebook(tmp_path / "ada.ipynb")
-    words = ["grade", str(path), "--out", str(tmp_path / "grades")]
-    code = f"import sys; from attncourse_grader.cli import main; print(main({words}))\n"
-    code += "print(sorted({'torch', 'matplotlib', 'nbformat'} & set(sys.modules)))"
+def test_help_loads_nothing_heavy_and_the_command_itself_no_torch(tmp_path, notebook):
+    words = ["grade", str(notebook(tmp_path / "ada.ipynb")), "--out", str(tmp_path)]
+    code = "import sys; from attncourse_grader.cli import build_parser, main\n"
+    code += "build_parser(); heavy = {'torch', 'matplotlib', 'nbformat'}\n"
+    code += "print(sorted({*heavy, 'numpy', 'IPython'} & set(sys.modules)))\n"
+    code += f"print(main({words}), sorted(heavy & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-2:] == ["0", "[]"], done.stderr
-    assert "Exercise 1" in (tmp_path / "grades" / "class.html").read_text("utf8")
+    printed = done.stdout.splitlines()
+    assert (printed[0], printed[-1]) == ("[]", "0 []"), done.stderr
+    assert "Exercise 1" in (tmp_path / "class.html").read_text("utf8")
 
 
 def test_without_the_grader_the_command_says_how_to_install_it(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "attncourse_grader", None)
     assert cli.main(["grade"]) == 1
     assert "pip install ./grader" in capsys.readouterr().err
+
+
+def test_a_missing_package_is_named_with_the_remedy(tmp_path, monkeypatch, capsys):
+    found = doctor.examine(tmp_path)
+    for name in ("Python", "torch", "nbval", "room for grades"):
+        assert found[name][0] == "good", found[name]
+    assert main(["doctor", "--grades", str(tmp_path)]) == 0
+    assert "Grading cannot begin" not in capsys.readouterr().out
+    version = importlib.metadata.version
+
+    def absent(name):
+        if name in ("nbval", "distributed"):
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    assert main(["doctor", "--grades", str(tmp_path)]) == 1
+    printed = capsys.readouterr().out
+    for says in ("MISSING  nbval", "lacking  distributed", "pip install ./grader"):
+        assert says in printed
+    assert "Grading cannot begin: 1 missing." in printed
+
+
+def test_what_a_machine_lacks_is_said(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    usage = SimpleNamespace(free=1e8)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    for name, size in {"max": 7e8, "current": 2e8}.items():
+        (tmp_path / f"memory.{name}").write_text(f"{size:.0f}\n")
+    monkeypatch.setattr(doctor, "GROUP", tmp_path)
+    found = doctor.examine(tmp_path / "not" / "there")
+    assert found["torch"][0] == doctor.MISSING
+    assert found["room for grades"][0] == "lacking"
+    assert "--jobs 1" in found["memory"][1]
+    refusing = Mock(side_effect=PermissionError(13, "Permission denied"))
+    monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refusing)
+    monkeypatch.setattr(doctor.sandbox, "linux", False)
+    found = doctor.examine(tmp_path)
+    assert found["room for grades"][0] == found["Linux"][0] == doctor.MISSING
+    assert "WSL" in found["Linux"][1]
+
+
+NO_NAMESPACES = {"namespaces": "not permitted", "files": "not permitted"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "could", "runs"),
+    [
+        ({}, "", True),
+        (NO_NAMESPACES, "size and time of a file", True),
+        ({"landlock": "none"}, "", True),
+        ({**NO_NAMESPACES, "landlock": "none"}, "read the solutions", False),
+        ({**NO_NAMESPACES, "calls": "none"}, "end the grader", False),
+        ({"limits": "none"}, "take the memory", False),
+    ],
+)
+def test_missing_layers_may_stop_a_run(tmp_path, monkeypatch, missing, could, runs):
+    layers = dict.fromkeys(doctor.sandbox.LAYERS, "") | missing
+    monkeypatch.setattr(doctor.forking, "layers", lambda: layers)
+    found = doctor.examine(tmp_path)
+    for name, title in doctor.sandbox.LAYERS.items():
+        state, said = found[f"isolation: {title}"]
+        assert state == ("lacking" if name in missing else "good")
+        assert missing.get(name, "works") in said
+    assert could in doctor.text_of(found)
+    assert (found.get("isolation as a whole", "")[:1] != ("MISSING",)) == runs
+    if not runs:
+        with pytest.raises(Refused, match=could):
+            layers_missing()
+        assert "isolation" in grade_apart(tmp_path, tmp_path, "", 9)["failed"]
+        monkeypatch.setenv("ATTNCOURSE_UNSAFE", "1")
+    said = layers_missing()
+    assert len(said) >= len(missing) + bool(could)
+    assert could in " ".join(said)

@@ -13,7 +13,7 @@ from attncourse_grader.cli import build_parser
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.effective import effective_grades
-from grader.tests.defining import RIGHT
+from grader.tests.conftest import RIGHT
 
 dask = pytest.importorskip("dask", reason="the extra `cluster`")
 # Workers are forks of a process that has imported Dask, so that one is back at once.
@@ -65,8 +65,6 @@ def asked(course, scheduler):
 
 @pytest.fixture
 def grade(real_course, scheduler):
-    """Return a function that grades the course on the cluster."""
-
     def graded(**options):
         return grade_course(asked(real_course, scheduler.scheduler_address), **options)
 
@@ -92,8 +90,7 @@ def when_some_are_kept(course, do):
     return thread
 
 
-def test_workers_grade_as_this_machine_does(course, grade):
-    """The real grader, on a worker: one notebook with two answers."""
+def test_workers_grade_with_the_real_grader_as_this_machine_does(course, grade):
     course.hand_in(extra=RIGHT)
     assert grade() == 0
     assert course.graded == []  # not in this process

@@ -1,69 +1,46 @@
 """What happens to grades when files are damaged, are gone, or a run is killed."""
 
 import os
-import sqlite3
-import subprocess
-import sys
+import random
+import signal
+import threading
+import time
 
 import pytest
+from tqdm import tqdm
 
 from attncourse_grader.batch import BOOK
 
-KILLED = """
-import os, random, signal, sys, threading, time
-from tqdm import tqdm
-sys.path.insert(0, sys.argv[4])
-from conftest import stand_in
-from attncourse_grader import batch
-from attncourse_grader.cli import build_parser
-from attncourse_grader.records.similarity import fingerprints
-from attncourse_grader.grade.report import record_of
 
-def grade(path, solutions, secret, seconds):
-    time.sleep(0.01)
-    found = stand_in(path, solutions=solutions)
-    return {"record": record_of(found), "answers": {}}
-
-# The lock of the bars is one that forks share: whoever is killed with it keeps it.
-tqdm.set_lock(threading.RLock())
-tqdm.monitor_interval = 0
-batch.layers_missing = lambda: []
-words = [sys.argv[1], "--solutions", sys.argv[2], "--out", sys.argv[3]]
-course = build_parser().parse_args(["grade", *words])
-batch.grade_course(course, grade=grade)  # imports all
-book = course.out / batch.BOOK
-for path in course.out.glob("gradebook*"):
-    path.unlink()
-rng = random.Random(7)
-for moment in range(20):
-    child = os.fork()
-    if not child:
-        try:
-            batch.grade_course(course, grade=grade)
-        finally:
-            os._exit(0)
-    time.sleep(rng.uniform(0.01, 0.15))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-sys.exit(batch.grade_course(course, grade=grade))
-"""
-
-
-def test_killed_at_many_moments_every_grade_is_there_once_and_right(course):
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_killed_at_many_moments_every_grade_is_there_once(course, monkeypatch):
+    # The lock of the bars is one that forks share: whoever is killed with it keeps it.
+    monkeypatch.setattr(tqdm, "_lock", threading.RLock(), raising=False)
+    monkeypatch.setattr(tqdm, "monitor_interval", 0)
     for place in range(12):
         scores = "right" if place % 2 else "wrong"
         course.hand_in(f"s{place:02}", scores=scores, extra=f"#{place}")
-    places = [course.folder / "in", course.solutions, course.grades]
-    command = [sys.executable, "-c", KILLED, *places, os.path.dirname(__file__)]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    book = sqlite3.connect(course.grades / BOOK)
+    course.grade()  # imports all
+    for path in course.grades.glob("gradebook*"):
+        path.unlink()
+    rng = random.Random(7)
+    for _ in range(20):
+        child = os.fork()
+        if not child:
+            try:
+                course.grade()
+            finally:
+                os._exit(0)
+        time.sleep(rng.uniform(0.01, 0.15))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert course.grade() == 0
     query = "SELECT DISTINCT student, points FROM seen "
     query += "JOIN results USING (result) ORDER BY 1"
     expected = [(f"s{place:02}", 2.0 * (place % 2)) for place in range(12)]
-    assert book.execute(query).fetchall() == expected
-    assert book.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    book.close()
+    with course.book() as book:
+        assert list(map(tuple, book.rows(query))) == expected
+        assert book.rows("PRAGMA integrity_check")[0][0] == "ok"
     assert len(course.rows()) == 13
 
 
@@ -84,13 +61,19 @@ def test_a_gradebook_that_has_vanished_is_not_begun_anew(graded, state):
     assert graded.grade() == 0
 
 
-def test_what_stands_where_files_have_to_go_is_named(graded):
-    copy = graded.grades / "gradebook.backup.sqlite"
+def test_what_stands_where_files_have_to_go_is_named_and_pages_wait(course):
+    course.hand_in()
+    page = course.grades / "feedback" / "ada-1.html"
+    page.mkdir(parents=True)
+    course.grade(fault=f"{page.name} cannot be written (is a directory)")
+    page.rmdir()
+    assert course.grade() == 0
+    assert course.graded == []
+    assert page.is_file()
+    copy = course.grades / "gradebook.backup.sqlite"
+    copy.unlink()
     copy.mkdir()
-    graded.grade(fault=f"{copy.name} cannot be read or written (is a directory)")
-    (graded.grades / "filled-a.csv").mkdir()
-    table = graded.write("a.csv", "Student,ID,Sheet 1 (7)\nAda,1,\n")
-    graded.run("export", table, fault="filled-a.csv cannot be read or written")
+    course.grade(fault=f"{copy.name} cannot be read or written (is a directory)")
 
 
 def test_a_damaged_gradebook_is_named_and_does_not_replace_its_copy(course):
@@ -124,7 +107,7 @@ def test_a_damaged_record_is_a_sentence_and_the_points_stay(graded):
 def test_what_lies_in_the_place_for_unpacking_or_copying_is_no_obstacle(graded):
     keep = graded.hand_in("keep", place="elsewhere")
     scratch = graded.grades / ".unpacked"
-    for put in (scratch.touch, lambda: scratch.symlink_to(keep.parent)):
+    for put in (scratch.touch, scratch.mkdir, lambda: scratch.symlink_to(keep.parent)):
         put()
         assert graded.grade() == 0
         assert not scratch.exists()

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,7 +23,7 @@ from attncourse_grader.grade import comparing, grading
 from attncourse_grader.isolate import forking, sandbox, student
 from attncourse_grader.isolate.channel import send
 from attncourse_grader.isolate.student import Killed, ProcessEnded, Student
-from grader.tests.defining import ATTENTION, RIGHT, SOLUTIONS
+from grader.tests.conftest import ATTENTION, RIGHT, SOLUTIONS
 
 
 def compare(answers, checked=("scores",), limits=(20, 20), how=comparing.compare):
@@ -93,37 +92,26 @@ def test_what_a_called_function_raises_is_said_a_lack_of_memory_too():
         forking.call(operator.mul, [0], 1 << 30, seconds=20)
 
 
-@pytest.fixture
-def ended():
-    """Return a student's process that has ended, and the socket that it would use."""
+@pytest.mark.parametrize("replies", [False, True])
+def test_a_process_that_does_not_read_or_replies_at_length_ends(replies, monkeypatch):
+    monkeypatch.setattr(student, "LONGEST_REPLY", 99)
     (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
     ends.sendall(json.dumps(dict.fromkeys(sandbox.LAYERS, "")).encode())
     ends.shutdown(socket.SHUT_WR)
     with talks, ends:
-        yield Student(lambda: (talk, end)), talks
-
-
-def test_a_process_that_does_not_read_is_given_up_in_time(ended):
-    with pytest.raises(ProcessEnded):
-        ended[0].run("#" * 10**7, seconds=0.1)
-
-
-def test_a_reply_that_is_too_long_to_be_kept_is_none(ended, monkeypatch):
-    monkeypatch.setattr(student, "LONGEST_REPLY", 99)
-    process, its_socket = ended
-    send(its_socket, {"id": 1, "error": "", "came": ["x" * 99]})
-    with pytest.raises(ProcessEnded):
-        process.run("", seconds=20)
+        if replies:
+            send(talks, {"id": 1, "error": "", "came": ["x" * 99]})
+        code, seconds = ("", 20) if replies else ("#" * 10**7, 0.1)
+        with pytest.raises(ProcessEnded):
+            Student(lambda: (talk, end)).run(code, seconds=seconds)
 
 
 def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(hand_in):
     path = hand_in("def attention_scores(q, k):\n    while True: pass")
-    code = f"""
-        from pathlib import Path
-        from attncourse_grader.grade.grading import grade_file
-        grade_file(Path({str(path)!r}), solutions=Path({str(SOLUTIONS)!r}))
-        """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    code = "from pathlib import Path\n"
+    code += "from attncourse_grader.grade.grading import grade_file\n"
+    code += f"grade_file(Path({str(path)!r}), solutions=Path({str(SOLUTIONS)!r}))"
+    process = subprocess.Popen([sys.executable, "-c", code])
     everything, deadline = [], time.monotonic() + 120
     while time.monotonic() < deadline:
         with suppress(psutil.NoSuchProcess):  # one has ended since it was listed
@@ -140,9 +128,7 @@ def test_when_the_instructors_process_is_killed_all_that_it_forked_ends(hand_in)
     assert not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
 
 
-def test_two_threads_share_the_forking_process_and_leave_no_folder(
-    tmp_path, monkeypatch
-):
+def test_two_threads_share_one_forker_and_leave_no_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     writes = "import pathlib\nLEFT = pathlib.Path('left').write_text('x')\n"
     with ThreadPoolExecutor(2) as pool:

@@ -7,7 +7,7 @@ from attncourse_grader.grade import compose
 from attncourse_grader.grade.grading import OTHERS_REPLACED, grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.hand_in.submission import read_submission
-from grader.tests.defining import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
+from grader.tests.conftest import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
 
 FIRST = "1_attention_from_scratch"
 
@@ -23,19 +23,20 @@ def tasks_of(grade):
 @pytest.mark.parametrize("name", list(modules()))
 def test_a_solution_gets_all_points(name):
     grade = graded(SOLUTIONS / f"{name}.ipynb")
-    said = [(v.probe.claim, v.sentences) for t in grade.tasks for v in t.verdicts]
-    said = [(claim, sentences) for claim, sentences in said if sentences]
-    assert said == []
+    verdicts = [verdict for task in grade.tasks for verdict in task.verdicts]
+    assert [(v.probe.claim, v.sentences) for v in verdicts if v.sentences] == []
     assert grade.points == 20
 
 
-@pytest.mark.parametrize("secret", ["one", "another"])
-def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in, secret):
+def test_points_are_the_same_on_every_run_and_for_every_secret(hand_in):
     path = hand_in(RIGHT, ATTENTION.replace(", -1)", ", -2)"))
-    first, second = (record_of(graded(path, secret=secret)) for _ in range(2))
+    secrets = "one", "one", "another"
+    first, second, other = (record_of(graded(path, secret=s)) for s in secrets)
     assert first == second
-    assert first["tasks"][0]["points"] == first["tasks"][0]["of"]
-    assert first["tasks"][1]["points"] < first["tasks"][1]["of"]
+    points = [[task["points"] for task in r["tasks"]] for r in (first, other)]
+    assert points[0] == points[1]
+    assert points[0][0] == first["tasks"][0]["of"]
+    assert points[0][1] < first["tasks"][1]["of"]
 
 
 def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
@@ -56,11 +57,8 @@ def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
     ("body", "kind", "says"),
     [
         ("import os\n    os._exit(0)", "did not finish", "did not come to an end"),
-        ("raise SystemExit", "error", "`SystemExit`"),
         ("raise KeyboardInterrupt", "error", "`KeyboardInterrupt`"),
         ("return", "form", "Is a `return` missing?"),
-        ("return 'text'", "form", "should be a tensor; it is a text"),
-        ("return query / 0", "form", "should have the shape"),
         ("return undefined", "error", "NameError: name 'undefined'"),
         ("print('probe 0, seed 0\\n')\n    return 1", "form", "it is a number"),
         ("query.zero_()\n    return query @ key.mT", "in place", "changes `query`"),

@@ -16,8 +16,8 @@ from attncourse_grader import gradescope
 from attncourse_grader.cli import main
 from attncourse_grader.workers import grade_one
 
-METADATA = Path(__file__).parent / "platforms" / "gradescope.json"
-METADATA = json.loads(METADATA.read_text())
+PLATFORMS = Path(__file__).parent / "platforms"
+METADATA = json.loads((PLATFORMS / "gradescope.json").read_text())
 
 
 @pytest.fixture

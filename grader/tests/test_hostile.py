@@ -21,7 +21,7 @@ from attncourse_grader.grade.compose import Template
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page, record_of
 from attncourse_grader.isolate import forking
-from grader.tests.defining import SOLUTIONS, define
+from grader.tests.conftest import SOLUTIONS, define
 
 # Whatever the rule about forbidden names would refuse is run: isolation is tested.
 pytestmark = pytest.mark.usefixtures("forker", "no_rule")
@@ -117,7 +117,6 @@ def assert_fair(tasks, bad):
 FORGED = {"values": {}, "form": "", "error": "", "line": "", "changed": [], "inert": []}
 GROUPS = {
     "never ending": {
-        "scores": "while True: pass",
         "attention": """
             while True:
                 try:
@@ -289,17 +288,17 @@ def test_bad_answers_get_nothing_and_take_nothing_from_the_others(grade, outside
 
 
 AT_ONCE = {
-    "ends the process": "import os\nEND = os._exit(0)",
-    "never ends": "END = [0 for _ in iter(int, 1)]",
-    "patches torch": "import torch\nEND = torch.softmax = torch.Tensor.softmax = None",
+    "scores": "import os\nSCORES = os._exit(0)",
+    "attention": "ATTENTION = [0 for _ in iter(int, 1)]",
+    "masks": "import torch\nMASKS = torch.softmax = torch.Tensor.softmax = None",
 }
 
 
-@pytest.mark.parametrize("kind", AT_ONCE)
-def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside, kind):
-    code = f"{AT_ONCE[kind]}\ndef attention_scores(query, key):\n    return END"
-    tasks, _ = grade({"scores": code})
-    assert_fair(tasks, {"scores": code})
+def test_what_a_cell_does_when_it_is_defined_costs_its_own_task(grade, outside):
+    bad = {task: define(task, f"return {task.upper()}") for task in AT_ONCE}
+    bad = {task: f"{AT_ONCE[task]}\n{answer}" for task, answer in bad.items()}
+    tasks, _ = grade(bad)
+    assert_fair(tasks, bad)
 
 
 def test_forged_outputs_and_files_brought_along_are_of_no_use(tmp_path, hand_in):

@@ -10,7 +10,7 @@ import pytest
 from attncourse.exercises.run import draw
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
-from grader.tests.defining import ATTENTION, ATTENTION_ON_SCORES, SOLUTIONS, define
+from grader.tests.conftest import ATTENTION, ATTENTION_ON_SCORES, SOLUTIONS, define
 
 pytestmark = pytest.mark.usefixtures("forker")
 FIRST = "1_attention_from_scratch"
@@ -384,15 +384,15 @@ def test_a_deceived_counter_is_of_no_use_for_a_long_sequence(grade):
     assert local.points == local.task.points / 2
 
 
-@pytest.mark.parametrize("name", ["jacobian", "grad", "create_causal_mask", "report"])
-def test_names_of_ones_own_that_look_forbidden_cost_nothing(grade, name):
+def test_names_of_ones_own_that_look_forbidden_cost_nothing(grade):
+    names = "jacobian", "grad", "create_causal_mask", "report"
+    own = "\n".join(f"def {name}(x):\n    return x / 1" for name in names)
     code = f"""
 from __future__ import annotations
 import torch
-def {name}(x):
-    return x / 1
+{own}
 def attention_scores(query, key):
-    masked_softmax = {name}(query @ key.mT)
+    masked_softmax = {"(".join(names)}(query @ key.mT))))
     backward = masked_softmax
     return backward / key.shape[-1] ** 0.5
 """

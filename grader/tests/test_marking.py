@@ -19,14 +19,10 @@ from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade.by_hand import LOST, answers_by_hand
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.hand_in.nbgrader_format import assignment_from
-from attncourse_grader.hand_in.submission import (
-    Refused,
-    read_notebook,
-    read_submission,
-)
+from attncourse_grader.hand_in.submission import Refused, read_notebook, read_submission
 from attncourse_grader.records.marking import MarkingServer
+from grader.tests.conftest import FIRST
 
-FIRST = "1_attention_from_scratch"
 WHY = {"answer": "why", "kind": "text", "manual": 4, "title": "Why divide?"}
 MODEL = "<!-- BEGIN SOLUTION -->\nThe variance.\n<!-- END SOLUTION -->\nWrite here."
 RUDE = "<script>alert(1)</script></script> the variance"
@@ -189,9 +185,8 @@ def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
 
     def interrupted(server):
         assert server.address in course.capsys.readouterr().out
-        book = (
-            course.grades / BOOK
-        )  # a copy takes its place, and a change is made there
+        # A copy takes its place, and a change is made there.
+        book = course.grades / BOOK
         shutil.copy(book, book.with_suffix(".copy")).replace(book)
         with course.book() as book:
             facts = {"points": 1, "reason": "x", "made": 0}
@@ -218,7 +213,6 @@ def test_what_is_handed_out_has_no_model_answer(tmp_path, solutions):
 
 
 def by_keyboard(address, playwright):
-    """Mark one answer with the keyboard alone."""
     with playwright.sync_playwright() as running:
         chromium = shutil.which("chromium")
         options = {"executable_path": chromium, "args": ["--no-sandbox"]}
@@ -251,10 +245,7 @@ def test_the_page_is_used_by_keyboard_alone(course, serve):
     assert course.standing("bob").marked == 0
 
 
-BAD = {"manual": 2, "answer": "none"}, {"manual": -1}, WHY
-
-
-@pytest.mark.parametrize("mark", BAD)
+@pytest.mark.parametrize("mark", [{"manual": 2, "answer": "no"}, {"manual": -1}, WHY])
 def test_what_a_solution_says_and_cannot_mean_is_the_instructors(mark, solutions):
     path = solutions / f"{FIRST}.ipynb"
     made = nbformat.read(path, 4)

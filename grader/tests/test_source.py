@@ -9,7 +9,6 @@ def texts(found):
 
 
 def needed(name, code):
-    """Return the statements that come along with a name, as text."""
     return texts(source.needed({name}, statements_of(code, 1)))
 
 
