@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -124,10 +123,12 @@ def test_for_nbgrader_every_check_is_graded_and_every_answer_a_solution(name):
     answers = [m["grade_id"] for c, m in marks if m["solution"] and not m["grade"]]
     assert answers == [f"answer-{task.name}" for task in exercise.tasks]
     nbformat.validate(notebook)
-    if find_spec("nbgrader"):
-        from nbgrader.nbgraderformat import MetadataValidator
 
-        MetadataValidator().validate_nb(notebook)
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_nbgrader_itself_accepts_its_format(name):
+    format_ = pytest.importorskip("nbgrader.nbgraderformat", reason="not installed")
+    format_.MetadataValidator().validate_nb(assignment_from(solution(name), name))
 
 
 def test_what_is_written_for_nbgrader_tells_right_from_wrong(
