@@ -149,11 +149,10 @@ export default widget("alignment", QUESTION, (root, model) => {
     const shares = weights();
     const height = ROW * Math.max(source.length, target.length);
     const make = (side) => (text, i) => {
-      const said = side === "source" ? text
-        : `${text}: ${SAID[states[i].state]}`;
+      const more = side === "source" || compact ? {} : { "aria-description": SAID[states[i].state] };
       const mark = side === "target" ? MARKS[states[i].state] : "";
       return el("button", {
-        type: "button", class: "attn-aligned", "aria-label": said,
+        type: "button", class: "attn-aligned", ...more,
         onclick: () => {
           const same = model.get("side") === side && model.get("word") === i;
           save(model, { side, word: same ? -1 : i });

@@ -86,7 +86,7 @@ export default widget("copying", QUESTION, (root, model) => {
       line(`Copied ${KINDS[k][1]}: ${right[k]} of ${count} right`, copy, ids)));
     const means = KINDS.map(([kind]) => number(count * curves[kind][count - 2][1], 1));
     const words = `With attention ${right[0]} of ${count} symbols are right, and without `
-      + `attention ${right[1]}. On average over many sequences of this length it is ${means.join(" and ")}.`;
+      + `attention ${right[1]}. The averages over many sequences of this length are ${means.join(" and ")}.`;
     tried = Math.max(tried, count);
     const upTo = (kind) => curves[kind].slice(0, tried - 1);
     chart.update(KINDS.map(([kind, , style]) => ({ points: upTo(kind), style })), count, words);

@@ -57,10 +57,10 @@ def scaled_dot_product_attention(narrow):
         range(1, 6),
         ("Project", "Compare", "Scale", "Softmax", "Average"),
         (
-            "query, key and\nvalue of each token",
+            "query, key, value:\ndarker is larger",
             "query of “perform”\nwith every key",
             "÷ √3 = √d_k",
-            "weights, sum 1",
+            "weights A, sum 1",
             "the values,\nby their weights",
         ),
         strict=True,
@@ -390,7 +390,7 @@ def attention_cost(narrow):
         (
             False,
             f"A window of {window}",
-            f"at most {window} keys, its own\nand those just before it",
+            f"its own key and\nup to {window - 1} before it",
             "about twice the scores",
         ),
     ):
