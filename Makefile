@@ -68,10 +68,9 @@ publish-built: setup ## publish the site that _build/html holds, without buildin
 .PHONY: test
 test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
-	# With one worker more than there are jobs: many of these tests wait.
 	echo "Tests of the package and of the grader. The solutions print what is stored."
 	$(PYTEST) tests grader/tests --ignore tests/site -p tools.from_build \
-	  --nbval solutions -n $$(($(JOBS) + 1)) --dist loadfile
+	  --nbval solutions -n $(JOBS) --dist loadfile
 	$(MAKE) book
 	echo "Tests of the site; the longest file, the first by name, begins."
 	echo "The chapters, as the build has run them, print what is stored in them."
