@@ -118,6 +118,8 @@ ROUTES = {
     "('PyObject_GetAttrString', ctypes.pythonapi))(torch._C._nn, NAME.encode())",
     "compiled": "torch.compile(getattr(F, NAME), backend='eager')",
     "mapped": "torch.vmap(getattr(torch.ops.aten, NAME))",
+    "mapped, one key left out": "mapped",
+    "nested": "nested",
     "traced": "torch.jit.trace(getattr(torch.ops.aten, NAME), "
     "[torch.ones(1, 2, 3, 4)] * 3)",
     "its decomposition": "lambda *a: torch._decomp.decompositions."
@@ -157,7 +159,18 @@ def attention_of_ao():
                  "quant_attn_output_weights", "dequant_q", "dequant_k", "dequant_v"):
         setattr(made, name, torch.nn.Identity())
     return made
-MODULES["attention_of_ao"] = attention_of_ao
+def mapped(*inputs):
+    key = torch._C.DispatchKeySet(torch._C.DispatchKey.FuncTorchVmapMode)
+    def attend(*one):
+        with torch._C._ExcludeDispatchKeyGuard(key):
+            return getattr(torch.ops.aten, f"_{NAME}_math").default(*one)[0]
+    return torch.vmap(attend)(*inputs)
+def nested(q, k, v):
+    with torch.inference_mode():
+        x = torch.nested.nested_tensor([*q[0]])
+        w, b = torch.ones(12, 4), torch.zeros(12)
+        return torch._native_multi_head_attention(x, x, x, 4, 1, w, b, w[:4], b[:4])
+MODULES |= {"attention_of_ao": attention_of_ao, "mapped": mapped, "nested": nested}
 def worked(route):
     q = torch.ones(1, 2, 3, 4)
     try:
