@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 FUSED = r"aten::_scaled_dot_product_(?!.*backward)"
 
@@ -90,13 +89,15 @@ class _Counter(TorchDispatchMode):
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        for tensor in _tensors((args, kwargs)):
+        for tensor in _tensors((*args, *kwargs.values())):
             self._know(tensor, new=self.outside_counts)
         result, before = operation(*args, **kwargs), self.made
         for tensor in _tensors(result):
             self._know(tensor, new=True)
-        written = _overwritten(operation, args, kwargs)
-        self.computed += self.made - before + sum(x.numel() for x in written)
+        self.computed += self.made - before
+        if operation._schema.is_mutable:
+            written = _overwritten(operation, args, kwargs)
+            self.computed += sum(x.numel() for x in written)
         if re.match(FUSED, operation._schema.name):
             query, key = args[:2]
             self.computed += query.shape[:-1].numel() * key.shape[-2]
@@ -122,8 +123,11 @@ class _Counter(TorchDispatchMode):
         self.now -= size
 
 
-def _tensors(tree):
-    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+def _tensors(found):
+    """Return the tensors in what an operation takes or gives: alone or in lists."""
+    if isinstance(found, (list, tuple)):
+        return [tensor for part in found for tensor in _tensors(part)]
+    return [found] if isinstance(found, torch.Tensor) else []
 
 
 def _overwritten(operation, args, kwargs):
