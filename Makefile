@@ -68,14 +68,10 @@ publish-built: setup ## publish the site that _build/html holds, without buildin
 .PHONY: test
 test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
-	echo "Tests of the package and of the grader. The solutions print what is stored."
-	$(PYTEST) tests grader/tests --ignore tests/site -p tools.from_build \
-	  --nbval solutions -n $(JOBS) --dist loadfile
 	$(MAKE) book
-	echo "Tests of the site; the longest file, the first by name, begins."
-	echo "The chapters, as the build has run them, print what is stored in them."
-	$(PYTEST) tests/site -p tools.from_build --nbval chapters \
-	  -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	echo "Tests. The notebooks, as the build has run them, print what is stored in them."
+	$(PYTEST) tests grader/tests -p tools.from_build --nbval chapters solutions \
+	  -n $(JOBS) --dist loadfile
 
 .PHONY: test-quick
 test-quick: lint ## check the style, and the tests that take seconds

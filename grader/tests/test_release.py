@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
@@ -94,11 +95,22 @@ def test_exercises_are_in_step_with_solutions_and_tasks_and_hold_no_solution(nam
         assert "BEGIN SOLUTION --" in text or "counts towards no grade" in text
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """Start one kernel for all exercises: what they import takes longest."""
+    manager = KernelManager()
+    manager.start_kernel(cwd=tmp_path_factory.mktemp("exercises"))
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_an_untouched_exercise_runs_to_its_end_and_says_not_done_yet(name, tmp_path):
+def test_an_untouched_exercise_runs_to_its_end_and_says_not_done_yet(name, kernel):
     notebook = release.exercise_from(solution(name), name)
-    place = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(notebook, timeout=300, resources=place).execute()
+    notebook.cells.insert(0, new_code_cell("%reset -f"))
+    runner = NotebookClient(notebook, timeout=300, km=kernel)
+    runner.execute()
+    runner.kc.stop_channels()
     for task, cell in cells_of(notebook, "check").items():
         printed = "".join(o.get("text", "") for o in cell.outputs)
         assert "Not done yet." in printed, f"the check of {task} says: {printed}"

@@ -42,18 +42,18 @@ SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
 IN_THE_DARK = ["color-contrast", "scrollable-region-focusable"]
 
 
-def visit(tab, address, rules):
+def visit(tab, address, rules, looks):
     """Return what a page shows that it should not, by the name of the fault."""
     tab.set_viewport_size(PHONE)
     go(tab, address)
     faults = tab.evaluate(SHOWN, TOUCHED)
     faults["scrolls sideways on a phone"] = max(0, tab.evaluate(SIDEWAYS))
-    faults["breaks a rule in the dark"] = rules and broken_rules(tab, rules=rules)
+    faults["breaks a rule in the dark"] = rules and broken_rules(tab, rules=rules, looks=looks)
     tab.evaluate("delete document.documentElement.dataset.marked")
     tab.set_viewport_size(DESK)
     tab.wait_for_function("'marked' in document.documentElement.dataset")
     faults["scrolls sideways on a desk"] = max(0, tab.evaluate(SIDEWAYS))
-    faults["breaks a rule in the light"] = not rules and broken_rules(tab)
+    faults["breaks a rule in the light"] = not rules and broken_rules(tab, looks=looks)
     return faults
 
 
@@ -63,13 +63,14 @@ def found(request, browser, address, site, names):
     served = request.param == "served"
     base = address if served else site.as_uri() + "/"
     scheme, rules = ("light", None) if served else ("dark", IN_THE_DARK)
-    complaints = []
+    complaints, looks = [], []
     with browser.new_context(
         color_scheme=scheme, reduced_motion="reduce", has_touch=not served
     ) as window:
         tab = window.new_page()
         watch(tab, complaints)
-        return complaints, {name: visit(tab, base + name, rules) for name in names}
+        faults = {name: visit(tab, base + name, rules, looks) for name in names}
+        return complaints, faults
 
 
 def test_no_page_reports_an_error_or_asks_a_third_party(found):

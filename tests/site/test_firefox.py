@@ -53,18 +53,19 @@ def faults(tab, base):
 
 
 def test_every_page_is_drawn_without_a_complaint(tab, address, names):
-    found = []
+    found, sizes = [], [(1280, 900), (360, 740)]
+    tab.resize(*sizes[0])
     for name in names:
-        tab.resize(1280, 900)
         tab.open(address + name)
         tab.wait_for(SETTLED)
-        for width, height in ((1280, 900), (360, 740)):
-            tab.resize(width, height)
+        for size in sizes:
+            tab.resize(*size)
             shown = tab.run(SHOWN)
             wide = shown["width"] > shown["window"]
             if wide or shown["hidden"] or shown["malformed"]:
                 found.append((name, shown))
         found += [(name, fault) for fault in faults(tab, address)]
+        sizes.reverse()  # the next page is opened at the size that this one has now
     assert found == []
 
 

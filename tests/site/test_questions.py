@@ -93,7 +93,7 @@ def open_and_read(states, verdicts):
 @pytest.mark.parametrize("name", NAMES)
 def test_mouse_and_keyboard_open_any_choice(open_tab, address, name):
     tab = open_tab(viewport=PHONE)
-    go(tab, address + address_of(name))
+    tab.goto(address + address_of(name))
     wanted = flat(verdicts_of(name))
     choices = tab.locator(".course-choice summary").all()
     for place, choice in enumerate(choices, start=1):

@@ -17,9 +17,10 @@ NEAR = ".bd-article > section > section { content-visibility: visible !important
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # axe takes its time for each element, so a page is made smaller for it. Pages of the
 # API have many sections of one template: six stay. Contrast depends on colour, size,
-# weight and what lies behind: one text of each such look is asked. Of the parts of
-# code, which differ in nothing else, only these stay elements.
-MADE_SMALLER = """() => {
+# weight and what lies behind: one text of each such look is asked, unless one was on an
+# earlier page. Of the parts of code, which differ in nothing else, only these stay
+# elements.
+MADE_SMALLER = """asked => {
   if (location.pathname.includes("/api/")) document.querySelectorAll(
     "section > section:nth-of-type(n+7)").forEach(section => section.remove());
   const behind = new Map([[null, ""]]);
@@ -33,7 +34,7 @@ MADE_SMALLER = """() => {
     }
     return behind.get(element);
   };
-  const looks = new Set();
+  const looks = new Set(asked);
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const element = texts.currentNode.parentElement;
@@ -47,6 +48,7 @@ MADE_SMALLER = """() => {
     span => span.replaceWith(...span.childNodes));
   document.querySelectorAll("pre").forEach(code => code.normalize());
   axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
+  return [...looks];
 }"""
 BROKEN = """async ({part, rules}) => {
   const options = {resultTypes: ["violations"], preload: false};
@@ -90,8 +92,12 @@ def go(tab, address):
     tab.evaluate("dispatchEvent(new Event('resize'))")
 
 
-def broken_rules(tab, part="html", rules=None):
-    """Return the rules of axe-core that a part of a page breaks: all, or some asked."""
+def broken_rules(tab, part="html", rules=None, looks=None):
+    """Return the rules of axe-core that a part of a page breaks: all, or some asked.
+
+    `looks` is a list of the texts' looks that pages before had; those of this are added.
+    """
+    looks = [] if looks is None else looks
     tab.add_script_tag(path=AXE)
-    tab.evaluate(MADE_SMALLER)
+    looks[:] = tab.evaluate(MADE_SMALLER, looks)
     return tab.evaluate(BROKEN, {"part": part, "rules": rules})
