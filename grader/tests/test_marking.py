@@ -122,6 +122,24 @@ def test_marks_count_and_stay_as_long_as_the_answer_does(course, serve):
     hand_in(course, "ada", RUDE)
     assert course.standing("ada").total == 6.5  # the mark of that answer is still there
 
+    path = course.solutions / f"{FIRST}.ipynb"
+    path.write_text(path.read_text().replace('"manual": 4', '"manual": 8'))
+    assert course.grade() == 0
+    ada = course.standing("ada")
+    assert (ada.of, ada.waiting) == (30, 1)  # 3 of 4 points are not 3 of 8
+
+
+def test_code_in_part_written_is_an_answer(hand_in, solutions):
+    template = Template(exercise_of(FIRST), solutions)
+    stub = next(p["given"] for p in template.by_hand if p["name"] == "scores")
+    begun = (
+        stub.replace("    raise", "    if query is None:\n        raise")
+        + "\n    return 1"
+    )
+    for source in (stub, begun):
+        answers = answers_by_hand(template, read_submission(hand_in(source)))
+        assert bool(answers[0]["answer"]) == (source is begun)
+
 
 def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     hand_in(course, "zoe", "One.")

@@ -18,7 +18,7 @@ LOST = "(No cell of the notebook is marked as this answer.)"
 def by_hand_in(cell, exercise) -> dict | None:
     """Return what is marked by hand of a cell of a solution, None if nothing is.
 
-    ``given`` is what stands in a cell for words when it is handed out.
+    ``given`` is what stands in the cell when it is handed out.
     """
     mark = cell.metadata.get("attncourse", {})
     name, points, words = mark.get("answer"), mark.get("manual", 0), is_text(cell)
@@ -26,10 +26,12 @@ def by_hand_in(cell, exercise) -> dict | None:
         return None
     if not (name and isinstance(points, (int, float)) and 0 < points <= 1000):
         raise Refused(f"the solution's cell {cell.id}: `manual` takes points above 0.")
-    if not (words or any(task.name == name for task in exercise.tasks)):
+    task = next((task for task in exercise.tasks if task.name == name), None)
+    if not (words or task):
         raise Refused(f"the solution's cell {cell.id}: there is no task {name!r}.")
-    given = MODEL_ANSWER.sub("", cell.source) if words else ""
-    given = stub_of(given, name) if cell.cell_type == "code" else given
+    given = MODEL_ANSWER.sub("", cell.source)
+    if cell.cell_type == "code":
+        given = stub_of(given, name if words else exercise.label(task))
     found = {"name": name, "title": mark.get("title", name), "manual": float(points)}
     return {**found, "words": words, "cell": cell.id, "given": given.strip()}
 
@@ -46,8 +48,9 @@ def answers_by_hand(template, submission: Submission) -> list[dict]:
         if part["words"]:
             text = _words_of(part, submission.texts, new.strip())[:LONGEST]
         else:
-            text = _code_of(template, submission, part["name"])[:LONGEST]
-        digest = hashlib.sha256(text.encode("utf8", "replace")).hexdigest()[:16]
+            text = _code_of(template, submission, part)[:LONGEST]
+        marked = f"{part['manual']:g}\n{text}"  # other points: another mark
+        digest = hashlib.sha256(marked.encode("utf8", "replace")).hexdigest()[:16]
         said = {key: part[key] for key in ("name", "title", "manual")}
         found.append({**said, "answer": text, "hash": digest if text else ""})
     return found
@@ -61,11 +64,12 @@ def _words_of(part: dict, texts, new: str) -> str:
     return ("" if text == part["given"] else text) or new or ("" if own else LOST)
 
 
-def _code_of(template, submission: Submission, name: str) -> str:
+def _code_of(template, submission: Submission, part: dict) -> str:
     """Return the code of an answer, without what belongs to other tasks."""
-    task = template.exercise.task(name)
-    if name in submission.broken:
-        return submission.broken[name].text
+    task = template.exercise.task(part["name"])
+    if task.name in submission.broken:
+        return submission.broken[task.name].text
     others = template.exercise.answers_beside(task)
     text = template.own_code(task, submission.statements, others)
-    return "" if "raise NotImplementedError" in text else text
+    own = [s for s in submission.statements if s.binds & set(task.answers)]
+    return "" if all(s.text.strip() in part["given"] for s in own) else text
