@@ -4,6 +4,8 @@ Each page is opened twice: from a server in the light, and from its file in the 
 One visit answers all questions, on the screen of a telephone and then of a desk.
 """
 
+from functools import partial
+
 import pytest
 
 from tests.site.watching import DESK, PHONE, broken_rules, go, watch
@@ -44,16 +46,17 @@ IN_THE_DARK = ["color-contrast", "scrollable-region-focusable"]
 
 def visit(tab, address, rules, looks):
     """Return what a page shows that it should not, by the name of the fault."""
+    breaks = partial(broken_rules, tab, rules=rules, looks=looks)
     tab.set_viewport_size(PHONE)
     go(tab, address)
     faults = tab.evaluate(SHOWN, TOUCHED)
     faults["scrolls sideways on a phone"] = max(0, tab.evaluate(SIDEWAYS))
-    faults["breaks a rule in the dark"] = rules and broken_rules(tab, rules=rules, looks=looks)
+    faults["breaks a rule in the dark"] = rules and breaks()
     tab.evaluate("delete document.documentElement.dataset.marked")
     tab.set_viewport_size(DESK)
     tab.wait_for_function("'marked' in document.documentElement.dataset")
     faults["scrolls sideways on a desk"] = max(0, tab.evaluate(SIDEWAYS))
-    faults["breaks a rule in the light"] = not rules and broken_rules(tab, looks=looks)
+    faults["breaks a rule in the light"] = not rules and breaks()
     return faults
 
 

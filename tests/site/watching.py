@@ -95,7 +95,7 @@ def go(tab, address):
 def broken_rules(tab, part="html", rules=None, looks=None):
     """Return the rules of axe-core that a part of a page breaks: all, or some asked.
 
-    `looks` is a list of the texts' looks that pages before had; those of this are added.
+    `looks` is a list of the looks that were asked on earlier pages; new ones are added.
     """
     looks = [] if looks is None else looks
     tab.add_script_tag(path=AXE)
