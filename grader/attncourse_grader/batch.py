@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -76,6 +77,8 @@ class _Run:
         self.of_number = {}  # when what has a number and a name in Moodle came
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
+        self.listed = {}  # numbers of a student's files, as Canvas's list has them
+        self.came = defaultdict(set)  # and as they came
 
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
@@ -138,6 +141,11 @@ class _Run:
             if rows and numbers.isdisjoint(row["moodle"] for row in rows):
                 says = SAYS["other_numbers"].format("Moodle's worksheet", exercise)
                 self._leave_out(f"{says} `attncourse undo {book.run}` takes it back.")
+        self._leave_out_all(
+            SAYS["other_files"].format(student, exercise)
+            for (exercise, number, student), files in self.came.items()
+            if files.isdisjoint(self.listed.get((exercise, number)) or files)
+        )
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
         self._sum_up(graded, same)
@@ -162,6 +170,7 @@ class _Run:
         for said in times:
             who = said.student
             if "canvas" in who:
+                self.listed[said.exercise, who["canvas"]] = who["files"]
                 own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
@@ -242,7 +251,9 @@ class _Run:
             self._leave_out(SAYS["broken"].format(said))
         for student, file in job.handins:
             time = file.time or self.of_number.get(file.moodle or None)
-            told = self.told.get((student, book.exercise_in(job.content)))
+            exercise = book.exercise_in(job.content)
+            self.came[exercise, file.canvas, student].add(file.order)
+            told = self.told.get((student, exercise))
             if file.moodle and told:  # what else a table says is found by the student
                 time = min(time or told, told)
             book.add_handin(student, file, time, job.content, result, outcome)
@@ -261,9 +272,9 @@ class _Run:
         self.book.note_problem(one_line(says, 600))
         self._say(says)
 
-    def _leave_out_all(self, said: list[str]) -> None:
+    def _leave_out_all(self, found: Iterable[str]) -> None:
         """Say what is left out: of very many sentences the first, and their number."""
-        for says in said[:MOST_SAID]:
+        for says in (said := list(found))[:MOST_SAID]:
             self._leave_out(says)
         if more := len(said[MOST_SAID:]):
             self.left_out += more - 1

@@ -196,6 +196,11 @@ def test_a_mark_of_canvas_costs_the_least(course):
     times = course.write("c.json", rows + '{"user_id": 8, "submitted_at": null}]')
     course.grade("--times", f"1={times}", "--deadline", "2026-12-01T00:00Z")
     assert course.standing().penalty == 2
+    for number, status in ((100, 0), (99, 1)):
+        listed = f'"attachments": [{{"id": {number}}}]'
+        times.write_text(f"{rows}]".replace('"late": true}, ', f"{listed}}}"))
+        assert course.grade("--times", f"1={times}", "--penalty", "none") == status
+    assert "of ada, Canvas's list for 1_attention_from_scratch has other" in course.said
 
 
 def test_a_run_is_undone_and_comes_back(course):

@@ -28,7 +28,7 @@ LONG_DATE = re.compile(
 class Said:
     """What a table says about one hand-in."""
 
-    student: dict[str, str]  # name, number in Moodle or Canvas, id: what it has
+    student: dict  # name, number in Moodle or Canvas, id, numbers of files: what it has
     exercise: str
     handed_in: float | None = None  # seconds since 1970
 
@@ -135,10 +135,12 @@ def _from_canvas(path: Path, name: str) -> list[Said]:
     """Read what Canvas's API lists under .../assignments/ID/submissions."""
     try:
         listed = json.loads(path.read_bytes())
+        found = [one for one in listed if one.get("submitted_at")]
+        files = [{file["id"] for file in one.get("attachments") or ()} for one in found]
         return [
-            Said({"canvas": str(one["user_id"])}, name, read_time(one["submitted_at"]))
-            for one in listed
-            if one.get("submitted_at")
+            Said({"canvas": str(one["user_id"]), "files": own}, name, read_time(when))
+            for one, own in zip(found, files, strict=True)
+            if (when := one["submitted_at"])
         ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise Refused(f"{path.name} is no list of Canvas's submissions.") from None
