@@ -35,6 +35,7 @@ from attncourse_grader.workers import grade_apart, layers_missing, local_results
 SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
+MOST_LETTERS = 20_000  # of a sentence on all students
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 
 
@@ -114,7 +115,8 @@ class _Run:
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
-        for says in [*[SAYS["other_secret"]] * other, *here]:
+        cut = bool(last) and last[0]["ended"] is None
+        for says in [*[SAYS["cut_off"]] * cut, *[SAYS["other_secret"]] * other, *here]:
             self._say(says)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
@@ -137,8 +139,7 @@ class _Run:
         self._note(found := effective_grades(book))
         self._compare(before, found)
         for exercise, numbers in self.numbers.items():
-            rows = book.rows("SELECT moodle FROM numbers WHERE exercise = ?", exercise)
-            if rows and numbers.isdisjoint(row["moodle"] for row in rows):
+            if book.of_another(exercise, numbers):
                 says = SAYS["other_numbers"].format("Moodle's worksheet", exercise)
                 self._leave_out(f"{says} `attncourse undo {book.run}` takes it back.")
         self._leave_out_all(
@@ -265,7 +266,7 @@ class _Run:
         return len(job.handins) if record is not None else 0
 
     def _say(self, says: str) -> None:
-        tqdm.write(one_line(says, 600), file=sys.stderr)
+        tqdm.write(one_line(says, MOST_LETTERS), file=sys.stderr)
 
     def _leave_out(self, says: str) -> None:
         self.left_out += 1

@@ -100,6 +100,8 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
     # Downloads in which somebody hands in alone.
     single = [pair for pair in found if students is not None and pair[0].of_platform]
     single = {f.place for f, o in single if {*o} & {*students.named(f.name, full=True)}}
+    # Whose file has a number of Canvas that is read in one way.
+    plain = {(f.place, f.canvas) for f in files if f.canvas and not f.numbered}
     kept = []
     for file, own in found:
         known = set().union(*(numbers[file.place, s.student] for s in own))
@@ -107,6 +109,11 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
         if len(own) > 1 and (several or file.place in single):
             says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
             problems.append(f"{says}not graded. Name it in the command by itself.")
+        elif file.numbered and (file.place, file.canvas) in plain:
+            says = (
+                f"{file.source}: it may be somebody's with another number. It is not "
+            )
+            problems.append(f"{says}graded. Name it in the command by itself.")
         elif several:
             says = f"{file.source}: two people here have the name {own[0].student!r}. "
             says += "Nothing tells which is which, so it is not graded. Give the class "

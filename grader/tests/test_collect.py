@@ -649,6 +649,7 @@ LISTED += "Grace Hopper,,grace;User 51001,,m4"
 LISTED = [row.split(",") for row in LISTED.split(";")]
 LISTED = [Student(n, n, user=u, email=f"{a}@x.org") for n, u, a in LISTED]
 CHOSEN = [Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")]
+SAME = [Student("Ada L", "Ada L", user="al"), Student("Bob", "Bob", user="ada_l")]
 
 
 def test_a_login_is_no_name_and_namesakes_are_a_question():
@@ -668,6 +669,8 @@ def test_a_login_is_no_name_and_namesakes_are_a_question():
         (CHOSEN, "lovelace_zoe", {}, "Zo\u00eb Lovelace"),
         (CHOSEN, "lovelace_zoe", {"is_login": True}, ""),
         (CHOSEN, "ADA L", {"moodle": "5"}, "Ada L"),  # the platform says whose it is
+        (SAME, "Ada_L", {}, ""),  # her name, and the login that Bob has chosen
+        (SAME, "Ada_L", {"is_login": True}, "Bob"),
     ]:
         own, why = ClassList(people).find(Found(Path(), "", name, **facts))
         assert [s.student for s in own] == [student] * bool(student), name

@@ -144,6 +144,10 @@ class ClassList:
         full = IN_MOODLE if found.moodle else IN_CANVAS if found.canvas else ()
         matches = self.named(name, full=full, login=login, ways=full)
         ways = LOGIN if login else FOLDER
+        if len(words_of(name)) > 1 and not (full or login):
+            # A full name may be the login that somebody else has chosen.
+            more = self.named(name, full=True)
+            matches = matches + [s for s in more if s not in matches]
         if len(matches) == 1 and (full or any(_fits(name, *matches, w) for w in ways)):
             return matches, ""
         if matches:
@@ -285,7 +289,7 @@ IN_MOODLE = ((FULL[0][0], lambda t: re.sub(SIGNS, "", t.replace("_", " "))),)
 IN_CANVAS = ((_names_of, key_of),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
-    (lambda s: (s.student, s.name, s.email.partition("@")[0]), str),
+    (lambda s: (s.student, s.name, "" if s.user else s.email.partition("@")[0]), str),
 )
 # Of a login or a folder letters alone are not enough: people choose their names.
 LOGIN = (*ANY, (ANY[-1][0], mark_of))

@@ -61,7 +61,7 @@ class Found:
     canvas: str = ""  # the number of the student in Canvas
     doubt: frozenset[str] = frozenset()  # what else may be the number in Canvas
     order: int = 0  # the number of the file in Canvas, which counts up
-    numbered: bool = False  # whether one follows, so that this may be the student's
+    numbered: bool = False  # whether such a one follows: this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
@@ -271,7 +271,9 @@ class _Place:
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
             if len(here.parts) - len(root.parts) == archives.DEEPEST and folders:
-                self.problems.append(f"{one_line(here)}: folders in it are left out.")
+                whole = (*here.relative_to(root).parts, "")
+                why = "holds more folders, which are left out."
+                self.left_out.add(_whose(whole), one_line(here), why)
                 folders.clear()
             with contextlib.suppress(OSError):
                 self._look_for_clone(here, folders, files)
@@ -297,7 +299,7 @@ class _Place:
                     link = stat.S_ISLNK(found.st_mode)
                     why = "a symbolic link" if link else "no ordinary file"
                     why = f"is {why} and is left out."
-                    self.left_out.add(whole[0], one_line(path), why)
+                    self.left_out.add(_whose(whole), one_line(path), why)
                 elif parts:
                     yield Entry(parts, path, _identity(found))
         for owner, path in dict(hidden).items():
@@ -376,7 +378,7 @@ def _named(parts, sure=()) -> Found | None:
                     canvas=match["id"],
                     doubt=frozenset(NUMBERS.findall(match["rest"])),
                     order=int(match["file"]),
-                    numbered=bool(re.match(r"\d+_", match["rest"])),
+                    numbered=bool(re.match(r"\d{3,}_", match["rest"])),
                     marked_late=bool(match["late"] or match["early"]),
                 )
             text = re.sub(r"(?i)\.zip\Z", "", stem_of(text))
@@ -393,7 +395,8 @@ def _whose(parts):
 
 def _key(owner: Found | None):
     """Return what tells one who handed in from another: names are theirs to choose."""
-    return owner and (owner.name, owner.moodle, owner.canvas, not owner.doubt)
+    doubt = owner and (owner.numbered or owner.doubt)
+    return owner and (owner.name, owner.moodle, owner.canvas, not doubt)
 
 
 def stem_of(name: str) -> str:

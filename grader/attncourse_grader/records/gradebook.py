@@ -6,6 +6,7 @@ import difflib
 import itertools
 import json
 import time
+from collections import Counter
 from dataclasses import fields
 
 from attncourse_grader.hand_in.class_list import ClassList, Student, key_of
@@ -101,6 +102,15 @@ class Gradebook(Database):
         near = near or [name for name in known if key and key in key_of(name)][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise Refused(f"the gradebook has no one student {one_line(text)!r}.{hint}")
+
+    def of_another(self, exercise: str, numbers) -> bool:
+        """Say whether Moodle's numbers are, as far as known, of another exercise."""
+        rows = self.rows("SELECT exercise, moodle FROM numbers")
+        count = Counter(row["exercise"] for row in rows if row["moodle"] in numbers)
+        own = {row["moodle"] for row in rows if row["exercise"] == exercise}
+        query = "SELECT COUNT(*) FROM standing WHERE exercise = ?"
+        most = 2 * len(own) > self.rows(query, exercise)[0][0]  # not a stray file's
+        return count[exercise] < max(count.values(), default=int(most))
 
     # Results and hand-ins
 

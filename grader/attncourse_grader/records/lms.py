@@ -121,7 +121,7 @@ class Worksheet(Table):
         if not {"identifier", "grade", "graded"} <= self.at.keys():
             raise Refused(SAYS["no_worksheet"].format(self.name))
         here = {number_in(self.of(row, "identifier")) for row in self.rows}
-        if rows and here.isdisjoint(row["moodle"] for row in rows):
+        if book.of_another(exercise, here):
             raise Refused(SAYS["other_numbers"].format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
             raise Refused(SAYS["scale"].format(self.name))
@@ -247,6 +247,9 @@ class CanvasTable(Table):
             raise Refused(f"--column: there are no grades of {idle}. Leave it out.")
         if len({*columns.values()}) < len(columns):
             raise Refused(SAYS["one_column"].format(self.name))
+        for exercise, place in columns.items():
+            says = SAYS["fills"].format(self.name, self.head[place].strip(), exercise)
+            sentences += [says] * (exercise not in named)
         table = {(g.student, g.exercise): g for g in grades}
         for row, student in zip(self.rows, self.whose(), strict=True):
             if not row[self.at["ID"]].strip():  # what assignments have, of all
