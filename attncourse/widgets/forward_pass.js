@@ -179,7 +179,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
           + "reads is added to its vector." : `The network changes the vector of “${
           token}” without any other token.`,
       `Next, if the model ended here: “${guesses[query][0]}”.`,
-      k === last ? "This was the last layer: that is the model's prediction." : "",
+      k === last ? "This was the last layer: that is the model’s prediction." : "",
     ].join(" ").trim());
   };
 

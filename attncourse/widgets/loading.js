@@ -74,7 +74,7 @@ function whenSeen(root, model, say, load, goOn = () => {}) {
     (entries) => entries.some((entry) => entry.isIntersecting) && begin(),
     { rootMargin: siteRoot() === undefined ? "0px"
       : `0px 0px -${root.dataset.state === "first" ? 65 : 50}% 0px` });
-  note("The model is loaded when you scroll to it or touch it.");
+  note("The model is loaded when you scroll on or touch it.");
   sight.observe(root);
   root.addEventListener("pointerenter", begin);
   root.addEventListener("focusin", begin);

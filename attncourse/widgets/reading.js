@@ -131,8 +131,8 @@ export default widget("reading", QUESTION, (root, model) => {
       + `${model.get("head")}. Frame: the answer; numbers: that it begins · ends there, in per cent`;
     const [begins, ends] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
-    say.say((span ? `The model's answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`
-      : "The model's answer: the passage does not say") + ` (beginning ${begins} %, end ${ends} %). `
+    say.say((span ? `The model’s answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`
+      : "The model’s answer: the passage does not say") + ` (beginning ${begins} %, end ${ends} %). `
       + `In head ${model.get("head")}, “${from}” gives “${to}” ${percent(looks[top])} % of its attention.`
       + (strange.length ? ` These words are not in its vocabulary: ${strange.join(", ")}.` : ""));
     table.update(["word", "begins", "ends", "weight"], ["no answer", ...passage].map((word, i) =>

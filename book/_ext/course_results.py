@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 from docutils import nodes
+from docutils.utils.smartquotes import smartyPants
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -79,7 +80,7 @@ def sources_of(found):
 def typeset(text):
     """Write numbers as in a text: powers of ten, true minus signs; safe in HTML."""
     text = POWER.sub(lambda found: f"·10{str(int(found[1])).translate(RAISED)}", text)
-    return html.escape(MINUS.sub("−", text))
+    return html.escape(smartyPants(MINUS.sub("−", text), "q").replace("d_k", "dₖ"))
 
 
 def numbers_in(text):
@@ -127,7 +128,7 @@ def drawing_of(found):
 def lines_of(rows):
     for name, value, interval, origin in rows:
         spread = f" ({typeset(interval)})" if interval else ""
-        yield f"<strong>{typeset(value)}</strong>{spread} {html.escape(name)}", origin
+        yield f"<strong>{typeset(value)}</strong>{spread} {typeset(name)}", origin
 
 
 def row_of(found, link, where=""):
@@ -138,7 +139,7 @@ def row_of(found, link, where=""):
     source = "; ".join(map(link, sources_of(found))) or found.source
     claim = found.claim[0].upper() + found.claim[1:]
     cells = [
-        f"<p>{html.escape(claim)}.</p><p class='source'>{source}{where}</p>",
+        f"<p>{typeset(claim)}.</p><p class='source'>{source}{where}</p>",
         "".join(f"<p>{line}</p>" for line in measured)
         + drawing_of(found)
         + "".join(f"<p class='baseline'>{line}</p>" for line in baseline),

@@ -6,7 +6,8 @@
   // What is wider than its column scrolls, and who has no mouse must be able to reach it.
   // All is measured before anything is changed: to measure after a change is to lay out.
   // What is folded away or far off waits: each piece measured would be laid out alone.
-  function mark() {
+  function mark(event) {
+    if (event?.skipped) return;
     const boxes = [...document.querySelectorAll(
       "div.math > math, div.cell_output, .course-wide, .highlight > pre,"
         + " .pst-scrollable-table-container",

@@ -79,7 +79,7 @@ def test_the_reader_answers_what_is_typed_and_names_unknown_words(shown):
     page.wait_for_selector(DONE)
     report = page.locator(".attn-report").first
     page.get_by_label("Question", exact=True).fill("when was ENIAC unveiled?")
-    assert report.inner_text().startswith("The model's answer: “February 1946”")
+    assert report.inner_text().startswith("The model’s answer: “February 1946”")
     marked = page.locator(".attn-known").all_inner_texts()
     assert marked == ["February\n100 · 0", "1946\n0 · 100"]
     page.get_by_label("Question", exact=True).fill("when was Zuse sold ?")
