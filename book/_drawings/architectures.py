@@ -73,11 +73,9 @@ def transformer_block(narrow):
 def norm_placement(narrow):
     """Draw one position, with the norm before each part and after each sum."""
     panels = []
-    for pre, name, note in (
-        (True, "Pre-norm", "x + part(norm(x))"),
-        (False, "Post-norm", "norm(x + part(x))"),
-    ):
-        c = Canvas(166, 372, name)
+    forms = {"Pre-norm": "x + part(norm(x))", "Post-norm": "norm(x + part(x))"}
+    for name, note in forms.items():
+        c, pre = Canvas(166, 372, name), name == "Pre-norm"
         c.text(0, 38, note, "shape")
         x, right = 34, 104
         c.way((x, 368), (x, 56), style="stream strong")

@@ -168,10 +168,8 @@ def head_split(narrow):
         first.grid(208 + 36 * head, 98, tones(5, 2, 2 + head), "q", 16)
         first.text(224 + 36 * head, 90, str(head), "small mid")
     first.named("q", 208, 187, "Queries", "heads × n × d_k")
-    note = (
-        "Keys and values are split in the same way.\nA split changes the shape alone:"
-    )
-    first.lines(0, 258, note, "note")
+    first.text(0, 258, "Keys and values are split in the same way.", "note")
+    first.text(0, 275, "A split changes the shape alone:", "note")
     first.text(0, 300, "(n, d_model) → (n, heads, d_k)", "shape")
     first.text(0, 320, "→ (heads, n, d_k)", "shape")
     note = "each head by itself; outputs side by side,\nthen mixed by W_O"
@@ -343,12 +341,9 @@ def kv_cache(narrow):
 
 def gqa(narrow):
     panels = []
-    for groups, name, note in (
-        (8, "Multi-head (MHA)", "8 key–value heads"),
-        (2, "Grouped-query (GQA)", "2 key–value heads"),
-        (1, "Multi-query (MQA)", "1 key–value head"),
-    ):
-        c = Canvas(216, 190, name, note)
+    names = {8: "Multi-head (MHA)", 2: "Grouped-query (GQA)", 1: "Multi-query (MQA)"}
+    for groups, name in names.items():
+        c = Canvas(216, 190, name, f"{groups} key–value head" + "s" * (groups > 1))
         each = 8 // groups
         for head in range(8):
             x = 27 * head
@@ -371,8 +366,8 @@ def attention_cost(narrow):
     panels, window, side = [], 64, 140 if narrow else 300
     near = f"its own key and\nup to {window - 1} before it"
     for full, name, note, growth in (
-        (True, "Full attention", "all keys,\nearlier and later", "4 times"),
-        (False, f"A window of {window}", near, "about twice"),
+        (True, "Full attention", "all keys,\nearlier and later", "4 times the scores"),
+        (False, f"A window of {window}", near, "about twice the scores"),
     ):
         left, top, unit = 26, 90 if narrow else 76, side / 1024
         c = Canvas(26 + side, side + top + (130 if narrow else 28), name)
@@ -402,13 +397,9 @@ def attention_cost(narrow):
         if narrow:
             c.text(0, top + side + 22, "tokens", "note")
             c.text(c.width, top + side + 22, "scores", "note end")
-            c.lines(
-                0, top + side + 108, f"twice the tokens:\n{growth} the scores", "note"
-            )
+            c.lines(0, top + side + 108, f"twice the tokens:\n{growth}", "note")
         else:
-            c.text(
-                left, top + side + 22, f"twice the tokens: {growth} the scores", "note"
-            )
+            c.text(left, top + side + 22, f"twice the tokens: {growth}", "note")
         panels.append(c)
     return flow(narrow, panels, 20 if narrow else 56)
 
