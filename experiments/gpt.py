@@ -87,11 +87,10 @@ def trained(arguments, *, seed, steps, every, change=None):
 
 def live(options, runs):
     """Train the chapter's model with every seed."""
-
-    def measure(seed):
-        return trained(LIVE, seed=seed, steps=STEPS, every=150)[1]
-
-    runs.rows("runs", measure, seed=options.seeds)
+    how = {"steps": STEPS, "every": 150}
+    runs.rows(
+        "runs", lambda seed: trained(LIVE, seed=seed, **how)[1], seed=options.seeds
+    )
 
 
 class SinkAttention(MultiHeadAttention):
@@ -235,9 +234,8 @@ def baselines(options, _):
     ):
         rows = [{"order": k} for k in range(longest + 1)]
         parts = {name: encode(part) for name, part in held.items()}
-        scores = kneser_ney(
-            first, [i for part in parts.values() for i in part], longest, vocab
-        )
+        asked = [i for part in parts.values() for i in part]
+        scores = kneser_ney(first, asked, longest, vocab)
         ends = np.cumsum([len(part) for part in parts.values()])[:-1]
         for row, score in zip(rows, scores, strict=True):
             for name, piece in zip(held, np.split(score, ends), strict=True):

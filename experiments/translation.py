@@ -33,8 +33,7 @@ from attncourse.training.translation import (
 
 def recipe(model, learning_rate, **arguments):
     """Return what a class of models is trained with."""
-    how = {"model": model, "arguments": arguments}
-    return how | {"learning_rate": learning_rate}
+    return {"model": model, "arguments": arguments, "learning_rate": learning_rate}
 
 
 WITH, WITHOUT = (
