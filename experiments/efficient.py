@@ -22,16 +22,12 @@ import torch.nn.functional as F
 from recording import Recorder, fit, next_loss, parser_of, size_of
 from torch import nn
 
-from attncourse import (
-    MultiHeadAttention,
-    create_causal_mask,
-    linear_attention,
-    seed_everything,
-)
+from attncourse import MultiHeadAttention, create_causal_mask, seed_everything
 from attncourse.data.novels import load_novels, split_texts
 from attncourse.data.symbols import associative_recall_batch
 from attncourse.layers.core import fused_attention
 from attncourse.layers.latent import LatentAttention
+from attncourse.layers.linear import linear_attention
 
 WIDTH, HEADS, LAYERS, CONTEXT = 96, 6, 2, 64
 STEPS, BATCH, RATE = 600, 8, 3e-3

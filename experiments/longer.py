@@ -30,13 +30,8 @@ from recording import Recorder, fit, next_loss, parser_of
 
 from attncourse import Transformer, alibi_bias, apply_rotary, seed_everything
 from attncourse.data.markov import RECALL, markov_recall_batch, markov_recall_losses
+from attncourse.layers import rotary
 from attncourse.layers.relative import T5RelativeBias
-from attncourse.layers.rotary import (
-    interpolated_frequencies,
-    ntk_frequencies,
-    rotary_frequencies,
-    yarn_frequencies,
-)
 
 TRAINED, LENGTHS = 32, (32, 64, 128, 256)
 WIDTH, HEADS, LAYERS = 48, 4, 2
@@ -75,20 +70,18 @@ def trained(scheme, seed, rate=RATE):
 
 def yarn(fast):
     """Return how YaRN rotates queries and keys for 8 times the length."""
-    frequencies = yarn_frequencies(D_HEAD, FACTOR, TRAINED, fast=fast)
+    frequencies = rotary.yarn_frequencies(D_HEAD, FACTOR, TRAINED, fast=fast)
     scale = 0.1 * math.log(FACTOR) + 1
     return partial(apply_rotary, frequencies=frequencies, scale=scale)
 
 
-ROTATIONS = {  # of queries and keys, for 8 times the length
-    "rotary": partial(apply_rotary, frequencies=rotary_frequencies(D_HEAD)),
-    "interpolated": partial(
-        apply_rotary, frequencies=interpolated_frequencies(D_HEAD, FACTOR)
-    ),
-    "NTK-aware": partial(apply_rotary, frequencies=ntk_frequencies(D_HEAD, FACTOR)),
-    "YaRN": yarn(FAST),
-    "ALiBi": None,
+FREQUENCIES = {
+    "rotary": rotary.rotary_frequencies(D_HEAD),
+    "interpolated": rotary.interpolated_frequencies(D_HEAD, FACTOR),
+    "NTK-aware": rotary.ntk_frequencies(D_HEAD, FACTOR),
 }
+ROTATIONS = {k: partial(apply_rotary, frequencies=f) for k, f in FREQUENCIES.items()}
+ROTATIONS |= {"YaRN": yarn(FAST), "ALiBi": None}  # for 8 times the length
 
 
 def excess_at(scheme, rate, seed):

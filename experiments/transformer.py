@@ -47,17 +47,12 @@ class WithoutResidual(TransformerLayer):
         return self.feedforward(self.feedforward_norm(x)), weights
 
 
-def no_norm(width):
-    """Return a normalisation that changes nothing."""
-    return nn.Identity()
-
-
 def variants():
     """Return the arguments of every variant by its name."""
     found = {
         "pre-norm": {},
         "post-norm": {"norm_first": False},
-        "no norm": {"norm": no_norm},
+        "no norm": {"norm": nn.Identity},
         "no residual": {"residual": False},
         "feed-forward 0": {"feedforward_dim": 0},
     }
