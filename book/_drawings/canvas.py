@@ -68,13 +68,14 @@ class Canvas:
             self.parts += other.parts
 
     def svg(self, title, description, form):
-        return (
-            f'<svg class="{form}" viewBox="0 0 {n(self.width)} {n(self.height)}" '
-            f'width="{n(self.width)}" role="{self.role}" xmlns="http://www.w3.org/2000/svg">'
-            f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-            + "".join(self.parts)
-            + "</svg>\n"
-        )
+        size = {"viewBox": f"0 0 {n(self.width)} {n(self.height)}", "width": self.width}
+        more = {"role": self.role, "xmlns": "http://www.w3.org/2000/svg"}
+        whole = Canvas(0, 0)
+        with whole.group("svg", class_=form, **size, **more):
+            whole.element("title", escape(title))
+            whole.element("desc", escape(description))
+            whole.parts += self.parts
+        return whole.parts[0] + "\n"
 
     def part(self, name):
         """Put what is drawn meanwhile into a part that the site links."""
