@@ -105,13 +105,14 @@ def main():
     parser.add_argument("action", choices=["run", "check"])
     parser.add_argument("paths", nargs="+", type=Path)
     options = parser.parse_args()
-    found = []
+    failed = False
     for path in options.paths:
         if options.action == "run":
             run(path)
-        found += [f"{path}: {problem}" for problem in problems(path)]
-    print(*found, sep="\n", end="\n" * bool(found))
-    return int(bool(found))
+        for problem in problems(path):
+            print(f"{path}: {problem}")
+            failed = True
+    return int(failed)
 
 
 if __name__ == "__main__":
