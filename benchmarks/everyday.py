@@ -29,42 +29,31 @@ def gradients_of(module, x, call):
     return step
 
 
-class WrittenOut(nn.Module):
-    """Multi-head attention as it is usually taught: the formula, line by line."""
-
-    def __init__(self, width, heads):
-        super().__init__()
-        self.maps = nn.ModuleList(nn.Linear(width, width) for _ in range(4))
-        self.heads, self.root = heads, (width // heads) ** 0.5
-
-    def forward(self, x):
-        """Return the output and the weights."""
-        query, key, value = (
-            part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for part in self.maps[:3]
-        )
-        weights = torch.softmax(query @ key.transpose(-2, -1) / self.root, dim=-1)
-        return self.maps[3]((weights @ value).transpose(1, 2).flatten(-2)), weights
-
-
 def multi_head(rounds):
     """Time multi-head attention against PyTorch's, and against its projections."""
     torch.manual_seed(0)
     x = torch.randn(BATCH, TOKENS, WIDTH).requires_grad_()  # as inside a network
     ours = MultiHeadAttention(WIDTH, HEADS)
     theirs = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-    written_out = WrittenOut(WIDTH, HEADS)
-    maps = written_out.maps
+    maps = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(4))
 
     def projections():
         return maps[3](maps[0](x) + maps[1](x) + maps[2](x))
 
+    def heads():
+        return [part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in maps[:3]]
+
+    def merged(outputs):
+        return maps[3](outputs.transpose(1, 2).flatten(-2))
+
     def projections_and_kernel():
-        heads = (
-            part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in maps[:3]
-        )
-        heads = nn.functional.scaled_dot_product_attention(*heads)
-        return maps[3](heads.transpose(1, 2).flatten(2))
+        return merged(nn.functional.scaled_dot_product_attention(*heads()))
+
+    def written_out():
+        """Attend as it is usually taught: the formula, line by line."""
+        query, key, value = heads()
+        scores = query @ key.transpose(-2, -1) / (WIDTH // HEADS) ** 0.5
+        return merged(torch.softmax(scores, dim=-1) @ value)
 
     def peer(**options):
         return gradients_of(theirs, x, lambda: theirs(x, x, x, **options)[0])
@@ -72,15 +61,13 @@ def multi_head(rounds):
     def own(**options):
         return gradients_of(ours, x, lambda: ours(x, x, x, **options)[0])
 
-    written = gradients_of(written_out, x, lambda: written_out(x)[0])
+    written = gradients_of(maps, x, written_out)
+    kernel = gradients_of(maps, x, projections_and_kernel)
     setting = f"({BATCH}, {TOKENS}, {WIDTH}), {HEADS} heads, forward and backward"
     peers = {
         "nn.MultiheadAttention": (peer(need_weights=False), 0.95),
         "its four projections alone": (gradients_of(maps, x, projections), 1.2),
-        "projections and PyTorch's kernel": (
-            gradients_of(maps, x, projections_and_kernel),
-            1.0,
-        ),
+        "projections and PyTorch's kernel": (kernel, 1.0),
         "a naive implementation": (written, 1.0),
     }
     what, call = "multi-head attention without weights", own(need_weights=False)
@@ -98,16 +85,11 @@ def compare(what, ours, peers, setting, rounds, warm_up=True):
     """Return one row of the table for each peer, {name: (call, ratio wanted)}."""
     calls = {name: call for name, (call, _) in peers.items()}
     runs = side_by_side({what: ours} | calls, rounds, warm_up=warm_up)
-    return [
-        {
-            "what": what,
-            "against": name,
-            "ratio": ratio(runs, what, name),
-            "setting": setting,
-            "at_most": wanted,
-        }
-        for name, (_, wanted) in peers.items()
-    ]
+    rows = []
+    for name, (_, wanted) in peers.items():
+        row = {"what": what, "against": name, "ratio": ratio(runs, what, name)}
+        rows.append(row | {"setting": setting, "at_most": wanted})
+    return rows
 
 
 @torch.no_grad()
@@ -193,14 +175,10 @@ def start_up(rounds):
         command = [sys.executable, *arguments]
         return lambda: subprocess.run(command, check=True, capture_output=True)
 
-    runs = side_by_side(
-        {
-            "python": run("-c", "pass"),
-            "package": run("-c", "import attncourse"),
-            "command": run("-m", "attncourse.cli", "--help"),
-        },
-        rounds,
-    )
+    package = run("-c", "import attncourse")
+    command = run("-m", "attncourse.cli", "--help")
+    starts = {"python": run("-c", "pass"), "package": package, "command": command}
+    runs = side_by_side(starts, rounds)
     return {
         name: spread([1e3 * (run[name] - run["python"]) for run in runs])
         for name in ("package", "command")

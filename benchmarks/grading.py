@@ -1,6 +1,6 @@
 """What grading a submission costs: CPU seconds and memory, beside nbgrader and nbval.
 
-    python benchmarks/grading.py [--many 10 100] [--baseline 3]
+    python benchmarks/grading.py
     python benchmarks/grading.py --term 200
 
 The same five tasks of exercise 1, answered rightly, are graded by ``attncourse grade``,
@@ -17,8 +17,10 @@ more on two cores.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -27,14 +29,20 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import threading
 import time
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 
 import nbformat
+import psutil
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from attncourse_grader.exercises import exercise_of, modules
+from attncourse_grader.grade.compose import Template, all_seeds, needed
+from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
+from attncourse_grader.records.gradebook import Gradebook
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = ROOT / "solutions"
@@ -42,55 +50,58 @@ TASKS = ("scores", "attention", "masks", "masked", "multi_head")
 NAME = "1_attention_from_scratch"
 NBGRADER = "nbgrader==0.9.6"
 AT_A_TIME = 2
+MANY, REPEATS = (10, 100), 3  # submissions that we grade; runs of nbval
 
 
 def main() -> None:
     """Measure, and print what was measured as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--many", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--baseline", type=int, default=3)
     parser.add_argument("--term", type=int, metavar="STUDENTS")
-    options = parser.parse_args()
+    students = parser.parse_args().term
     os.environ["OMP_NUM_THREADS"] = "1"  # as much for the one as for the other
-    if options.term:
-        with tempfile.TemporaryDirectory() as folder:
-            print(json.dumps(term(Path(folder), options.term), indent=1))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        cells = answers()
-        stock = baseline(cells, Path(folder), options.baseline)
-        peer = nbgrader(Path(folder) / "nbgrader", min(options.many))
-        ours = {str(n): graded(cells, Path(folder) / str(n), n) for n in options.many}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = term(folder, students) if students else side_by_side(folder)
+    print(json.dumps(found, indent=1))
+
+
+def side_by_side(folder: Path) -> dict:
+    """Return what one submission costs, graded by nbval, by nbgrader and by us."""
+    cells = answers()
+    stock = baseline(cells, folder)
+    peer = nbgrader(folder / "nbgrader", min(MANY))
+    ours = {str(n): graded(cells, folder / str(n), n) for n in MANY}
     for found in ours.values():
         found["times_less_than_nbval"] = round(stock / found["cpu_s_each"], 1)
         found["times_less_than_nbgrader"] = round(peer / found["cpu_s_each"], 1)
-    result = {
+    return {
         "tasks": len(TASKS),
         "nbval_with_a_stock_kernel_cpu_s_each": round(stock, 2),
         "nbgrader_cpu_s_each": round(peer, 2),
         "ours": ours,
     }
-    print(json.dumps(result, indent=1))
 
 
 def answers() -> list[str]:
     """Return the cells of a notebook with right answers to the five tasks."""
-    from attncourse_grader.exercises import exercise_of
-    from attncourse_grader.grade.compose import Template
-
     exercise = exercise_of(NAME)
-    template = Template(exercise, SOLUTIONS)
     last = {n for t in exercise.tasks if t.name not in TASKS for n in t.answers}
-    return [s.text for s in template.solution if not s.binds & last]
+    solution = Template(exercise, SOLUTIONS).solution
+    return [s.text for s in solution if not s.binds & last]
 
 
-def write_submission(cells: list[str], path: Path) -> Path:
-    """Write a notebook that is like no other: equal ones are graded once."""
-    notebook = new_notebook(cells=[new_code_cell(text) for text in cells])
-    notebook.cells.append(new_markdown_cell(f"The answers of {path.stem}."))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
-    return path
+def notebook_of(texts: list[str]):
+    """Return a notebook of code cells."""
+    return new_notebook(cells=[new_code_cell(text) for text in texts])
+
+
+def hand_in(notebook, paths) -> None:
+    """Write a notebook to each path, no two alike: equal ones are graded once."""
+    for path in paths:
+        copy = deepcopy(notebook)
+        copy.cells.append(new_markdown_cell(f"The answers of {path}."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(copy, path)
 
 
 def spent() -> float:
@@ -109,50 +120,41 @@ for _place, _probe in enumerate(_task.probes):
         print(render(observe(_probe, [{answers}], _seed), _probe))"""
 
 
-def baseline(cells: list[str], folder: Path, count: int) -> float:
+def baseline(cells: list[str], folder: Path) -> float:
     """Return the CPU seconds of one nbval with a stock kernel, for the same probes."""
-    from attncourse_grader.exercises import exercise_of, modules
-    from attncourse_grader.grade.compose import Template, all_seeds
-
     exercise = exercise_of(NAME)
-    given = Template(exercise, SOLUTIONS).given_to(cells)
+    words = set(re.findall(r"\w+", "\n".join(cells)))
+    given = needed(words, Template(exercise, SOLUTIONS).given)
     code = ["\n".join(s.text for s in given), *cells]
     for task in map(exercise.task, TASKS):
         seeds, names = all_seeds(task, "secret"), ", ".join(task.answers)
-        module = modules()[NAME]
-        code.append(
-            CHECK.format(module=module, task=task.name, seeds=seeds, answers=names)
-        )
+        asked = {"module": modules()[NAME], "task": task.name, "seeds": seeds}
+        code.append(CHECK.format(**asked, answers=names))
     path = folder / "graded.ipynb"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = new_notebook(cells=[new_code_cell(text) for text in code])
+    notebook = notebook_of(code)
     notebook.metadata["kernelspec"] = kernel
     NotebookClient(notebook).execute()  # stores what is expected
     nbformat.write(notebook, path)
     command = [sys.executable, "-m", "pytest", "-q", "--nbval", "--nbval-current-env"]
+    command += [f"--rootdir={folder}", "-c", os.devnull, str(path)]
     each = []
-    for _ in range(count):
-        start = spent()
-        subprocess.run(
-            [*command, f"--rootdir={folder}", "-c", os.devnull, str(path)],
-            stdout=subprocess.DEVNULL,
-            check=True,  # that all cells pass
-        )
+    for _ in range(REPEATS):
+        start = spent()  # and all cells have to pass:
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         each.append(spent() - start)
     return statistics.median(each)
 
 
 def nbgrader(folder: Path, count: int) -> float:
     """Return the CPU seconds of nbgrader for each of so many submissions."""
-    from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
-
     python = environment(ROOT / ".cache" / "nbgrader")
     made = export_for_nbgrader(SOLUTIONS / f"{NAME}.ipynb", folder / "made")
     notebook = nbformat.read(made, as_version=4)
-    ids = [c.metadata.get("nbgrader", {}).get("grade_id", "") for c in notebook.cells]
+    marks = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
     wanted = [f"test-{task}" for task in TASKS]
-    last = max(place for place, name in enumerate(ids) if name in wanted)
-    del notebook.cells[last + 1 :]
+    end = 1 + max(i for i, mark in enumerate(marks) if mark.get("grade_id") in wanted)
+    del notebook.cells[end:]
     path = folder / "source" / NAME / f"{NAME}.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
@@ -164,9 +166,7 @@ def nbgrader(folder: Path, count: int) -> float:
     start = spent()
     run_nbgrader(python, folder, "autograde", NAME)
     seconds = spent() - start
-    points = sum(
-        c.metadata.get("nbgrader", {}).get("points", 0) for c in notebook.cells
-    )
+    points = sum(mark.get("points", 0) for mark in marks[:end])
     with sqlite3.connect(folder / "gradebook.db") as book:
         given = book.execute("select sum(auto_score) from grade").fetchone()[0]
     assert given == points * count, "nbgrader takes points from a right answer"
@@ -202,8 +202,8 @@ def run_nbgrader(python: Path, folder: Path, *words: str) -> None:
 
 def graded(cells: list[str], folder: Path, count: int) -> dict:
     """Grade what so many students have handed in, with one command."""
-    for n in range(count):
-        write_submission(cells, folder / "in" / f"student-{n}.ipynb")
+    students = [folder / "in" / f"student-{n}.ipynb" for n in range(count)]
+    hand_in(notebook_of(cells), students)
     measured = grade(folder, count)
     for tasks in feedback(folder):
         done = sum(task["points"] == task["of"] for task in tasks)
@@ -214,108 +214,62 @@ def graded(cells: list[str], folder: Path, count: int) -> dict:
 def term(folder: Path, students: int) -> dict:
     """Grade all five exercises of so many students, with one command."""
     sys.path.append(str(ROOT))  # for the tools
-    from attncourse_grader.exercises import modules
-    from tools.sample_class import hand_in, right_answers
+    from tools import sample_class
 
     for name in modules():
-        notebook = nbformat.from_dict(hand_in(name, right_answers(name)))
-        for n in range(students):  # no two alike: equal ones are graded once
-            copy = deepcopy(notebook)
-            copy.cells.append(new_markdown_cell(f"The answers of student {n}."))
-            path = folder / "in" / f"student-{n}" / f"{name}.ipynb"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(copy, path)
+        solved = sample_class.hand_in(name, sample_class.right_answers(name))
+        folders = [folder / "in" / f"student-{n}" for n in range(students)]
+        hand_in(nbformat.from_dict(solved), [f / f"{name}.ipynb" for f in folders])
     count = students * len(modules())
     measured = grade(folder, count, show=True)
-    found = [
-        task["points"] == task["of"] for tasks in feedback(folder) for task in tasks
-    ]
+    done = itertools.chain(*feedback(folder))
+    found = [task["points"] == task["of"] for task in done]
     assert all(found), f"{found.count(False)} right answers have lost points"
     return {"students": students, "notebooks": count, "tasks": len(found), **measured}
 
 
 def grade(folder: Path, count: int, *, show: bool = False) -> dict:
     """Grade what lies in a folder; return the cost of each of so many notebooks."""
-    command = [
-        sys.executable,
-        "-m",
-        "attncourse_grader.cli",
-        "grade",
-        str(folder / "in"),
-    ]
-    command += ["--out", str(folder / "grades"), "--solutions", str(SOLUTIONS)]
+    command = [sys.executable, "-m", "attncourse_grader.cli", "grade", folder / "in"]
+    command += ["--out", folder / "grades", "--solutions", SOLUTIONS]
+    command += ["--secret", "secret", "--jobs", str(AT_A_TIME)]
     start, begun = spent(), time.monotonic()
-    with (
-        subprocess.Popen(
-            [*command, "--secret", "secret", "--jobs", str(AT_A_TIME)],
-            stdout=subprocess.DEVNULL,
-            stderr=None if show else subprocess.DEVNULL,
-        ) as process,
-        Memory(process.pid) as memory,
-    ):
-        assert process.wait() == 0, "something was not graded"
+    errors = None if show else subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
+        memory = watch(process)
+    assert process.returncode == 0, "something was not graded"
     elapsed = time.monotonic() - begun
-    third = max(1, len(memory.seen) // 3)
+    third = max(1, len(memory) // 3)
     return {
         "cpu_s_each": round((spent() - start) / count, 3),
         "elapsed_s_each": round(elapsed / count, 3),
-        "memory_mb_most": round(max(memory.seen) / 1e6),
-        "memory_mb_second_third": round(max(memory.seen[third : 2 * third + 1]) / 1e6),
-        "memory_mb_last_third": round(max(memory.seen[-third:]) / 1e6),
+        "memory_mb_most": round(max(memory) / 1e6),
+        "memory_mb_second_third": round(max(memory[third : 2 * third + 1]) / 1e6),
+        "memory_mb_last_third": round(max(memory[-third:]) / 1e6),
     }
 
 
 def feedback(folder: Path) -> list[list[dict]]:
     """Return the tasks of each notebook that was graded."""
-    from attncourse_grader.records.gradebook import Gradebook
-
     with Gradebook(folder / "grades" / "gradebook.sqlite") as book:
         rows = book.rows("SELECT record FROM results")
     return [json.loads(row["record"])["tasks"] for row in rows]
 
 
-class Memory:
-    """Watch the memory of a process and of all under it, with shared parts once.
+def watch(process) -> list[int]:
+    """Wait for a process; return its memory in bytes, taken twice a second.
 
-    Parameters
-    ----------
-    pid : int
-        The process.
+    That of all under it is added, and what several share counts once.
     """
-
-    def __init__(self, pid: int):
-        self.pid, self.seen = pid, []
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._end.set()
-        self._thread.join()
-        self.seen = self.seen or [0]
-
-    def _watch(self):
-        import psutil
-
-        while not self._end.wait(0.5):
-            try:
-                under = psutil.Process(self.pid)
-                all_of_them = [under, *under.children(recursive=True)]
-            except psutil.Error:
-                continue
-            self.seen.append(sum(_share(p) for p in all_of_them))
-
-
-def _share(process) -> int:
-    import psutil
-
-    try:
-        return process.memory_full_info().pss
-    except (psutil.Error, AttributeError):
-        return 0
+    seen = []
+    while process.poll() is None:
+        with suppress(psutil.Error, AttributeError):
+            under = psutil.Process(process.pid)
+            family = [under, *under.children(recursive=True)]
+            seen.append(sum(p.memory_full_info().pss for p in family))
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.5)
+    return seen or [0]
 
 
 if __name__ == "__main__":

@@ -114,17 +114,11 @@ def measure_time(tokens, backward, rounds):
         for name in ("band", "blocks"):
             own = f"{name} {window}"
             floor = [run[own] / run["matmul"] * 2 * MATMUL**3 / work for run in runs]
-            faster = ratio(runs, "full", own)
-            record[name] = {
-                "faster_than_full": faster,
-                "times_the_floor": spread(floor),
-            }
-            print(
-                f"n = {tokens:5}  w = {window:3}  backward: {backward!s:5}  {name:6}  "
-                f"faster than full {text_of(faster)}, of the floor "
-                f"{text_of(record[name]['times_the_floor'])}",
-                flush=True,
-            )
+            faster, floor = ratio(runs, "full", own), spread(floor)
+            record[name] = {"faster_than_full": faster, "times_the_floor": floor}
+            setting = f"n = {tokens:5}  w = {window:3}  backward: {backward!s:5}  "
+            found = f"{text_of(faster)}, of the floor {text_of(floor)}"
+            print(f"{setting}{name:6}  faster than full {found}", flush=True)
         records.append(record)
     return records
 

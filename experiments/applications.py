@@ -14,11 +14,11 @@ core.
 
 import time
 from copy import deepcopy
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 from links import counterexamples, link_loss, linked_batches
-from recording import Recorder, fit, parser_of, size_of
+from recording import Recorder, best, fit, parser_of, size_of
 
 from attncourse import QATransformer, SelfAttentionSummarizer, seed_everything
 from attncourse.data import ENIAC_NAMES, Vocabulary, news_articles, qa_examples
@@ -61,11 +61,8 @@ RECIPES = {  # supervised attention on the links, counterexamples
 def drawn(seed):
     """Return the training examples of a seed: fewer of those that are easy."""
     examples = qa_examples(28000, 1 + seed, extra=ENIAC_NAMES, pronouns=0.7)
-    return [
-        e
-        for i, e in enumerate(examples)
-        if e.reference or e.answer is None or i % 3 == 0
-    ]
+    harder = [e.reference or e.answer is None for e in examples]
+    return [e for i, e in enumerate(examples) if harder[i] or i % 3 == 0]
 
 
 def reading_loss(model, question, context, first, last):
@@ -132,11 +129,11 @@ def reading_measures(model, vocabulary):
     many = qa_examples(6000, 1234, extra=ENIAC_NAMES)
     asked = [e for e in many if e.kind == "who" and e.reference]
     asked = [e for e in asked if e.context[e.reference[0]] in PRONOUNS]
-    by_facts = []
-    for facts in FACTS:
-        bounds = {"min_facts": facts, "max_facts": facts}
-        some = qa_examples(400, 500 + facts, extra=ENIAC_NAMES, **bounds)
-        by_facts.append(share(some))
+    grouped = {way: [e for e in asked if misleading(e) == way] for way in (False, True)}
+    by_facts = [
+        qa_examples(400, 500 + n, extra=ENIAC_NAMES, min_facts=n, max_facts=n)
+        for n in FACTS
+    ]
     return {
         "exact": {
             "all": share(test),
@@ -144,13 +141,11 @@ def reading_measures(model, vocabulary):
             "needs a reference": share([e for e in test if e.reference]),
         },
         "who, pronoun": {
-            "means the last person named": share(
-                [e for e in asked if not misleading(e)]
-            ),
-            "means another one": share([e for e in asked if misleading(e)]),
+            "means the last person named": share(grouped[False]),
+            "means another one": share(grouped[True]),
         },
         "facts": list(FACTS),
-        "exact by facts": by_facts,
+        "exact by facts": [share(some) for some in by_facts],
     }
 
 
@@ -171,7 +166,7 @@ def reader_run(kind, seed):
     """Train a reader with the chosen rate and return its measures."""
     tuned = "none" if kind == "none" else "attention"
     tried = [r for r in load(NAME)["runs"] if r["name"].startswith(f"rates/{tuned},")]
-    rate = max(tried, key=lambda run: run["validation"])["learning_rate"]
+    rate = best(tried)["learning_rate"]
     steps, how = STEPS["reader"], READERS[kind]
     model, vocabulary = train_reader(seed, rate, steps=steps, **how)
     found = {"learning_rate": rate, "parameters": size_of(model)}
@@ -198,6 +193,8 @@ def summary_run(seed, layers):
 def ship(seed):
     """Train a reader and write it as reader_SEED, with its measures."""
     steps, rate = STEPS["shipped"], 0.004
+    made = {"command": f"python experiments/{NAME}.py --models"}
+    made |= {"steps": steps, "learning_rate": rate}
     answered = [e for e in counterexamples(COUNTERED, 1000 + seed) if e.answer]
     start = time.process_time()
     model, vocabulary = train_reader(seed, rate, steps=steps, more=answered)
@@ -208,29 +205,21 @@ def ship(seed):
         arguments={"vocab_size": len(vocabulary), "d_model": 64},
         vocabularies={"text": vocabulary},
         measures=lambda model: reading_measures(model, vocabulary),
-        made=provenance(
-            [seed],
-            cpu_seconds=seconds,
-            command="python experiments/applications.py --models",
-            steps=steps,
-            learning_rate=rate,
-        ),
+        made=provenance([seed], cpu_seconds=seconds, **made),
     )
     print(f"reader_{seed}", load(f"reader_{seed}")["measures"]["exact"])
 
 
 def plan(seeds):
-    """Yield (name, seed, function that makes the run, its arguments)."""
+    """Yield (name, seed, function that makes the run) of all runs."""
     for kind, rate in product(("attention", "none"), RATES):
-        yield f"rates/{kind}, {rate}", 0, try_rate, kind, rate
+        yield f"rates/{kind}, {rate}", 0, partial(try_rate, kind, rate)
     for kind, seed in product(READERS, seeds):
-        yield f"reader/{kind}", seed, reader_run, kind, seed
-    for seed in seeds:
-        for name, recipe in RECIPES.items():
-            yield f"remedy/{name}", seed, remedy_run, seed, *recipe
-    for seed in seeds:
-        yield "summary/attention", seed, summary_run, seed, 1
-        yield "summary/alone", seed, summary_run, seed, 0
+        yield f"reader/{kind}", seed, partial(reader_run, kind, seed)
+    for seed, (name, recipe) in product(seeds, RECIPES.items()):
+        yield f"remedy/{name}", seed, partial(remedy_run, seed, *recipe)
+    for seed, (name, layers) in product(seeds, {"attention": 1, "alone": 0}.items()):
+        yield f"summary/{name}", seed, partial(summary_run, seed, layers)
 
 
 def main():
@@ -244,8 +233,8 @@ def main():
         return
     packages = ("torch", "numpy", "rouge-score")
     runs = Recorder(NAME, options, fields={"steps": STEPS}, packages=packages)
-    for name, seed, *make in plan(options.seeds):
-        runs.row("runs", *make, name=name, seed=seed)
+    for name, seed, make in plan(options.seeds):
+        runs.row("runs", make, name=name, seed=seed)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ become copier_KIND. All runs together take some 10 minutes on one core.
 from functools import cache
 
 import numpy as np
-from recording import Recorder, fit, parser_of
+from recording import Recorder, best, fit, parser_of
 from torch import nn
 
 from attncourse import RecurrentSeq2Seq, seed_everything
@@ -48,7 +48,7 @@ def copying_loss(model, source):
 
 
 @cache
-def trained(task, kind, seed, rate):
+def trained(task, kind, seed, learning_rate):
     """Return a trained model; the sequences of one batch have one length."""
     longest, batch, steps = TASKS[task].values()
     generator = np.random.default_rng(seed)
@@ -59,7 +59,7 @@ def trained(task, kind, seed, rate):
 
     seed_everything(seed)
     model = RecurrentSeq2Seq(11, 11, **KINDS[kind])
-    fit(model, batch_of, copying_loss, steps=steps, learning_rate=rate)
+    fit(model, batch_of, copying_loss, steps=steps, learning_rate=learning_rate)
     return model
 
 
@@ -70,10 +70,10 @@ def share_right(model, shortest, longest, *, seed, count=500):
     return round(right[source != 0].float().mean().item(), 4)
 
 
-def try_rate(task, kind, rate):
+def try_rate(task, **how):
     """Return what a learning rate gives on the sequences for validation."""
-    model = trained(task, kind, 0, rate)
-    return {"validation": share_right(model, 2, TASKS[task]["longest"], seed=2000)}
+    model, longest = trained(task, **how), TASKS[task]["longest"]
+    return {"validation": share_right(model, 2, longest, seed=2000)}
 
 
 def by_length(model):
@@ -86,7 +86,7 @@ def by_length(model):
 def best_rate(task, kind):
     """Return the learning rate with the most symbols right in validation."""
     tried = [r for r in load(NAME)["rates"] if (r["task"], r["kind"]) == (task, kind)]
-    return max(tried, key=lambda run: run["validation"])["learning_rate"]
+    return best(tried)["learning_rate"]
 
 
 def wide_run(seed):
@@ -122,13 +122,10 @@ def main():
     runs = Recorder(NAME, options, fields={"tasks": TASKS}, packages=packages)
     for task, kinds in TRIED.items():
         for kind, rates in kinds.items():
-            for rate in rates:
-                key = {"task": task, "kind": kind, "seed": 0, "learning_rate": rate}
-                runs.row("rates", try_rate, task, kind, rate, **key)
-    for seed in options.seeds:
-        for kind in TRIED["long"]:
-            runs.row("lengths", long_run, kind, seed, kind=kind, seed=seed)
-        runs.row("wide", wide_run, seed, seed=seed)
+            one = {"task": [task], "kind": [kind], "seed": [0]}
+            runs.rows("rates", try_rate, **one, learning_rate=rates)
+    runs.rows("lengths", long_run, kind=TRIED["long"], seed=options.seeds)
+    runs.rows("wide", wide_run, seed=options.seeds)
 
 
 if __name__ == "__main__":

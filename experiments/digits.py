@@ -10,10 +10,12 @@ penalty of the regression) are chosen on 297 images for validation, with seed 0 
 attncourse/recorded/digits.json; all runs take some five minutes on one core.
 """
 
+from functools import cache, partial
+
 import numpy as np
 import torch
 import torch.nn.functional as F
-from recording import Recorder, fit, parser_of, size_of
+from recording import Recorder, best, fit, parser_of, size_of
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from torch import nn
@@ -42,15 +44,15 @@ class SmallCNN(nn.Sequential):
         )
 
 
+transformer = partial(VisionTransformer, 16, 2, 10)
 MODELS = {
-    "vision transformer": lambda: VisionTransformer(16, 2, 10),
-    "vision transformer, no positions": lambda: VisionTransformer(
-        16, 2, 10, positions=False
-    ),
+    "vision transformer": transformer,
+    "vision transformer, no positions": partial(transformer, positions=False),
     "convolution": SmallCNN,
 }
 
 
+@cache
 def splits():
     """Return pixels between 0 and 1 and labels: training, validation, test."""
     data = load_digits()
@@ -61,7 +63,9 @@ def splits():
     return [(pixels[part], labels[part]) for part in parts]
 
 
-def trained(name, pixels, labels, seed, rate):
+def trained(name, images, rate, seed):
+    """Return a network trained on the first of the images."""
+    pixels, labels = (part[:images] for part in splits()[0])
     seed_everything(seed)
     model, rng = MODELS[name](), torch.Generator().manual_seed(seed)
 
@@ -81,52 +85,42 @@ def accuracy(model, pixels, labels):
     return (model(pixels).argmax(-1) == labels).float().mean().item()
 
 
-def sweep_run(name, rate, train_part, check):
+def sweep_run(name, rate):
     """Return the accuracy in validation at one learning rate."""
-    model = trained(name, *train_part, 0, rate)
-    return {"validation": round(accuracy(model, *check), 4)}
+    model = trained(name, SIZES[-1], rate, 0)
+    return {"validation": round(accuracy(model, *splits()[1]), 4)}
 
 
-def run(name, images, seed, rate, train_part, test):
+def run(name, images, seed, rate):
     """Return the accuracy of a network after some of the images."""
-    pixels, labels = train_part
-    model = trained(name, pixels[:images], labels[:images], seed, rate)
-    return {"rate": rate, "accuracy": round(accuracy(model, *test), 4)}
+    model = trained(name, images, rate, seed)
+    return {"rate": rate, "accuracy": round(accuracy(model, *splits()[2]), 4)}
 
 
-def regression(images, train_part, check, test):
+def regression(name, images):
     """Return the accuracy with the penalty that is best in validation."""
-    pixels, labels = (part[:images] for part in train_part)
+    (pixels, labels), *held_out = [(x.flatten(1), y) for x, y in splits()]
     tried = [
-        LogisticRegression(C=c, max_iter=5000).fit(pixels.flatten(1), labels)
+        LogisticRegression(C=c, max_iter=5000).fit(pixels[:images], labels[:images])
         for c in PENALTIES
     ]
-    best = max(tried, key=lambda m: m.score(check[0].flatten(1), check[1]))
-    return {"C": best.C, "accuracy": round(best.score(test[0].flatten(1), test[1]), 4)}
+    chosen = max(tried, key=lambda m: m.score(*held_out[0]))
+    return {"C": chosen.C, "accuracy": round(chosen.score(*held_out[1]), 4)}
 
 
 def main():
     """Tune at the largest size, then train at each size with each seed."""
     options = parser_of(__doc__).parse_args()
-    train_part, check, test = splits()
     sizes = {name: size_of(make()) for name, make in MODELS.items()}
     packages = ("torch", "numpy", "scikit-learn")
     made = {"packages": packages, "steps": STEPS, "batch": BATCH, "parameters": sizes}
     rows = Recorder("digits", options, **made)
     for name in MODELS:
-        tried = {}
-        for rate in RATES:
-            how = name, rate, train_part, check
-            found = rows.row("sweep", sweep_run, *how, name=name, rate=rate)
-            tried[rate] = found["validation"]
-        rate = max(tried, key=tried.get)
-        for size in SIZES:
-            for seed in options.seeds:
-                how = name, size, seed, rate, train_part, test
-                rows.row("runs", run, *how, name=name, images=size, seed=seed)
-    for size in SIZES:
-        how = size, train_part, check, test
-        rows.row("runs", regression, *how, name="logistic regression", images=size)
+        chosen = best(rows.rows("sweep", sweep_run, name=[name], rate=RATES))
+        measure = partial(run, rate=chosen["rate"])
+        keys = {"name": [name], "images": SIZES, "seed": options.seeds}
+        rows.rows("runs", measure, **keys)
+    rows.rows("runs", regression, name=["logistic regression"], images=SIZES)
 
 
 if __name__ == "__main__":

@@ -15,23 +15,19 @@ are there already are kept, unless --again is given.
 """
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
-from recording import Recorder, fit, parser_of, size_of
+from recording import Recorder, fit, next_loss, parser_of, size_of
 from torch import nn
 
-from attncourse import (
-    MultiHeadAttention,
-    create_causal_mask,
-    linear_attention,
-    seed_everything,
-)
+from attncourse import MultiHeadAttention, create_causal_mask, seed_everything
 from attncourse.data.novels import load_novels, split_texts
 from attncourse.data.symbols import associative_recall_batch
 from attncourse.layers.core import fused_attention
 from attncourse.layers.latent import LatentAttention
+from attncourse.layers.linear import linear_attention
 
 WIDTH, HEADS, LAYERS, CONTEXT = 96, 6, 2, 64
 STEPS, BATCH, RATE = 600, 8, 3e-3
@@ -103,11 +99,6 @@ def model_of(name):
     return Bytes(name, round(missing / (2 * WIDTH * LAYERS)))
 
 
-def loss_of(model, ids):
-    """Return the mean cross-entropy of the next bytes."""
-    return F.cross_entropy(model(ids[:, :-1]).transpose(1, 2), ids[:, 1:])
-
-
 def cached(model):
     """Return the elements that one layer keeps of each token, counted."""
     attention, x = model.blocks[0].attention, torch.zeros(1, 7, WIDTH)
@@ -116,9 +107,19 @@ def cached(model):
     return attention.project(x).numel() // 7
 
 
-def bits_per_byte(name, seed, text):
+@cache
+def text():
+    """Return the bytes of the novels: training, test."""
+    parts = split_texts(load_novels())
+    return [
+        torch.frombuffer(bytearray(part.encode()), dtype=torch.uint8).long()
+        for part in (parts.train, parts.test)
+    ]
+
+
+def bits_per_byte(attention, seed):
     """Train one model and return what was measured."""
-    train_ids, test_ids = text
+    train_ids, test_ids = text()
     generator = torch.Generator().manual_seed(seed)
 
     def batch_of(step):
@@ -126,14 +127,14 @@ def bits_per_byte(name, seed, text):
         return (torch.stack([train_ids[i : i + CONTEXT + 1] for i in starts]),)
 
     seed_everything(seed)
-    model = model_of(name)
-    fit(model, batch_of, loss_of, steps=STEPS, learning_rate=RATE)
+    model = model_of(attention)
+    fit(model, batch_of, next_loss, steps=STEPS, learning_rate=RATE)
     windows = test_ids[: 400 * (CONTEXT + 1)].view(400, -1)
     with torch.no_grad():
-        loss = sum(loss_of(model, part).item() for part in windows.split(50)) / 8
+        loss = sum(next_loss(model, part).item() for part in windows.split(50)) / 8
     return {
         "parameters": size_of(model),
-        "cached": 0 if name == "none" else cached(model),
+        "cached": 0 if attention == "none" else cached(model),
         "bits_per_byte": round(loss / math.log(2), 4),
     }
 
@@ -153,11 +154,11 @@ class Recall(nn.Module):
         return self.out(self.attend(self.query(row[:, -1:]), key, value)[:, 0])
 
 
-def recalled(attend, width, rate, seed):
+def recalled(name, rate, seed):
     """Train on all numbers of pairs; return the part that is right for each."""
     draw = partial(associative_recall_batch, num_keys=KEYS, num_values=VALUES)
     seed_everything(seed)
-    model = Recall(attend, width)
+    model = Recall(*CONTESTANTS[name])
     fit(
         model,
         lambda step: draw(64, PAIRS[step % 6], seed=1000 * seed + step)[:2],
@@ -175,22 +176,12 @@ def recalled(attend, width, rate, seed):
 def main():
     """Measure what is not recorded yet, and save after each row."""
     options = parser_of(__doc__).parse_args()
-    parts = split_texts(load_novels())
-    text = [
-        torch.frombuffer(bytearray(part.encode()), dtype=torch.uint8).long()
-        for part in (parts.train, parts.test)
-    ]
     settings = {"steps": STEPS, "batch": BATCH, "learning_rate": RATE}
     settings |= {"context": CONTEXT, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
     rows = Recorder("efficient", options, fields={"pairs": PAIRS}, **settings)
-    for seed in options.seeds:
-        for name, how in CONTESTANTS.items():
-            for rate in RECALL_RATES:
-                key = {"name": name, "rate": rate, "seed": seed}
-                rows.row("recall", recalled, *how, rate, seed, **key)
-        for name in ATTENTION:
-            key = {"attention": name, "seed": seed}
-            rows.row("cache", bits_per_byte, name, seed, text, **key)
+    seeds = options.seeds
+    rows.rows("recall", recalled, name=CONTESTANTS, rate=RECALL_RATES, seed=seeds)
+    rows.rows("cache", bits_per_byte, attention=ATTENTION, seed=seeds)
 
 
 if __name__ == "__main__":

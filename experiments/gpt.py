@@ -15,7 +15,7 @@ attncourse/recorded/gpt_*.json.
 
 import lzma
 import time
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -35,11 +35,13 @@ from attncourse.training.language import bits_per_byte, next_token_loss, text_wi
 MERGES = 1792
 LIVE = {"d_model": 128, "num_heads": 4, "num_layers": 4, "context": 128}
 LONG = {"d_model": 160, "num_heads": 4, "num_layers": 4, "context": 256}
-STEPS = 2250  # of the chapter's model
+STEPS, LONG_STEPS = 2250, 12_000  # of the chapter's model, and of the course's own
+SCALING_STEPS = 1080  # of the size in the middle, and of all at equal data
 SIZES, MIDDLE = (16, 24, 32, 48, 64, 96), 48
 LOOK = 16_000  # characters of the validation text that a curve is measured on
 
 
+@cache
 def prepare():
     """Return the split text, the tokenizer and the training ids."""
     text = split_texts(load_novels())
@@ -47,12 +49,12 @@ def prepare():
     return text, tokenizer, torch.tensor(tokenizer.encode(text.train))
 
 
-def trained(arguments, prepared, *, seed, steps, every, change=None):
+def trained(arguments, *, seed, steps, every, change=None):
     """Train one model; return it and its measures, among them its curve.
 
     The curve has step, seconds and bits per byte.
     """
-    text, tokenizer, ids = prepared
+    text, tokenizer, ids = prepare()
     torch.manual_seed(seed)
     model = GPT(len(tokenizer), **arguments)
     if change:
@@ -63,9 +65,8 @@ def trained(arguments, prepared, *, seed, steps, every, change=None):
         nonlocal aside
         now = time.process_time()
         score = bits_per_byte(model, tokenizer, text.validation[:LOOK])
-        curve.append(
-            [every * (len(curve) + 1), round(now - begin - aside, 1), round(score, 4)]
-        )
+        seconds = round(now - begin - aside, 1)
+        curve.append([every * (len(curve) + 1), seconds, round(score, 4)])
         print(seed, arguments["d_model"], *curve[-1], flush=True)
         aside += time.process_time() - now
         return -score
@@ -81,18 +82,15 @@ def trained(arguments, prepared, *, seed, steps, every, change=None):
     )
     run = {"steps": steps, "curve": curve}
     run["train_loss"] = round(float(np.mean(losses[-100:])), 4)
-    return model, run | held_out(model, text, tokenizer)
+    return model, run | held_out(model)
 
 
 def live(options, runs):
     """Train the chapter's model with every seed."""
-    prepared = prepare()
-
-    def measure(seed):
-        return trained(LIVE, prepared, seed=seed, steps=STEPS, every=150)[1]
-
-    for seed in options.seeds:
-        runs.row("runs", measure, seed, seed=seed)
+    how = {"steps": STEPS, "every": 150}
+    runs.rows(
+        "runs", lambda seed: trained(LIVE, seed=seed, **how)[1], seed=options.seeds
+    )
 
 
 class SinkAttention(MultiHeadAttention):
@@ -122,14 +120,14 @@ def with_sinks(model, learned):
 
 def sinks(options, runs):
     """Train the chapter's model with sinks; measure how much attention they get."""
-    text, tokenizer, _ = prepared = prepare()
+    text, tokenizer, _ = prepare()
     held = torch.tensor(tokenizer.encode(text.validation))
     windows = text_windows(held, 64, LIVE["context"] - 1)(0)[0]
 
     def measure(seed, learned):
         change = partial(with_sinks, learned=learned)
         how = {"steps": STEPS, "every": STEPS, "change": change}
-        model, run = trained(LIVE, prepared, seed=seed, **how)
+        model, run = trained(LIVE, seed=seed, **how)
         with torch.no_grad():
             _, weights = model(windows, need_weights=True)
         weights = torch.stack(weights)  # (layers, windows, heads, queries, keys)
@@ -138,24 +136,20 @@ def sinks(options, runs):
             run[name] = [[round(x, 4) for x in row] for row in shares.tolist()]
         return run
 
-    for seed in options.seeds:
-        for learned in (False, True):
-            runs.row("runs", measure, seed, learned, seed=seed, learned=learned)
+    runs.rows("runs", measure, seed=options.seeds, learned=(False, True))
 
 
 def long(options, runs):
     """Train a model that is somewhat wider, reads further, and takes more steps."""
-    prepared, steps = prepare(), options.steps or 12_000
 
-    def measure(seed):
+    def measure(seed, steps):
         arguments = LONG | {"dropout": 0.1}
-        model, run = trained(arguments, prepared, seed=seed, steps=steps, every=250)
+        model, run = trained(arguments, seed=seed, steps=steps, every=250)
         if options.ship:
-            ship(model, *prepared[:2], run, seed)
+            ship(model, run, seed)
         return run
 
-    for seed in options.seeds:
-        runs.row("runs", measure, seed, seed=seed, steps=steps)
+    runs.rows("runs", measure, seed=options.seeds, steps=[LONG_STEPS])
 
 
 def scaling(options, runs):
@@ -164,24 +158,24 @@ def scaling(options, runs):
     Compute is parameters times tokens, so at equal compute a small model takes more
     steps. Both studies share the size in the middle.
     """
-    prepared, most = prepare(), options.steps or 1080
-    sizes = {d: size_of(GPT(len(prepared[1]), **LIVE | {"d_model": d})) for d in SIZES}
+    words, most = len(prepare()[1]), SCALING_STEPS
+    sizes = {d: size_of(GPT(words, **LIVE | {"d_model": d})) for d in SIZES}
 
-    def measure(seed, width, steps):
-        arguments = LIVE | {"d_model": width}
-        _, run = trained(arguments, prepared, seed=seed, steps=steps, every=steps)
+    def measure(seed, d_model, steps):
+        arguments = LIVE | {"d_model": d_model}
+        _, run = trained(arguments, seed=seed, steps=steps, every=steps)
         run["seconds"] = run.pop("curve")[-1][1]
         return run
 
-    for seed in options.seeds:
-        for width, size in sizes.items():
-            for steps in dict.fromkeys((most, round(most * sizes[MIDDLE] / size))):
-                key = {"seed": seed, "d_model": width, "steps": steps}
-                runs.row("runs", measure, *key.values(), **key)
+    for width, size in sizes.items():
+        steps = dict.fromkeys((most, round(most * sizes[MIDDLE] / size)))
+        keys = {"seed": options.seeds, "d_model": [width], "steps": steps}
+        runs.rows("runs", measure, **keys)
 
 
-def held_out(model, text, tokenizer):
+def held_out(model):
     """Return the size of a model and its scores on the text that is held out."""
+    text, tokenizer, _ = prepare()
     return {
         "d_model": model.embedding.embedding_dim,
         "parameters": size_of(model),
@@ -190,15 +184,16 @@ def held_out(model, text, tokenizer):
     }
 
 
-def ship(model, text, tokenizer, run, seed):
+def ship(model, run, seed):
     """Write the model that the course ships; its scores are those of 8-bit weights."""
+    tokenizer = prepare()[1]
     save_model(
         "gpt",
         model,
         arguments={"vocab_size": len(tokenizer), **LONG},
         vocabularies={},
         merges=tokenizer.merges,
-        measures=lambda model: held_out(model, text, tokenizer),
+        measures=held_out,
         steps=run["steps"],
         test_float32=run["test"],
         made=provenance([seed]),
@@ -239,9 +234,8 @@ def baselines(options, _):
     ):
         rows = [{"order": k} for k in range(longest + 1)]
         parts = {name: encode(part) for name, part in held.items()}
-        scores = kneser_ney(
-            first, [i for part in parts.values() for i in part], longest, vocab
-        )
+        asked = [i for part in parts.values() for i in part]
+        scores = kneser_ney(first, asked, longest, vocab)
         ends = np.cumsum([len(part) for part in parts.values()])[:-1]
         for row, score in zip(rows, scores, strict=True):
             for name, piece in zip(held, np.split(score, ends), strict=True):
@@ -256,14 +250,12 @@ def main():
     parser = parser_of(__doc__)
     commands = {f.__name__: f for f in (baselines, live, sinks, scaling, long)}
     parser.add_argument("command", choices=commands)
-    parser.add_argument("--steps", type=int, help="of long and scaling")
     parser.add_argument("--ship", action="store_true", help="write the model itself")
     options = parser.parse_args()
-    command = options.command
-    runs = Recorder(
-        f"gpt_{command}", options, command=f"python experiments/gpt.py {command}"
-    )
-    commands[command](options, runs)
+    name = options.command
+    made = {"command": f"python experiments/gpt.py {name}"}
+    prepare()  # its seconds are not those of a run
+    commands[name](options, Recorder(f"gpt_{name}", options, **made))
 
 
 if __name__ == "__main__":

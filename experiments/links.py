@@ -10,18 +10,9 @@ from attncourse.training.applications import PRONOUNS, named_last, reading_tenso
 def counterexamples(n, seed=0):
     """Draw passages and keep the questions that "the person named last" gets wrong.
 
-    Parameters
-    ----------
-    n : int
-        Number of passages.
-    seed : int or numpy.random.Generator
-
-    Returns
-    -------
-    list of QAExample
-        "Who" and "what" questions whose answer needs a pronoun that does not mean the
-        person named last before it. After each "what", the same is asked about that
-        other person, if the passage does not say.
+    They are "who" and "what" questions whose answer needs a pronoun that does not mean
+    the person named last before it. After each "what", the same is asked about that
+    other person, if the passage does not say.
     """
     passages = reading_passages(n, seed, extra=ENIAC_NAMES, pronouns=0.7, min_facts=3)
     found = []
@@ -42,17 +33,9 @@ def counterexamples(n, seed=0):
 def linked_batches(examples, vocabulary, *, size=32, seed=0):
     """Return ``batch_of(step)`` as `reading_batches` does, with the links to supervise.
 
-    Parameters
-    ----------
-    examples, vocabulary, size, seed
-        As for `reading_batches`.
-
-    Returns
-    -------
-    callable
-        Its batches have two more tensors, int64, ``(batch,)``: where in the context the
-        name begins, and where the "he" or "she" stands that means it; both −1 where the
-        answer needs none.
+    Its batches have two more tensors, int64, ``(batch,)``: where in the context the
+    name begins, and where the "he" or "she" stands that means it; both −1 where the
+    answer needs none.
     """
     links = []
     for example in examples:
@@ -74,19 +57,8 @@ def link_loss(weights, names, pronouns):
     """Return how far two heads are from linking the names and the pronouns.
 
     Head 0 is to look from a name to the pronoun that means it, head 1 back from there.
-
-    Parameters
-    ----------
-    weights : torch.Tensor
-        Of self-attention, ``(batch, heads, tokens, tokens)`` with two heads or more.
-    names, pronouns : torch.Tensor
-        int64, ``(batch,)``; −1 where there is nothing to link.
-
-    Returns
-    -------
-    torch.Tensor
-        A scalar: minus the logarithm of both weights, summed and divided by the number
-        of examples in the batch.
+    The weights are ``(batch, heads, tokens, tokens)``; the loss is minus the logarithm
+    of both, summed and divided by the number of examples in the batch.
     """
     rows = torch.nonzero(names >= 0)[:, 0]
     name, pronoun = names[rows], pronouns[rows]

@@ -26,20 +26,16 @@ from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
-from recording import Recorder, fit, parser_of
+from recording import Recorder, fit, next_loss, parser_of
 
 from attncourse import Transformer, alibi_bias, apply_rotary, seed_everything
 from attncourse.data.markov import RECALL, markov_recall_batch, markov_recall_losses
+from attncourse.layers import rotary
 from attncourse.layers.relative import T5RelativeBias
-from attncourse.layers.rotary import (
-    interpolated_frequencies,
-    ntk_frequencies,
-    rotary_frequencies,
-    yarn_frequencies,
-)
 
 TRAINED, LENGTHS = 32, (32, 64, 128, 256)
 WIDTH, HEADS, LAYERS = 48, 4, 2
+D_HEAD = WIDTH // HEADS
 STEPS, BATCH, RATE = 300, 32, 5e-3
 RATES = (2.5e-3, 5e-3, 1e-2)
 SCHEMES = ("none", "sinusoidal", "learned", "rotary", "ALiBi", "T5 bias")
@@ -62,47 +58,49 @@ def new_model(scheme):
     )
 
 
-def loss_of(model, tokens):
-    """Return the mean cross-entropy of the next tokens."""
-    return F.cross_entropy(model(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:])
-
-
 @cache
 def trained(scheme, seed, rate=RATE):
     """Return a model trained on short texts."""
     texts = draw(STEPS * BATCH, TRAINED, seed=100 + seed)[0].split(BATCH)
     seed_everything(seed)
     model = new_model(scheme)
-    fit(model, lambda t: (texts[t],), loss_of, steps=STEPS, learning_rate=rate)
+    fit(model, lambda t: (texts[t],), next_loss, steps=STEPS, learning_rate=rate)
     return model
 
 
 def yarn(fast):
     """Return how YaRN rotates queries and keys for 8 times the length."""
-    frequencies = yarn_frequencies(WIDTH // HEADS, FACTOR, TRAINED, fast=fast)
+    frequencies = rotary.yarn_frequencies(D_HEAD, FACTOR, TRAINED, fast=fast)
     scale = 0.1 * math.log(FACTOR) + 1
     return partial(apply_rotary, frequencies=frequencies, scale=scale)
 
 
-def rotations():
-    """Return, by name, how queries and keys are rotated for 8 times the length."""
-    width = WIDTH // HEADS
-    plain = {
-        "rotary": rotary_frequencies(width),
-        "interpolated": interpolated_frequencies(width, FACTOR),
-        "NTK-aware": ntk_frequencies(width, FACTOR),
-    }
-    found = {name: partial(apply_rotary, frequencies=f) for name, f in plain.items()}
-    return found | {"YaRN": yarn(FAST), "ALiBi": None}
+FREQUENCIES = {
+    "rotary": rotary.rotary_frequencies(D_HEAD),
+    "interpolated": rotary.interpolated_frequencies(D_HEAD, FACTOR),
+    "NTK-aware": rotary.ntk_frequencies(D_HEAD, FACTOR),
+}
+ROTATIONS = {k: partial(apply_rotary, frequencies=f) for k, f in FREQUENCIES.items()}
+ROTATIONS |= {"YaRN": yarn(FAST), "ALiBi": None}  # for 8 times the length
 
 
-def excess_at(scheme, rate):
+def excess_at(scheme, rate, seed):
     """Train at one rate and measure."""
-    return excess(trained(scheme, 0, rate))
+    return excess(trained(scheme, seed, rate))
 
 
-def stretched_excess(seed, rotation, steps, test_seed=7):
+def stretched(scheme, steps, seed):
     """Rescale for 8 times the length, fine-tune on long texts and measure."""
+    return excess(adapted(ROTATIONS[scheme], steps, seed))
+
+
+def ramp(fast, seed):
+    """Rescale with another upper bound of YaRN and measure on texts of its own."""
+    return excess(adapted(yarn(fast), 0, seed), 8)
+
+
+def adapted(rotation, steps, seed):
+    """Return a model rescaled for 8 times the length and fine-tuned on long texts."""
     model = deepcopy(trained("rotary" if rotation else "ALiBi", seed))
     if rotation:
         for layer in model.layers:
@@ -111,10 +109,10 @@ def stretched_excess(seed, rotation, steps, test_seed=7):
     optimiser = torch.optim.Adam(model.parameters(), lr=TUNING_RATE)
     for batch in texts.split(TUNING_BATCH)[:steps]:
         optimiser.zero_grad()
-        loss_of(model, batch).backward()
+        next_loss(model, batch).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
-    return excess(model, test_seed)
+    return model
 
 
 def tested(scheme, seed):
@@ -156,20 +154,12 @@ def main():
     settings |= {"fine_tuning_batch": TUNING_BATCH, "fine_tuning_rate": TUNING_RATE}
     settings |= {"factor": FACTOR, "fast": FAST}
     rows = Recorder("longer", options, fields={"lengths": LENGTHS}, **settings)
-    for scheme in SCHEMES:
-        for rate in RATES:
-            key = {"scheme": scheme, "rate": rate, "seed": 0}
-            rows.row("rates", excess_at, scheme, rate, **key)
-    for seed in options.seeds:
-        for scheme in SCHEMES:
-            rows.row("schemes", tested, scheme, seed, scheme=scheme, seed=seed)
-        for scheme, how in rotations().items():
-            for steps in TUNING_STEPS:
-                key = {"scheme": scheme, "steps": steps, "seed": seed}
-                rows.row("stretched", stretched_excess, seed, how, steps, **key)
-        for fast in RAMPS:
-            how = seed, yarn(fast), 0, 8
-            rows.row("ramps", stretched_excess, *how, fast=fast, seed=seed)
+    seeds = options.seeds
+    rows.rows("rates", excess_at, scheme=SCHEMES, rate=RATES, seed=[0])
+    rows.rows("schemes", tested, scheme=SCHEMES, seed=seeds)
+    keys = {"scheme": ROTATIONS, "steps": TUNING_STEPS, "seed": seeds}
+    rows.rows("stretched", stretched, **keys)
+    rows.rows("ramps", ramp, fast=RAMPS, seed=seeds)
 
 
 if __name__ == "__main__":

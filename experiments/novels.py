@@ -9,9 +9,9 @@ which Debian ships, has them as lines. Lines of a paragraph are joined, so that 
 need not learn where a printer broke them; each paragraph and heading is then one line.
 """
 
-import argparse
 import lzma
 import re
+import sys
 import zlib
 from pathlib import Path
 
@@ -24,11 +24,7 @@ DATA = "usr/lib/R/site-library/janeaustenr/data/Rdata"
 
 def main():
     """Read the R package's database and write attncourse/data/novels.txt.xz."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument(
-        "folder", type=Path, help="where the Debian package was unpacked"
-    )
-    base = parser.parse_args().folder / DATA
+    base = Path(sys.argv[1]) / DATA
     places = rdata.read_rds(f"{base}.rdx")["variables"]
     packed = Path(f"{base}.rdb").read_bytes()
     texts = []

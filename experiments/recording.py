@@ -4,8 +4,10 @@ import argparse
 import time
 from contextlib import suppress
 from functools import partial
+from itertools import product
 
 import torch
+import torch.nn.functional as F
 
 from attncourse.recorded import load
 from attncourse.recorded.writing import provenance, save
@@ -28,6 +30,16 @@ def size_of(model):
     return sum(p.numel() for p in model.parameters())
 
 
+def next_loss(model, ids):
+    """Return the mean cross-entropy of the next ids, given those before."""
+    return F.cross_entropy(model(ids[:, :-1]).transpose(1, 2), ids[:, 1:])
+
+
+def best(rows):
+    """Return the row that is best in validation."""
+    return max(rows, key=lambda row: row["validation"])
+
+
 class Recorder:
     """The rows of a recorded file; a command that was killed goes on where it stopped.
 
@@ -48,7 +60,23 @@ class Recorder:
         self.made = {"command": f"python experiments/{name}.py"} | made
         self.done = []
 
-    def row(self, part, measure, *arguments, **key):
+    def rows(self, part, measure, **keys):
+        """Return a row for each combination of some keys, seed after seed.
+
+        Parameters
+        ----------
+        part : str
+            The list that the rows are in.
+        measure : callable
+            ``measure(**key)`` returns the rest of a row, a dict.
+        **keys
+            For each entry that names a row, the values that it takes.
+        """
+        named = [dict(zip(keys, key, strict=True)) for key in product(*keys.values())]
+        named.sort(key=lambda key: key.get("seed", 0))
+        return [self.row(part, partial(measure, **key), **key) for key in named]
+
+    def row(self, part, measure, **key):
         """Return a row, by what it is named by; make and save it if it is missing.
 
         Parameters
@@ -56,7 +84,7 @@ class Recorder:
         part : str
             The list that the row is in.
         measure : callable
-            ``measure(*arguments)`` returns the rest of the row, a dict.
+            ``measure()`` returns the rest of the row, a dict.
         **key
             The entries that name the row; its seed, if it has one, among them.
         """
@@ -65,7 +93,7 @@ class Recorder:
                 return row
         print(f"{part}: {key}", flush=True)
         begin = time.process_time()
-        new = key | measure(*arguments)
+        new = key | measure()
         new["cpu_seconds"] = round(time.process_time() - begin, 1)
         print("  ", new, flush=True)
         self.done.append(key)

@@ -47,17 +47,12 @@ class WithoutResidual(TransformerLayer):
         return self.feedforward(self.feedforward_norm(x)), weights
 
 
-def no_norm(width):
-    """Return a normalisation that changes nothing."""
-    return nn.Identity()
-
-
 def variants():
     """Return the arguments of every variant by its name."""
     found = {
         "pre-norm": {},
         "post-norm": {"norm_first": False},
-        "no norm": {"norm": no_norm},
+        "no norm": {"norm": nn.Identity},
         "no residual": {"residual": False},
         "feed-forward 0": {"feedforward_dim": 0},
     }
@@ -136,15 +131,16 @@ def run(data, vocab_size, rate, seed, *, warmup=0.1, **options):
     """Train one model; return its measures."""
     torch.manual_seed(seed)
     model = make_model(vocab_size, **options)
-    batch_of = batches(data["train"], seed=seed)
+    train, validation, test = data
+    batch_of = batches(train, seed=seed)
     # A loss that is no longer finite ends the run; what is left is measured.
     with suppress(ValueError), patch.object(loop, "WARMUP", warmup):
         fit(model, batch_of, loss_of, steps=STEPS, learning_rate=rate)
     return {
         "layers": len(model.layers),
         "parameters": size_of(model),
-        "validation": measures_of(model, data["validation"]),
-        "test": measures_of(model, data["test"]),
+        "validation": measures_of(model, validation),
+        "test": measures_of(model, test),
     }
 
 
@@ -155,10 +151,9 @@ def main():
     words = Vocabulary.build(
         text for pair in pairs.train for text in (pair.source, pair.target)
     )
-    parts = {"train": pairs.train, "validation": pairs.valid[:500]}
-    parts["test"] = pairs.test[:500]
-    data = {name: sequences(part, words) for name, part in parts.items()}
-    counts = translation_only(pad_sequences(data["train"])[0]).flatten().bincount()[1:]
+    parts = pairs.train, pairs.valid[:500], pairs.test[:500]
+    data = [sequences(part, words) for part in parts]
+    counts = translation_only(pad_sequences(data[0])[0]).flatten().bincount()[1:]
     frequency = counts[counts > 0] / counts.sum()
     chance = round(-(frequency * frequency.log()).sum().item(), 3)
     runs = Recorder("transformer", options, steps=STEPS, word_frequencies=chance)

@@ -12,12 +12,13 @@ runs together take some 20 minutes.
 
 import statistics
 import time
+from functools import partial
 
 import numpy as np
 import torch
 from recording import Recorder, fit, parser_of, size_of
 
-from attncourse import AttentionSeq2Seq, RecurrentSeq2Seq, TranslationTransformer
+import attncourse
 from attncourse.data import Vocabulary, splits
 from attncourse.models.seq2seq import sequence_loss
 from attncourse.recorded import load
@@ -29,32 +30,19 @@ from attncourse.training.translation import (
     translation_batches,
 )
 
-CLASSES = {
-    c.__name__: c for c in (AttentionSeq2Seq, RecurrentSeq2Seq, TranslationTransformer)
-}
+
+def recipe(model, learning_rate, **arguments):
+    """Return what a class of models is trained with."""
+    return {"model": model, "arguments": arguments, "learning_rate": learning_rate}
+
+
 WITH, WITHOUT = (
-    {
-        "model": "RecurrentSeq2Seq",
-        "arguments": {"hidden_dim": 128, "attention": attention},
-        "learning_rate": 4e-3,
-    }
+    recipe("RecurrentSeq2Seq", 4e-3, hidden_dim=128, attention=attention)
     for attention in ("additive", None)
 )
-LSTM = {
-    "model": "AttentionSeq2Seq",
-    "arguments": {"d_model": 96, "num_heads": 4},
-    "learning_rate": 4e-3,
-}
-TRANSFORMER = {
-    "model": "TranslationTransformer",
-    "arguments": {
-        "d_model": 96,
-        "dim_feedforward": 192,
-        "num_decoder_layers": 1,
-        "positions": "rotary",
-    },
-    "learning_rate": 3e-3,
-}
+LSTM = recipe("AttentionSeq2Seq", 4e-3, d_model=96, num_heads=4)
+SIZES = {"d_model": 96, "dim_feedforward": 192, "num_decoder_layers": 1}
+TRANSFORMER = recipe("TranslationTransformer", 3e-3, **SIZES, positions="rotary")
 ONCE = "long/patient"  # with seed 0 only
 SHORT, MIDDLE, LONG = (4, 12), (4, 16), (4, 40)
 PLAN = {  # model, lengths of sentences, steps
@@ -93,14 +81,13 @@ def data_of(run):
 def train_translator(run, seed, data, source, target):
     """Return a trained model and its losses."""
     torch.manual_seed(seed)
-    model = CLASSES[run["model"]](len(source), len(target), **run["arguments"])
-    batch_of = translation_batches(
-        data.train, source, target, size=run["batch_size"], seed=seed
-    )
+    model_class = getattr(attncourse, run["model"])
+    model = model_class(len(source), len(target), **run["arguments"])
+    how = {"size": run["batch_size"], "seed": seed}
     group = {"params": model.parameters(), "lr": run["learning_rate"]}
     losses = fit(
         model,
-        batch_of,
+        translation_batches(data.train, source, target, **how),
         lambda model, s, t: sequence_loss(model(s, t), t),
         steps=run["steps"],
         learning_rate=[group | {"betas": (0.9, 0.98)}],
@@ -207,7 +194,8 @@ def main():
     for seed in options.seeds:
         for name, how in PLAN.items():
             if name != ONCE or seed == 0:
-                made.row("runs", measured, run_of(*how), seed, name=name, seed=seed)
+                measure = partial(measured, run_of(*how), seed)
+                made.row("runs", measure, name=name, seed=seed)
 
 
 if __name__ == "__main__":

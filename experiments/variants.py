@@ -23,6 +23,7 @@ from tools.record_expected import SOLUTIONS, Solution
 
 WIDTH, STEPS = 64, 600
 GIVEN = Solution(SOLUTIONS / "3_attention_variants.ipynb").namespace()
+CORPUS = GIVEN["Corpus"]()
 
 
 class ScaledDotAttention(nn.Module):
@@ -46,16 +47,16 @@ VARIANTS = {
 }
 
 
-def run(make_attention, corpus, seed):
+def run(name, seed):
     """Train a model; return BLEU and alignment error on the test pairs."""
     torch.manual_seed(seed)
-    words, pairs = (corpus.source, corpus.target), corpus.test
+    words, pairs = (CORPUS.source, CORPUS.target), CORPUS.test
     source, _ = translation_tensors(pairs, *words)
-    model = GIVEN["Translator"](*map(len, words), WIDTH, make_attention)
+    model = GIVEN["Translator"](*map(len, words), WIDTH, VARIANTS[name])
     how = {"seed": seed, "steps": STEPS, "device": "cpu", "progress": False}
-    GIVEN["fit"](model, corpus.train, corpus, **how)
+    GIVEN["fit"](model, CORPUS.train, CORPUS, **how)
     ids = GIVEN["translate"](model, source, max_len=30).tolist()
-    written = [corpus.target.decode(row) for row in ids]
+    written = [CORPUS.target.decode(row) for row in ids]
     errors = alignment_errors(model, pairs, *words)
     return quality(pairs, written) | {"alignment_error": errors[0][0]}
 
@@ -63,11 +64,8 @@ def run(make_attention, corpus, seed):
 def main():
     """Train and measure every variant with every seed."""
     options = parser_of(__doc__, seeds=range(5)).parse_args()
-    corpus = GIVEN["Corpus"]()
     runs = Recorder("variants", options, steps=STEPS, width=WIDTH)
-    for seed in options.seeds:
-        for name, make_attention in VARIANTS.items():
-            runs.row("runs", run, make_attention, corpus, seed, name=name, seed=seed)
+    runs.rows("runs", run, name=VARIANTS, seed=options.seeds)
 
 
 if __name__ == "__main__":

@@ -53,11 +53,9 @@ def main(name: str) -> None:
     made.append(ROOT / "exercises" / f"{name}.ipynb")
     for path in made:
         print(path.relative_to(ROOT))
-    print(
-        "To show it on the site, add a line to _toc.yml, and one to the table in\n"
-        f"book/exercises.md:\n+      - file: exercises/{name}\n"
-        f"+ | {{doc}}`{number} · {probes.stem} </exercises/{name}>` | |"
-    )
+    print("To show it on the site, add a line to _toc.yml, and one to the table in")
+    print(f"book/exercises.md:\n+      - file: exercises/{name}")
+    print(f"+ | {{doc}}`{number} · {probes.stem} </exercises/{name}>` | |")
 
 
 if __name__ == "__main__":

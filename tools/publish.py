@@ -41,12 +41,7 @@ def site_files(site):
 def to_folder(site, folder):
     """Bring a folder in step with a site; return how many files came, how many went.
 
-    Parameters
-    ----------
-    site : pathlib.Path
-        The folder with the built pages.
-    folder : pathlib.Path
-        Where the pages go: a new or an empty folder, or one that was published to.
+    The folder has to be new or empty, or one that was published to.
     """
     names, inside = site_files(site), folder.resolve()
     if inside.is_relative_to(site.resolve()):
@@ -73,14 +68,7 @@ def to_folder(site, folder):
 def to_branch(site, remote, root):
     """Push a site as the only commit of its branch, and say so.
 
-    Parameters
-    ----------
-    site : pathlib.Path
-        The folder with the built pages.
-    remote : str or None
-        The name of the remote, or its address; the repository's own if None.
-    root : pathlib.Path
-        The working tree of the repository.
+    The remote is a name or an address; without one it is that of the working tree.
     """
     names, remote = site_files(site), remote or naming.remote_of(root)
     if not remote:
@@ -93,20 +81,15 @@ def to_branch(site, remote, root):
     options += ["--remote", remote, "--branch", naming.SITE_BRANCH]
     options += ["--message", f"Site built from {source}", str(site)]
     command = [sys.executable, "-m", "ghp_import", *options]
-    environment = os.environ | AUTHOR
-    done = subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True
-    )
+    how = {"cwd": root, "env": os.environ | AUTHOR}
+    done = subprocess.run(command, **how, capture_output=True, text=True)
     if done.returncode:
         said = re.sub(r"://[^/@\s]+@", "://", (done.stderr or done.stdout).strip())
         sys.exit(f"Not published. Git says:\n{said}")
     print(f"Pushed {len(names)} files to the branch {naming.SITE_BRANCH} of {remote}.")
     if address := naming.repository(root).pages:
-        print(
-            f"Address: {address}\n"
-            "If nothing is there yet: Settings > Pages > Deploy from a branch > "
-            f"{naming.SITE_BRANCH}, / (root)."
-        )
+        set_up = f"Settings > Pages > Deploy from a branch > {naming.SITE_BRANCH}"
+        print(f"Address: {address}\nIf nothing is there yet: {set_up}, / (root).")
 
 
 def pack(site, folder):

@@ -113,9 +113,8 @@ class Recording:
         answers = [space[name] for name in task.answers]
         cases = [self._cases(task, i, answers) for i in range(len(task.probes))]
         seconds = f"{time.perf_counter() - start:5.2f} s"
-        slips = [
-            self._slip(task, cases, *slip) for slip in self.slips.get(task.name, [])
-        ]
+        known = self.slips.get(task.name, [])
+        slips = [self._slip(task, cases, *slip) for slip in known]
         print(f"{label} {task.name:14} {len(cases):2} probes in {seconds}")
         records = [
             {c.seed: {"inputs": digest(c.inputs), **to_plain(c.expected)} for c in own}
@@ -131,11 +130,10 @@ class Recording:
             inputs = draw(probe, seed)
             came, again = (observe(probe, answers, seed) for _ in range(2))
             cases.append(Case(seed, inputs, came, again))
+            drawn_again = draw(probe, seed)
             if came.error:
                 self.faults.append(f"{what}: the solution raises {came.error}")
-            elif not holds(probe, cases[-1]) or digest(inputs) != digest(
-                draw(probe, seed)
-            ):
+            elif not holds(probe, cases[-1]) or digest(inputs) != digest(drawn_again):
                 self.faults.append(f"{what}: the solution itself fails")
             if any(v.kind == "other" for v in came.values.values()):
                 self.faults.append(f"{what}: returns what cannot be compared: {came}")
@@ -158,9 +156,8 @@ class Recording:
         for place, probe in enumerate(task.probes):
             if probe.slow and fails:
                 continue
-            own = [
-                replace(c, came=observe(probe, answers, c.seed)) for c in cases[place]
-            ]
+            came = (observe(probe, answers, case.seed) for case in cases[place])
+            own = [replace(c, came=x) for c, x in zip(cases[place], came, strict=True)]
             if not all(holds(probe, case) for case in own):
                 fails.append(place)
                 prints = prints or {c.seed: recorded.fingerprint(c.came) for c in own}

@@ -29,11 +29,6 @@ Viktor Araya, Wanda Berg, Yusuf Castro, Zoe Demir
 """
 
 
-def mail(name):
-    """Return the address of a student."""
-    return f"{name.lower().replace(' ', '.')}@uni.example"
-
-
 def answer_cells(notebook):
     """Yield (task, cell) for each answer cell of a notebook."""
     for cell in notebook["cells"]:
@@ -93,7 +88,8 @@ def make_class(folder, name, students):
         notebook = hand_in(name, choose(draw, right, wrong))
         target.write_text(json.dumps(notebook, indent=1), encoding="utf8")
     names = sorted(people[:students])
-    rows = [[person, person, mail(person)] for person in names]
+    mails = [f"{name.lower().replace(' ', '.')}@uni.example" for name in names]
+    rows = zip(names, names, mails, strict=True)
     with (folder / "students.csv").open("w", encoding="utf8", newline="") as handle:
         csv.writer(handle).writerows([["student", "name", "email"], *rows])
     return names

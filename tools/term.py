@@ -37,8 +37,15 @@ UNDONE, MOVED, EXTENDED, ADJUSTED = "4", "5", "2", ("1", "5")  # where it happen
 WORDS, READ, BROKEN = "1", "2", "3"  # a task in words, code that is read, a mistake
 LEAVING = 3  # how many leave after the third exercise
 NAMES = dict(zip("12345", modules(), strict=False))
+WORKSHEET = ["Identifier", "Full name", "Email address", "Status", "Grade"]
+WORKSHEET += ["Maximum Grade", "Grade can be changed", "Last modified (submission)"]
+WORKSHEET += ["Last modified (grade)"]
 MANUAL = {WORDS: 4, READ: 2}  # points that are given by hand
 POINTS = {n: exercise_of(m).points + MANUAL.get(n, 0) for n, m in NAMES.items()}
+
+
+def shown(points):
+    return "" if points is None else f"{points:.2f}"
 
 
 def zipped(path, files, moment=(2026, 10, 5, 9, 0, 0)):
@@ -75,9 +82,11 @@ class Platform:
 
     def download(self, exercise, now):
         """Return the zip file of an exercise; the times in it are the download's."""
-        handed_in = self.handed_in[exercise].items()
-        here = [(k, *what) for k, what in handed_in if k in self.people]
-        files = {self.entry(exercise, *one): one[-1] for one in here}
+        files = {}
+        for number, (time, data) in self.handed_in[exercise].items():
+            if number in self.people:
+                ending = "zip" if data[:2] == b"PK" else "ipynb"
+                files[f"{self.entry(exercise, number, time)}.{ending}"] = data
         path = self.folder / f"submissions-{exercise}.zip"
         return zipped(path, files, now.timetuple()[:6])
 
@@ -85,26 +94,21 @@ class Platform:
 class Moodle(Platform):
     """An assignment module in English whose import skips as the real one does."""
 
-    def entry(self, exercise, number, time, data):
+    def entry(self, exercise, number, time):
         name, own = self.people[number][0], self.ids[exercise][number]
-        ending = "zip" if data[:2] == b"PK" else "ipynb"
-        return f"{name}_{own}_assignsubmission_file/work.{ending}"
+        return f"{name}_{own}_assignsubmission_file/work"
 
     def told(self, time):
         return f"{time:%A}, {time.day} {time:%B %Y}, {time:%I:%M %p}" if time else "-"
 
     def times(self, exercise):
-        head = ["Identifier", "Full name", "Email address", "Status", "Grade"]
-        head += ["Maximum Grade", "Grade can be changed", "Last modified (submission)"]
-        head += ["Last modified (grade)"]
         rows = []
         for number, (name, mail) in self.people.items():
-            grade = self.grades[exercise].get(number)
             row = [f"Participant {self.ids[exercise][number]}", name, mail, "Submitted"]
-            row += ["" if grade is None else f"{grade:.2f}", f"{POINTS[exercise]:.2f}"]
+            row += [shown(self.grades[exercise].get(number)), shown(POINTS[exercise])]
             row += ["Yes", self.told(self.handed_in[exercise].get(number, [None])[0])]
             rows.append([*row, self.told(self.changed[exercise].get(number))])
-        return self.write(f"Grades-{exercise}.csv", head, rows)
+        return self.write(f"Grades-{exercise}.csv", WORKSHEET, rows)
 
     def export(self, exercise):
         return [f"{exercise}={self.times(exercise)}"]
@@ -132,12 +136,11 @@ class Moodle(Platform):
 class Canvas(Platform):
     """A gradebook with one column for each exercise."""
 
-    def entry(self, exercise, number, time, data):
+    def entry(self, exercise, number, time):
         first, last = self.people[number][0].lower().split(" ", 1)
         late = "LATE_" if time > self.due[exercise] else ""
-        ending = "zip" if data[:2] == b"PK" else "ipynb"
         file = int(time.timestamp()) // 60
-        return f"{last}{first}_{late}{number}_{file}_work.{ending}"
+        return f"{last}{first}_{late}{number}_{file}_work"
 
     def times(self, exercise):
         listed = [
@@ -153,12 +156,11 @@ class Canvas(Platform):
 
     def export(self, exercise):
         head = ["Student", "ID", "SIS Login ID", "Section", *map(self.heading, NAMES)]
-        points = [f"{points:.2f}" for points in POINTS.values()]
+        points = map(shown, POINTS.values())
         rows = [["    Points Possible", "", "", "", *points, "(read only)"]]
         for number, (name, mail) in self.people.items():
             first, last = name.split(" ", 1)
-            scores = [self.grades[n].get(number) for n in NAMES]
-            texts = ["" if s is None else f"{s:.2f}" for s in scores]
+            texts = [shown(self.grades[n].get(number)) for n in NAMES]
             rows.append([f"{last}, {first}", number, mail, "A", *texts, ""])
         table = self.write("gradebook.csv", [*head, "Final Score"], rows)
         column = f"{exercise}={self.heading(exercise)}"
@@ -254,7 +256,7 @@ class Term:
             events[variant] = min(time, before), *facts
         if kind == "zip":  # whose names are of somebody else
             other = next(k for k in self.platform.people if k != number)
-            name = self.platform.entry(exercise, other, time, b"")
+            name = f"{self.platform.entry(exercise, other, time)}.ipynb"
             data = zipped(io.BytesIO(), {name: data}).getvalue()
         self.platform.handed_in[exercise][number] = time, data
 
@@ -396,11 +398,9 @@ def main():
         finally:
             (folder / "commands.txt").write_text("\n".join(term.log))
         counted = sum(map(len, term.platform.grades.values()))
-        said = f"{kind.__name__}: {len(term.log)} commands, {counted} grades in the "
-        print(
-            f"{said}gradebook, {len(found)} differ from the independent computation.",
-            *found,
-        )
+        said = f"{len(term.log)} commands, {counted} grades in the gradebook"
+        differ = f"{len(found)} differ from the independent computation."
+        print(f"{kind.__name__}: {said}, {differ}", *found)
         wrong += found
     return bool(wrong)
 

@@ -15,13 +15,11 @@ FOLDER = HERE.parent.parent / "attncourse" / "viz" / "drawings"
 
 def files():
     """Return the text of each file of the drawings, by its name."""
-    made = {}
+    made, scenes = {}, vars(architectures) | vars(mechanisms) | vars(trained)
     titles = tomllib.loads((HERE / "titles.toml").read_text(encoding="utf8"))
     for name, texts in titles.items():
-        scenes = (architectures, mechanisms, trained)
-        draw = next(getattr(scene, name) for scene in scenes if hasattr(scene, name))
         for form, suffix in (("wide", ".svg"), ("narrow", ".narrow.svg")):
-            made[name + suffix] = draw(form == "narrow").svg(**texts, form=form)
+            made[name + suffix] = scenes[name](form == "narrow").svg(**texts, form=form)
     return made
 
 

@@ -22,10 +22,10 @@ def transformer_block(narrow):
     c = Canvas(352 if narrow else 708, 626 if narrow else 452)
     first, step, branch, span = (26, 84, 38, 26) if narrow else (200, 134, 56, 40)
     edge, low = (0, 304) if narrow else (168, 320)  # the sides and foot of attention
-    attention, norms, inner, sums = (Canvas(0, 0) for _ in range(4))
-    attention.box(edge, 244, c.width - edge, low - 244, style="a")
-    attention.badge("a", edge + 1, 245)
-    c.part("Attention", attention)
+    norms, inner, sums = Canvas(0, 0), Canvas(0, 0), Canvas(0, 0)
+    with c.part("Attention"):
+        c.box(edge, 244, c.width - edge, low - 244, style="a")
+        c.badge("a", edge + 1, 245)
     for query, row in enumerate(GPT_WEIGHTS):
         end = first + step * query + branch - span / 2
         for key, weight in enumerate(row):
@@ -39,27 +39,19 @@ def transformer_block(narrow):
         c.path(f"M{x} {low + 104}V36", f"stream {strong} way")
         c.path(f"M{x} 26l6 10h-12z", f"{strong} tip")
         c.box(x - 26, low + 104, 52, 26, word, strong, "word")
-        parts = ((low + 62, low, 218), (198, 140, 64))
-        for k, (leave, enter, back) in enumerate(parts):
+        for leave, enter, top, back in ((low + 62, low, 244, 218), (198, 140, 102, 64)):
             c.dot(x, leave, 3.5)
             c.way((x, leave), (right, leave), (right, enter + 40))
             norms.box(right - 24, enter + 20, 48, 20, "norm", letters="small")
             c.way((right, enter + 20), (right, enter))
-            top = 102 if k else 244
-            if k:
-                inner.box(
-                    right - half, top, 2 * half, 38, "feed-\nforward", strong, "small"
-                )
             c.way((right, top), (right, back), (x + 10, back))
             sums.plus(x, back)
-        number = f"{GPT_WEIGHTS[3][i]:.2f}"
-        c.text(right + 21, low + 15, number, "a number")
-    for name, part in (
-        ("Norm", norms),
-        ("Feed-forward network", inner),
-        ("Residual sum", sums),
-    ):
-        c.part(name, part)
+        inner.box(right - half, 102, 2 * half, 38, "feed-\nforward", strong, "small")
+        c.text(right + 21, low + 15, f"{GPT_WEIGHTS[3][i]:.2f}", "a number")
+    parts = {"Norm": norms, "Feed-forward network": inner, "Residual sum": sums}
+    for name, drawn in parts.items():
+        with c.part(name):
+            c.parts += drawn.parts
     c.text(first + 3 * step, 14, "next word: “hand”", "small mid")
     earlier = f"M{edge} {low + 73}H{c.width}v20H{edge}z"
     c.path(earlier, "box", stroke_dasharray="5 4")
@@ -81,11 +73,9 @@ def transformer_block(narrow):
 def norm_placement(narrow):
     """Draw one position, with the norm before each part and after each sum."""
     panels = []
-    for pre, name, note in (
-        (True, "Pre-norm", "x + part(norm(x))"),
-        (False, "Post-norm", "norm(x + part(x))"),
-    ):
-        c = Canvas(166, 372, name)
+    forms = {"Pre-norm": "x + part(norm(x))", "Post-norm": "norm(x + part(x))"}
+    for name, note in forms.items():
+        c, pre = Canvas(166, 372, name), name == "Pre-norm"
         c.text(0, 38, note, "shape")
         x, right = 34, 104
         c.way((x, 368), (x, 56), style="stream strong")
@@ -97,17 +87,10 @@ def norm_placement(narrow):
             if pre:
                 c.box(right - 24, low + 12, 48, 20, "norm", letters="small")
                 c.way((right, low + 12), (right, low))
-            c.box(
-                right - 40,
-                low - height,
-                80,
-                height,
-                part,
-                "a" * ("\n" not in part),
-                "small",
-            )
-            back = low - height - 20
-            c.way((right, low - height), (right, back), (x + 10, back))
+            top, style = low - height, "" if "\n" in part else "a"
+            c.box(right - 40, top, 80, height, part, style, "small")
+            back = top - 20
+            c.way((right, top), (right, back), (x + 10, back))
             c.plus(x, back)
             if not pre:
                 c.box(x - 25, back - 42, 50, 20, "norm", letters="small")
@@ -123,15 +106,13 @@ def encoder_decoder(narrow):
     ):
         c.text(x, 532, source, "word")
         c.text(x, 552, f"{part} × N", "small bold")
-        embedding = Canvas(0, 0)
-        embedding.box(x - 2, 466, 148, 42, "embedding +\nposition", letters="small")
-        c.part("Positional encoding", embedding)
+        with c.part("Positional encoding"):
+            c.box(x - 2, 466, 148, 42, "embedding +\nposition", letters="small")
     c.path("M20 466V176Q20 160 36 160H172", "way strong")
     c.path("M186 466V54", "way strong")
     c.way((186, 466), (186, 46), style="strong")
-    output = Canvas(0, 0)
-    output.box(176, 8, 148, 36, "linear, softmax", letters="small bold")
-    c.part("Linear map and softmax", output)
+    with c.part("Linear map and softmax"):
+        c.box(176, 8, 148, 36, "linear, softmax", letters="small bold")
     c.text(168, 30, "next word", "word end")
     for x, y, name, note, part, number in (
         (44, 390, "Self-attention", "all see all", "Self-attention", 1),
@@ -140,14 +121,12 @@ def encoder_decoder(narrow):
         (210, 210, "Cross-attention", "reads the source", "Cross-attention", 4),
         (210, 86, "Feed-forward", "each alone", "Feed-forward network", 5),
     ):
-        drawn = Canvas(0, 0)
-        style = "" if note == "each alone" else "a"
-        drawn.box(x, y, 128 if x < 200 else 141, 48, style=style)
-        drawn.text(x + 28, y + 20, name, "small bold")
-        drawn.text(x + 28, y + 38, note, "small")
-        drawn.badge("o", x + 5, y + 6, str(number))
-        c.part(part, drawn)
-        stream = x - 24
+        stream, style = x - 24, "" if note == "each alone" else "a"
+        with c.part(part):
+            c.box(x, y, 128 if x < 200 else 141, 48, style=style)
+            c.text(x + 28, y + 20, name, "small bold")
+            c.text(x + 28, y + 38, note, "small")
+            c.badge("o", x + 5, y + 6, str(number))
         if number != 4:
             c.way((stream, y + 38), (x, y + 38))
         c.way((x, y + 12), (stream + 2, y + 12))
@@ -184,10 +163,8 @@ def translator(narrow, attention):
     """Draw an encoder below, a decoder above, and what passes between them."""
     c = Canvas(352 if narrow else 708, 330 if attention else 310)
     xs = [24 + (76 if narrow else 150) * i for i in range(5)]
-    for words, y, below, part in (
-        (SOURCE, 238, 66, "encoder"),
-        (TARGET, 34, -10, "decoder"),
-    ):
+    sides = (SOURCE, 238, 66, "encoder"), (TARGET, 34, -10, "decoder")
+    for words, y, below, part in sides:
         c.text((xs[0] + xs[1]) / 2, y + 17, part, "small mid")
         for i, (x, word) in enumerate(zip(xs, words, strict=True)):
             c.grid(x - 8, y, tones(3, 1, i + y), "x", 16)
@@ -285,11 +262,12 @@ def question_answering(narrow):
     )
 
 
-def points(c, x, y, step, words, beside):
+def points(c, x, y, words, beside):
     """Place words side by side, with a point above or below each; return the points."""
-    for i, word in enumerate(words):
-        c.text(x + step * i, y + beside, word, "word mid")
-    return [(x + step * i, y) for i in range(len(words))]
+    places = [(x + 45 * i, y) for i in range(len(words))]
+    for (x, _), word in zip(places, words, strict=True):
+        c.text(x, y + beside, word, "word mid")
+    return places
 
 
 def attend(c, keys, queries, seen, followed):
@@ -305,28 +283,22 @@ def attend(c, keys, queries, seen, followed):
 
 
 def model_families(narrow):
-    encoder = Canvas(
-        166, 234, "Encoder: BERT", "all see all; the hidden\nword is predicted"
-    )
-    decoder = Canvas(
-        166, 234, "Decoder: GPT", "each sees the past; the\nnext word is predicted"
-    )
-    both = Canvas(
-        352 if narrow else 290,
-        234,
-        "Encoder–decoder: T5",
-        "the target sees its own past\nand the whole source",
-    )
-    keys = points(encoder, 16, 202, 45, ["the", "___", "sees", "milk"], 26)
-    queries = points(encoder, 16, 96, 45, ["", "cat", "", ""], -14)
+    note = "all see all; the hidden\nword is predicted"
+    encoder = Canvas(166, 234, "Encoder: BERT", note)
+    keys = points(encoder, 16, 202, ["the", "___", "sees", "milk"], 26)
+    queries = points(encoder, 16, 96, ["", "cat", "", ""], -14)
     attend(encoder, keys, queries, lambda i, j: True, 1)
-    keys = points(decoder, 16, 202, 45, ["the", "cat", "sees", "the"], 26)
-    queries = points(decoder, 16, 96, 45, ["cat", "sees", "the", "milk"], -14)
+    note = "each sees the past; the\nnext word is predicted"
+    decoder = Canvas(166, 234, "Decoder: GPT", note)
+    keys = points(decoder, 16, 202, ["the", "cat", "sees", "the"], 26)
+    queries = points(decoder, 16, 96, ["cat", "sees", "the", "milk"], -14)
     attend(decoder, keys, queries, lambda i, j: j <= i, 3)
-    source = points(both, 16, 202, 45, ["the", "cat", "sees"], 26)
-    states = points(both, 16, 160, 45, [""] * 3, 0)
+    note = "the target sees its own past\nand the whole source"
+    both = Canvas(352 if narrow else 290, 234, "Encoder–decoder: T5", note)
+    source = points(both, 16, 202, ["the", "cat", "sees"], 26)
+    states = points(both, 16, 160, [""] * 3, 0)
     attend(both, source, states, lambda i, j: True, -9)
-    target = points(both, 168, 160, 45, ["start", "le", "chat"], 26)
-    queries = points(both, 168, 96, 45, ["le", "chat", "voit"], -14)
+    target = points(both, 168, 160, ["start", "le", "chat"], 26)
+    queries = points(both, 168, 96, ["le", "chat", "voit"], -14)
     attend(both, states + target, queries, lambda i, j: j <= i + 3, 2)
     return flow(narrow, [encoder, decoder, both], 20 if narrow else 40)

@@ -5,6 +5,8 @@ key and value, a for weights, o for output, x for everything else.
 """
 
 import re
+from collections import defaultdict
+from contextlib import contextmanager
 from html import escape
 
 import numpy as np
@@ -41,28 +43,50 @@ class Canvas:
             self.text(0, 16, heading, "step")
             self.lines(0, 36, note, "note")
 
-    def add(self, element):
-        self.parts.append(element)
+    def add(self, text):
+        self.parts.append(text)
+
+    def element(self, tag, content=None, **attributes):
+        """Add an element; of the names of attributes, ``class_`` is ``class``."""
+        start = tag
+        for key, value in attributes.items():
+            value = value if isinstance(value, str) else n(value)
+            start += f' {key.rstrip("_").replace("_", "-")}="{value}"'
+        self.add(f"<{start}/>" if content is None else f"<{start}>{content}</{tag}>")
+
+    @contextmanager
+    def group(self, tag="g", **attributes):
+        """Put what is drawn meanwhile into one element; ``data_part`` is for links."""
+        before, self.parts = self.parts, []
+        yield
+        drawn, self.parts = "".join(self.parts), before
+        self.element(tag, drawn, **attributes)
+
+    def put(self, other, x, y, **attributes):
+        """Add what another canvas has drawn."""
+        with self.group(**attributes, transform=f"translate({n(x)} {n(y)})"):
+            self.parts += other.parts
 
     def svg(self, title, description, form):
-        return (
-            f'<svg class="{form}" viewBox="0 0 {n(self.width)} {n(self.height)}" '
-            f'width="{n(self.width)}" role="{self.role}" xmlns="http://www.w3.org/2000/svg">'
-            f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-            + "".join(self.parts)
-            + "</svg>\n"
-        )
+        size = {"viewBox": f"0 0 {n(self.width)} {n(self.height)}", "width": self.width}
+        more = {"role": self.role, "xmlns": "http://www.w3.org/2000/svg"}
+        whole = Canvas(0, 0)
+        with whole.group("svg", class_=form, **size, **more):
+            whole.element("title", escape(title))
+            whole.element("desc", escape(description))
+            whole.parts += self.parts
+        return whole.parts[0] + "\n"
 
-    def part(self, name, drawn):
-        """Add what another canvas has drawn, as a part that the site links."""
-        self.add(f'<a data-part="{name}">{"".join(drawn.parts)}</a>')
+    def part(self, name):
+        """Put what is drawn meanwhile into a part that the site links."""
+        return self.group("a", data_part=name)
 
     def text(self, x, y, words, style=""):
         words = escape(words)
         if "shape" not in style:  # what is not code: d_k has a subscript
             small = r'<tspan dy="4" font-size="12">\1</tspan><tspan dy="-4">\2</tspan>'
             words = re.sub(r"_([a-zA-Z])\b(.*)", small, words)
-        self.add(f'<text class="{style}" x="{n(x)}" y="{n(y)}">{words}</text>')
+        self.element("text", words, class_=style, x=x, y=y)
 
     def lines(self, x, y, words, style="", leading=17):
         for i, line in enumerate(words.split("\n")):
@@ -70,27 +94,15 @@ class Canvas:
 
     def slanted(self, x, y, word, style="word", angle=-50):
         """Write what a column is, above it."""
-        self.add(
-            f'<text class="{style}" transform="translate({n(x)} {n(y)}) '
-            f'rotate({angle})">{escape(word)}</text>'
-        )
-
-    def rows(self, x, y, step, words, bold=None):
-        """Write what each row of a matrix is, before it."""
-        for i, word in enumerate(words):
-            self.text(x, y + step * i, word, "word end" + " bold" * (i == bold))
+        turned = f"translate({n(x)} {n(y)}) rotate({angle})"
+        self.element("text", escape(word), class_=style, transform=turned)
 
     def path(self, d, style, /, **attributes):
-        more = "".join(
-            f' {key.replace("_", "-")}="{value}"' for key, value in attributes.items()
-        )
-        self.add(f'<path class="{style}" d="{d}"{more}/>')
+        self.element("path", class_=style, d=d, **attributes)
 
     def rect(self, style, x, y, width, height, radius=4):
-        self.add(
-            f'<rect class="{style}" x="{n(x)}" y="{n(y)}" width="{n(width)}" '
-            f'height="{n(height)}" rx="{radius}"/>'
-        )
+        sizes = {"width": width, "height": height, "rx": radius}
+        self.element("rect", class_=style, x=x, y=y, **sizes)
 
     def box(self, x, y, width, height, words="", style="", letters="", radius=5):
         self.rect(f"{style} box", x, y, width, height, radius)
@@ -100,11 +112,9 @@ class Canvas:
     def way(self, *points, style="", tip=True):
         """Draw a line with rounded corners from point to point, and its arrow head."""
         d = f"M{n(points[0][0])} {n(points[0][1])}"
-        for (ax, ay), (bx, by), (cx, cy) in zip(
-            points, points[1:], points[2:], strict=False
-        ):
-            near, far = _toward((bx, by), (ax, ay)), _toward((bx, by), (cx, cy))
-            d += f"L{near}Q{n(bx)} {n(by)} {far}"
+        for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+            near, far = _toward(corner, before), _toward(corner, after)
+            d += f"L{near}Q{n(corner[0])} {n(corner[1])} {far}"
         (px, py), (x, y) = points[-2:]
         length = max(abs(x - px) + abs(y - py), 1e-9)
         ux, uy = (x - px) / length, (y - py) / length
@@ -112,39 +122,29 @@ class Canvas:
         self.path(f"{d}L{n(x - stop * ux)} {n(y - stop * uy)}", f"{style} way")
         if tip:
             corner = f"l{n(-8 * ux - 4 * uy)} {n(-8 * uy + 4 * ux)}"
-            self.path(
-                f"M{n(x)} {n(y)}{corner}l{n(8 * uy)} {n(-8 * ux)}z", f"{style} tip"
-            )
+            d = f"M{n(x)} {n(y)}{corner}l{n(8 * uy)} {n(-8 * ux)}z"
+            self.path(d, f"{style} tip")
 
     def badge(self, kind, x, y, letter=None):
         at = {"q": 8.5, "k": 12.5}.get(kind, 10)
-        self.add(
-            f'<g class="{kind}" transform="translate({n(x)} {n(y)})">'
-            f'<path class="sign" d="{BADGES[kind]}"/>'
-            f'<text class="letter" x="{at}" y="14.5">{letter or kind.upper()}</text>'
-            "</g>"
-        )
+        with self.group(class_=kind, transform=f"translate({n(x)} {n(y)})"):
+            self.path(BADGES[kind], "sign")
+            self.text(at, 14.5, letter or kind.upper(), "letter")
 
     def named(self, kind, x, y, name, shape=""):
         """Write a badge with its name, and the shape below it."""
         self.badge(kind, x, y)
-        self.add(f'<g class="{kind}">')
-        self.text(x + 26, y + 15, name, "named")
-        self.add("</g>")
+        with self.group(class_=kind):
+            self.text(x + 26, y + 15, name, "named")
         if shape:
             self.text(x, y + 37, shape, "shape")
-
-    def label(self, x, y, name, shape, leading=22):
-        """Write the name of what has no badge, and the shape below it."""
-        self.text(x, y, name, "bold")
-        self.text(x, y + leading, shape, "shape")
 
     def grid(self, x, y, values, kind, cell=20, hidden=None, marks=True):
         """Draw a matrix, rows downward; entries in 0 to 1 are the strength of a cell.
 
         ``hidden`` is a matrix of the same shape, true where a cell is hatched.
         """
-        paths, side = {}, cell - 3
+        paths, side = defaultdict(str), cell - 3
         for i, row in enumerate(values):
             for j, value in enumerate(row):
                 left, top = x + j * cell + 1.5, y + i * cell + 1.5
@@ -153,32 +153,29 @@ class Canvas:
                     lines = ((0, half, half), (0, side, side), (half, side, half))
                     for a, b, length in lines:
                         d = f"M{n(left + a)} {n(top + b)}l{n(length)} {n(-length)}"
-                        paths["hide"] = paths.get("hide", "") + d
+                        paths["hide"] += d
                     continue
                 level = round(float(value) * LEVELS)
-                d = f"M{n(left)} {n(top)}h{n(side)}v{n(side)}h{n(-side)}z"
-                style = f"cells l{level}"
-                paths[style] = paths.get(style, "") + d
+                square = f"M{n(left)} {n(top)}h{n(side)}v{n(side)}h{n(-side)}z"
+                paths[f"cells l{level}"] += square
                 if marks and kind in MARKS:
-                    style = "mark on" if level > 3 else "mark"
-                    d = MARKS[kind].format(left + side / 2, top + side / 2)
-                    paths[style] = paths.get(style, "") + d
-        self.add(f'<g class="{kind}">')
-        for style, d in sorted(paths.items()):  # cells come before marks
-            self.path(d, style)
+                    mark = MARKS[kind].format(left + side / 2, top + side / 2)
+                    paths["mark on" if level > 3 else "mark"] += mark
         width, height = len(values[0]) * cell + 2, len(values) * cell + 2
-        self.rect("frame", x - 1, y - 1, width, height, 3)
-        self.add("</g>")
+        with self.group(class_=kind):
+            for style, d in sorted(paths.items()):  # cells come before marks
+                self.path(d, style)
+            self.rect("frame", x - 1, y - 1, width, height, 3)
 
     def dot(self, x, y, radius=4, style=""):
-        self.add(f'<circle class="{style}" cx="{n(x)}" cy="{n(y)}" r="{radius}"/>')
+        self.element("circle", class_=style, cx=x, cy=y, r=radius)
 
     def plus(self, x, y):
         self.dot(x, y, 10, "box")
         self.path(f"M{n(x - 5)} {n(y)}h10m-5-5v10", "way ink")
 
     def ribbon(self, d, width, opacity=1.0):
-        self.path(d, "ribbon", stroke_width=n(width), opacity=n(opacity))
+        self.path(d, "ribbon", stroke_width=width, opacity=opacity)
 
 
 def flow(narrow, panels, gap=28):
@@ -194,8 +191,7 @@ def flow(narrow, panels, gap=28):
     for row in rows:
         left = (room - taken) / 2
         for panel in row:
-            at = f"translate({n(left)} {n(top)})"
-            canvas.add(f'<g transform="{at}">{"".join(panel.parts)}</g>')
+            canvas.put(panel, left, top)
             left += panel.width + gap
         top += max(p.height for p in row) + gap
     canvas.height = top - gap

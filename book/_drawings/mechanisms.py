@@ -24,6 +24,15 @@ def attention_example(asks):
     return query, key, value, scores, weights, weights @ value
 
 
+STEPS = {
+    "Project": "query, key, value:\ndarker is larger",
+    "Compare": "query of “perform”\nwith every key",
+    "Scale": "÷ √3 = √d_k",
+    "Softmax": "weights A, sum 1",
+    "Average": "the values,\nby their weights",
+}
+
+
 def scaled_dot_product_attention(narrow):
     asks, words = 4, ["Manchester", "United", "hopes", "to", "perform", "better"]
     query, key, value, scores, weights, output = attention_example(asks)
@@ -52,21 +61,9 @@ def scaled_dot_product_attention(narrow):
         style = "small mid" if narrow else "word mid"
         y = 40 + 16 * (narrow and j % 2)  # on a phone every other word is lower
         c.text(x, y, word, style + " bold" * (j == asks))
-    for y, number, name, note in zip(
-        ys,
-        range(1, 6),
-        ("Project", "Compare", "Scale", "Softmax", "Average"),
-        (
-            "query, key, value:\ndarker is larger",
-            "query of “perform”\nwith every key",
-            "÷ √3 = √d_k",
-            "weights A, sum 1",
-            "the values,\nby their weights",
-        ),
-        strict=True,
-    ):
-        top = y - 36 if narrow else y - 2
-        c.badge("o", 0, top, str(number))
+    for i, (name, note) in enumerate(STEPS.items()):
+        top = ys[i] - (36 if narrow else 2)
+        c.badge("o", 0, top, str(i + 1))
         c.text(27, top + 15, name, "step")
         if narrow:
             c.text(352, top + 15, note.replace("\n", " "), "note end")
@@ -101,7 +98,8 @@ def scaled_dot_product_attention(narrow):
 def mask_panel(name, hidden, rows, columns):
     c = Canvas(166, 182, name)
     left = 46
-    c.rows(left - 6, 89, 21, rows)
+    for i, word in enumerate(rows):
+        c.text(left - 6, 89 + 21 * i, word, "word end")
     for j, word in enumerate(columns):
         c.slanted(left + 15 + 21 * j, 67, word)
     c.grid(left, 74, np.where(hidden, 0, 0.5), "a", 21, hidden)
@@ -127,14 +125,13 @@ def which_leaks(narrow):
         for i, y in enumerate(middle):
             c.text(left - 8, y + 5, letters[i], "word end")
             c.way((right + 4, y), (right + 20, y))
-        c.add(f'<g class="{"o" * k}">')  # what the answer lights up
-        for i, y in enumerate(middle):
-            c.text(right + 32, y + 5, letters[i + 1], "word mid bold")
-            if k:
-                x = n(left + cell * (i + 1) + 1.5)
-                d = f"M{x} {n(y - cell / 2 + 1.5)}h{cell - 3}v{cell - 3}h{3 - cell}z"
-                c.path(d, "a cells l3")
-        c.add("</g>")
+        with c.group(class_="o" * k):  # what the answer lights up
+            for i, y in enumerate(middle):
+                c.text(right + 32, y + 5, letters[i + 1], "word mid bold")
+                if k:
+                    x, top = left + cell * (i + 1) + 1.5, y - cell / 2 + 1.5
+                    d = f"M{n(x)} {n(top)}h{cell - 3}v{cell - 3}h{3 - cell}z"
+                    c.path(d, "a cells l3")
         c.text(left, bottom + 30, "loss on new letters", "note")
         c.text(left, bottom + 50, f"{loss:.2f} nats", "step")
         c.rect("wash", left, bottom + 60, side, 12, 2)
@@ -145,7 +142,7 @@ def which_leaks(narrow):
 
 def masks(narrow):
     words = ["the", "cat", "sat", "on", "it"]
-    padded = ["the", "cat", "sat", "pad", "pad"]
+    padded = [*words[:3], "pad", "pad"]
     causal = ~np.tri(5, dtype=bool)
     padding = np.tile([0, 0, 0, 1, 1], (5, 1)).astype(bool)
     panels = [
@@ -158,16 +155,11 @@ def masks(narrow):
 
 
 def head_split(narrow):
-    first = Canvas(
-        348,
-        330,
-        "Project, then split",
-        "every head reads all of X, through its own\ncolumns of the projection",
-    )
-    first.add('<g style="font:13px Literata,Georgia,serif">')
-    for i, word in enumerate(WORDS):
-        first.text(32, 110 + 16 * i, word, "end")
-    first.add("</g>")
+    note = "every head reads all of X, through its own\ncolumns of the projection"
+    first = Canvas(348, 330, "Project, then split", note)
+    with first.group(style="font:13px Literata,Georgia,serif"):
+        for i, word in enumerate(WORDS):
+            first.text(32, 110 + 16 * i, word, "end")
     first.grid(38, 98, tones(5, 8, 1), "x", 16)
     first.text(38, 201, "n × d_model", "shape")
     first.way((170, 138), (205, 138), style="q")
@@ -176,27 +168,18 @@ def head_split(narrow):
         first.grid(208 + 36 * head, 98, tones(5, 2, 2 + head), "q", 16)
         first.text(224 + 36 * head, 90, str(head), "small mid")
     first.named("q", 208, 187, "Queries", "heads × n × d_k")
-    first.lines(
-        0,
-        258,
-        "Keys and values are split in the same way.\nA split changes the shape alone:",
-        "note",
-    )
+    first.text(0, 258, "Keys and values are split in the same way.", "note")
+    first.text(0, 275, "A split changes the shape alone:", "note")
     first.text(0, 300, "(n, d_model) → (n, heads, d_k)", "shape")
     first.text(0, 320, "→ (heads, n, d_k)", "shape")
-    second = Canvas(
-        332,
-        330,
-        "Attend, then merge",
-        "each head by itself; outputs side by side,\nthen mixed by W_O",
-    )
+    note = "each head by itself; outputs side by side,\nthen mixed by W_O"
+    second = Canvas(332, 330, "Attend, then merge", note)
     for head in range(4):
         y = 66 + 64 * head
         second.text(0, y + 30, str(head), "small")
         for i, kind in enumerate("qkv"):
-            second.grid(
-                14 + 26 * i, y, tones(5, 2, 3 * head + i), kind, 10, marks=False
-            )
+            cells = tones(5, 2, 3 * head + i)
+            second.grid(14 + 26 * i, y, cells, kind, 10, marks=False)
         second.way((91, y + 25), (107, y + 25))
         weights = torch.tensor(6 * tones(5, 5, head + 40)).softmax(-1)
         second.grid(109, y, weights, "a", 10)
@@ -273,15 +256,16 @@ def attention_sink(narrow):
     share = "weights, per cent, rounded;\nthe rows of [CLS] and [SEP] are left out"
     below = "weight × size of the value (its norm),\nper cent of the row, rounded"
     for kind, matrix, name, note, at in (
-        ("a", weights, "Where the head attends", share, "0 33"),
-        ("v", received, "What it receives", below, "0 438" if narrow else "372 33"),
+        ("a", weights, "Where the head attends", share, (0, 33)),
+        ("v", received, "What it receives", below, (0, 438) if narrow else (372, 33)),
     ):
         panel = Canvas(336, 352)
         panel.text(0, -17, name, "step")
         panel.lines(0, 3, note, "note")
         panel.rect("followed", 0, 117, 336, 32)
         panel.rect("frame", 61, 89, 272, 204, 3)
-        panel.rows(56, 109, 29, tokens[1:-1], 1)
+        for i, token in enumerate(tokens[1:-1]):
+            panel.text(56, 109 + 29 * i, token, "word end" + " bold" * (i == 1))
         for x, token, shares in zip(columns, tokens, matrix.T, strict=True):
             panel.slanted(x + 14, 82, token)
             for i, share in enumerate(shares):
@@ -290,15 +274,13 @@ def attention_sink(narrow):
             doctor = shares[1]
             style = "letter" if doctor > 0.6 else "number"
             panel.text(x + 14, 138, f"{100 * doctor:.0f}", style)
-        drawn = "".join(panel.parts)
-        c.add(f'<g class="{kind}" transform="translate({at})">{drawn}</g>')
-    c.add('<g class="v" transform="translate(0 33)">')
-    for x, length in zip(columns, lengths, strict=True):
-        c.path(f"M{x} 346h28v{-34 * length:.1f}h-28z", "cells l6")
-    c.path("M61 347h272", "rule")
-    c.lines(50, 329, "size of\nvalue", "small end", 16)
-    c.text(73, 340, f"{lengths[0]:.2f}", "number named")
-    c.add("</g>")
+        c.put(panel, *at, class_=kind)
+    with c.group(class_="v", transform="translate(0 33)"):
+        for x, length in zip(columns, lengths, strict=True):
+            c.path(f"M{x} 346h28v{-34 * length:.1f}h-28z", "cells l6")
+        c.path("M61 347h272", "rule")
+        c.lines(50, 329, "size of\nvalue", "small end", 16)
+        c.text(73, 340, f"{lengths[0]:.2f}", "number named")
     return c
 
 
@@ -359,12 +341,9 @@ def kv_cache(narrow):
 
 def gqa(narrow):
     panels = []
-    for groups, name, note in (
-        (8, "Multi-head (MHA)", "8 key–value heads"),
-        (2, "Grouped-query (GQA)", "2 key–value heads"),
-        (1, "Multi-query (MQA)", "1 key–value head"),
-    ):
-        c = Canvas(216, 190, name, note)
+    names = {8: "Multi-head (MHA)", 2: "Grouped-query (GQA)", 1: "Multi-query (MQA)"}
+    for groups, name in names.items():
+        c = Canvas(216, 190, name, f"{groups} key–value head" + "s" * (groups > 1))
         each = 8 // groups
         for head in range(8):
             x = 27 * head
@@ -385,14 +364,10 @@ def gqa(narrow):
 def attention_cost(narrow):
     """Draw the scores of full attention and of a window, to scale, at three lengths."""
     panels, window, side = [], 64, 140 if narrow else 300
+    near = f"its own key and\nup to {window - 1} before it"
     for full, name, note, growth in (
         (True, "Full attention", "all keys,\nearlier and later", "4 times the scores"),
-        (
-            False,
-            f"A window of {window}",
-            f"its own key and\nup to {window - 1} before it",
-            "about twice the scores",
-        ),
+        (False, f"A window of {window}", near, "about twice the scores"),
     ):
         left, top, unit = 26, 90 if narrow else 76, side / 1024
         c = Canvas(26 + side, side + top + (130 if narrow else 28), name)
@@ -437,9 +412,8 @@ def sliding_window(narrow):
     c.grid(30, 84, np.where(hidden, 0, 0.6), "a", 20, hidden)
     c.badge("q", 2, 164)
     c.badge("k", 110, 56)
-    reach = Canvas(
-        352, 270, "Three layers", "each layer reaches 2 positions further back"
-    )
+    note = "each layer reaches 2 positions further back"
+    reach = Canvas(352, 270, "Three layers", note)
     for layer in range(4):
         y = 226 - 54 * layer
         for j in range(9):
@@ -472,12 +446,13 @@ def flash_tiles(narrow):
     memory = Canvas(352, 290, "Two memories", "what is kept where")
     memory.box(0, 54, 352, 72, style="wash")
     memory.text(10, 72, "Slow, large: the GPU's main memory", "small bold")
-    for left, kind in ((12, "q"), (92, "k"), (172, "v"), (252, "o")):
+    places = tuple(zip((12, 92, 172, 252), "qkvo", strict=True))
+    for left, kind in places:
         memory.badge(kind, left, 88)
         memory.text(left + 26, 103, "n × d", "shape")
     memory.box(0, 178, 352, 104, style="wash")
     memory.text(12, 228, "Fast, small: on the chip", "small bold")
-    for left, kind in ((12, "q"), (92, "k"), (172, "v")):
+    for left, kind in places[:3]:
         memory.way((left + 10, 112), (left + 10, 186), style=kind)
         memory.badge(kind, left, 188)
         memory.text(left + 26, 203, "block", "small")

@@ -1,6 +1,7 @@
 """Two heads of a trained model on one sentence, whose word the reader chooses."""
 
 from functools import cache
+from itertools import product
 
 from canvas import Canvas, n
 
@@ -63,6 +64,16 @@ def two_heads(narrow):
                     way = f"M{n(start)} {y}C{bend} {y} {bend} {end} {n(stop)} {end}"
                     c.ribbon(way, width)
 
+    def read(head, key, weight):
+        """Draw how strongly a head reads a word."""
+        at, x = TOP + ROW * key + 1.5, side(head, middle - edge)
+        with c.group(opacity=f"{weight / 400:g}"):
+            c.rect("read", x - 68 * (1 - head), at, 68, ROW - 3)
+        if not narrow:
+            x, style = side(head, middle - edge + 76), " end" * (1 - head)
+            with c.group(class_="a"):
+                c.text(x, at + 15.5, f"{weight / 100:.2f}", "named small" + style)
+
     for head in (0, 1):
         x, style = side(head, middle), " end" * head
         if not narrow:
@@ -73,10 +84,9 @@ def two_heads(narrow):
     c.text(middle, TOP - 37, "Choose a word", "note mid")
     c.named("q", middle - 42, TOP - 29, "Queries")
     c.rect("wash", 0, bottom + 12, room, c.height - bottom - 12)
-    c.add('<g opacity="0.15">')
-    for query in range(len(words)):
-        ribbons(query, 10)
-    c.add("</g>")
+    with c.group(opacity="0.15"):
+        for query in range(len(words)):
+            ribbons(query, 10)
     for query, word in enumerate(words):
         y, box = TOP + ROW * query + 1.5, (2 * half, ROW - 3)
         said = []
@@ -85,37 +95,25 @@ def two_heads(narrow):
             key = words[weights[head][query].index(most)]
             said.append(f"“{key}” in head {head} ({most / 100:.2f})")
         says = f"“{word}” attends most to"
-        c.add(f'<g class="ask{" first" * (word == "it")}" tabindex="0" role="img">')
-        c.add(f"<title>{says} {' and to '.join(said)}</title>")
-        c.rect("hit", middle - half - 12, y - 1.5, 2 * half + 24, ROW, 0)
-        c.rect("box off", middle - half, y, *box)
-        c.text(middle, y + 16, word, "word mid off")
-        c.add('<g class="on">')
-        for head in (0, 1):
-            for key, weight in enumerate(weights[head][query]):
-                if weight:
-                    at, x = TOP + ROW * key + 1.5, side(head, middle - edge)
-                    c.add(f'<g opacity="{weight / 400:g}">')
-                    c.rect("read", x - 68 * (1 - head), at, 68, ROW - 3)
-                    c.add("</g>")
-                    if not narrow:
-                        x, style = side(head, middle - edge + 76), " end" * (1 - head)
-                        c.add('<g class="a">')
-                        c.text(
-                            x, at + 15.5, f"{weight / 100:.2f}", "named small" + style
-                        )
-                        c.add("</g>")
-        ribbons(query, 1)
-        c.rect("followed", middle - half, y, *box)
-        c.text(middle, y + 16, word, "word bold mid")
-        lines = [f"{says} {said[0]}", f"and to {said[1]}."]
-        if narrow:
-            c.lines(middle, bottom + 32, "\n".join(lines), "mid small", 20)
-        else:
-            c.text(middle, bottom + 34, " ".join(lines), "mid")
-        c.add("</g></g>")
-    for key, word in enumerate(words):
-        for head in (0, 1):
-            x = side(head, middle - edge + 7)
-            c.text(x, TOP + ROW * key + 17.5, word, "word" + " end" * (1 - head))
+        style = "ask" + " first" * (word == "it")
+        with c.group(class_=style, tabindex="0", role="img"):
+            c.element("title", f"{says} {' and to '.join(said)}")
+            c.rect("hit", middle - half - 12, y - 1.5, 2 * half + 24, ROW, 0)
+            c.rect("box off", middle - half, y, *box)
+            c.text(middle, y + 16, word, "word mid off")
+            with c.group(class_="on"):
+                for head, key in product((0, 1), range(len(words))):
+                    if weight := weights[head][query][key]:
+                        read(head, key, weight)
+                ribbons(query, 1)
+                c.rect("followed", middle - half, y, *box)
+                c.text(middle, y + 16, word, "word bold mid")
+                lines = [f"{says} {said[0]}", f"and to {said[1]}."]
+                if narrow:
+                    c.lines(middle, bottom + 32, "\n".join(lines), "mid small", 20)
+                else:
+                    c.text(middle, bottom + 34, " ".join(lines), "mid")
+    for (key, word), head in product(enumerate(words), (0, 1)):
+        x = side(head, middle - edge + 7)
+        c.text(x, TOP + ROW * key + 17.5, word, "word" + " end" * (1 - head))
     return c
