@@ -139,13 +139,19 @@ class Canvas(Platform):
     def entry(self, exercise, number, time):
         first, last = self.people[number][0].lower().split(" ", 1)
         late = "LATE_" if time > self.due[exercise] else ""
-        file = int(time.timestamp()) // 60
-        return f"{last}{first}_{late}{number}_{file}_work"
+        return f"{last}{first}_{late}{number}_{self.file(time)}_work"
+
+    def file(self, time):
+        return int(time.timestamp()) // 60
 
     def times(self, exercise):
         listed = [
-            {"user_id": k, "submitted_at": time.astimezone().isoformat()}
-            for k, (time, _) in self.handed_in[exercise].items()
+            {
+                "user_id": number,
+                "submitted_at": time.astimezone().isoformat(),
+                "attachments": [{"id": self.file(time)}],
+            }
+            for number, (time, _) in self.handed_in[exercise].items()
         ]
         path = self.folder / f"submissions-{exercise}.json"
         path.write_text(json.dumps(listed))

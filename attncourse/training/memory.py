@@ -94,10 +94,8 @@ class _Counter(TorchDispatchMode):
         result, before = operation(*args, **kwargs), self.made
         for tensor in _tensors(result):
             self._know(tensor, new=True)
-        self.computed += self.made - before
-        if operation._schema.is_mutable:
-            written = _overwritten(operation, args, kwargs)
-            self.computed += sum(x.numel() for x in written)
+        written = _overwritten(operation, args, kwargs)
+        self.computed += self.made - before + sum(x.numel() for x in written)
         if re.match(FUSED, operation._schema.name):
             query, key = args[:2]
             self.computed += query.shape[:-1].numel() * key.shape[-2]
@@ -132,7 +130,7 @@ def _tensors(found):
 
 def _overwritten(operation, args, kwargs):
     """Return the tensors that an operation has written to in place."""
-    expected = operation._schema.arguments
+    expected = operation._schema.arguments if operation._schema.is_mutable else ()
     given = {a.name: x for a, x in zip(expected, args, strict=False)} | kwargs
     return _tensors(
         [given.get(a.name) for a in expected if a.alias_info and a.alias_info.is_write]

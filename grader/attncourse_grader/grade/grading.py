@@ -100,7 +100,7 @@ def grade_file(
         start = time.monotonic()
         try:
             answers = answers_in(template, submission, only=only)
-            if not only:  # what is refused does not run for other tasks either
+            if not only:  # the cell of an answer that is refused does not run
                 answers |= dict.fromkeys(ruled_out & answers.keys(), "")
             names = [task.name for task in some]
             words = solutions, exercise.notebook, answers, names, secret, left, LIMITS
