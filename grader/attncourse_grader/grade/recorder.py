@@ -55,9 +55,8 @@ class Recorder:
             passed = report.passed and not hasattr(report, "wasxfail")
             said |= {"error": error, "ended": ended, "passed": passed}
             said["failing"] = [] if passed else _differing(item)
-        elif error or ended:
-            why = error or "the process has ended"
-            says = f"the given cells of {self.name} do not run: {why}"
+        elif error:  # if the process ended: the time that a submission has is over
+            says = f"the given cells of {self.name} do not run: {error}"
             self.fault = SolutionBroken(says)
         item.session.shouldstop = str(self.fault or "")
 
