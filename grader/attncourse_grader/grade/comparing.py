@@ -183,8 +183,6 @@ def _stretch() -> float:
 class Kernel:
     """What nbval takes for the kernel of Jupyter: its `RunningKernel`."""
 
-    language = "python"
-
     def __init__(self, template: Template | None, expected: dict, seconds, limits):
         self.template, self.expected = template, expected
         self.seconds, (self.quick, self.slow) = seconds, limits

@@ -159,17 +159,15 @@ def limits(seconds: float, there: int, disk: int) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def first_to_go() -> None:
-    """Where memory runs out, let the system end this process first."""
-    Path("/proc/self/oom_score_adj").write_text("1000")
-
-
 def no_rights(number: int, *, keep_user: bool = False) -> None:
     """Become nobody in particular, for good."""
     for capability in range(64):
         if libc.prctl(DROP_FROM_BOUND, capability, 0, 0, 0) < 0:
             break
-    if os.geteuid() == 0 and _is_real_root() and not keep_user:
+    real_root = True
+    with contextlib.suppress(OSError):
+        real_root = "4294967295" in Path("/proc/self/uid_map").read_text()
+    if os.geteuid() == 0 and real_root and not keep_user:
         os.setgroups([])
         try:
             os.setresgid(*[UNPRIVILEGED_UID + number] * 3)
@@ -181,13 +179,6 @@ def no_rights(number: int, *, keep_user: bool = False) -> None:
     done(libc.capset(header, (ctypes.c_uint32 * 6)()))
     done(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
     done(libc.prctl(SET_DUMPABLE, 0, 0, 0, 0))
-
-
-def _is_real_root() -> bool:
-    try:
-        return "4294967295" in Path("/proc/self/uid_map").read_text()
-    except OSError:
-        return True
 
 
 _texts = tomllib.loads(Path(__file__).with_name("layers.toml").read_text("utf8"))

@@ -91,7 +91,8 @@ def _isolated(sock, write, request, then) -> None:
     there, number = sandbox.address_space(), os.getpid() % 50_000
     readable, hidden = sandbox.visible()
     hidden += [Path(path) for path in request.get("hidden", ())]
-    layers = {"memory": why_not(sandbox.first_to_go)}
+    # Where memory runs out, the system is to end this process first.
+    layers = {"memory": why_not(Path("/proc/self/oom_score_adj").write_text, "1000")}
     layers["namespaces"] = why_not(sandbox.own_namespaces)
     if not layers["namespaces"]:
         layers["files"] = why_not(sandbox.own_files, place, readable, hidden)
