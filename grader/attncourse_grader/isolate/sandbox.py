@@ -32,12 +32,8 @@ DEVICES = ("null", "zero", "random", "urandom")
 SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")
 SYSTEM += ("/usr/share/fonts", "/usr/share/matplotlib", "/etc/fonts")
 # What all processes that grade find in their environment.
-ENVIRONMENT = {
-    "MPLBACKEND": "agg",
-    "OMP_NUM_THREADS": "1",
-    "CUDA_VISIBLE_DEVICES": "",
-    "PYTHONUTF8": "1",
-}
+ENVIRONMENT = {"MPLBACKEND": "agg", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+ENVIRONMENT["CUDA_VISIBLE_DEVICES"] = ""
 UNPRIVILEGED_UID = 0x30000000  # user numbers that belong to nobody
 
 with contextlib.suppress(ImportError):  # not on Windows

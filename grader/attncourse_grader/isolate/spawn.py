@@ -124,19 +124,15 @@ def _isolated(sock, write, request, then) -> None:
     os.write(write, json.dumps(layers).encode()[: 1 << 14])
     sock = socket.socket(fileno=os.dup(sock.fileno()))
     sandbox.bare_process(sock.fileno())
-    _forget(scratch)
-    if then is not None:
-        then(sock)
-    os._exit(0)
-
-
-def _forget(scratch: Path) -> None:
-    """Leave nothing of the instructor's environment."""
+    # Nothing is left of the instructor's environment.
     os.environ.clear()
     names = "HOME", "TMPDIR", "MPLCONFIGDIR", "IPYTHONDIR"
     places = dict.fromkeys(names, str(scratch))
     os.environ |= {"PATH": "/usr/bin:/bin", **places, **sandbox.ENVIRONMENT}
     tempfile.tempdir = str(scratch)
+    if then is not None:
+        then(sock)
+    os._exit(0)
 
 
 def main() -> None:
