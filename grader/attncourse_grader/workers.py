@@ -27,8 +27,7 @@ def grade_one(path: Path, solutions: Path, secret: str, seconds: float) -> dict:
         options = {"solutions": solutions, "secret": secret, "seconds": seconds}
         grade = grading.grade_file(path, **options)
         template = compose.Template(grade.exercise, solutions)
-        reference = template.given + template.solution
-        answers = fingerprints(grade.submission, reference)
+        answers = fingerprints(grade.submission, template.given + template.solution)
         return {"record": record_of(grade), "answers": answers, "spent": grade.spent}
     except Refused as refused:
         return {"refused": one_line(refused, 400)}

@@ -6,7 +6,6 @@ from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade import compose
 from attncourse_grader.grade.grading import OTHERS_REPLACED, grade_file
 from attncourse_grader.grade.report import record_of
-from attncourse_grader.hand_in.submission import read_submission
 from grader.tests.conftest import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
 
 FIRST = "1_attention_from_scratch"
@@ -71,28 +70,6 @@ def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
     assert scores.verdicts[0].kind == kind
     assert says in " ".join(scores.verdicts[0].sentences)
     assert attention.points == attention.task.points
-
-
-def test_a_composed_notebook_has_one_check_for_each_task_with_what_is_expected():
-    exercise = exercise_of(FIRST)
-    template = compose.Template(exercise, SOLUTIONS)
-    submission = read_submission(SOLUTIONS / f"{FIRST}.ipynb")
-    seeds = {task.name: compose.all_seeds(task, "secret") for task in exercise.tasks}
-    expected = {
-        (name, place, seed): (None, compose.block_of(place, seed, "12.5"))
-        for name, places in seeds.items()
-        for place, found in enumerate(places)
-        for seed in found
-    }
-    answers = compose.answers_in(template, submission)
-    notebook = compose.compose(template, answers, list(seeds.items()), expected)
-    checks = [c for c in notebook.cells if "task" in c.metadata["attncourse"]]
-    assert [c.metadata["attncourse"]["task"] for c in checks] == list(seeds)
-    for cell in checks:
-        assert "nbval-ignore-output" not in cell.metadata.tags
-        places = seeds[cell.metadata["attncourse"]["task"]]
-        blocks = [(n, seed) for n, found in enumerate(places) for seed in found]
-        assert list(compose.blocks_in(cell.outputs[0].text)) == blocks
 
 
 def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one(monkeypatch):

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
-from attncourse_grader.grade.compose import Template
+from attncourse_grader.grade.compose import Template, code_for
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import page, record_of
 from attncourse_grader.isolate import forking
@@ -32,13 +32,10 @@ TASKS = ["scores", "attention", "masks", "masked", "gradient"]
 @pytest.fixture(scope="module")
 def right_answers():
     """Return the reference's answer to each task, without those to the others."""
-    solution = Template(EXERCISE, SOLUTIONS).solution
-    names = {task.name: set(task.answers) for task in EXERCISE.tasks}
-    found = {}
-    for task in TASKS:
-        others = set().union(*names.values()) - names[task]
-        found[task] = "\n".join(s.text for s in solution if not s.binds & others)
-    return found
+    template, tasks = Template(EXERCISE, SOLUTIONS), map(EXERCISE.task, TASKS)
+    names = frozenset(name for task in EXERCISE.tasks for name in task.answers)
+    others = {task: names.difference(task.answers) for task in tasks}
+    return {t.name: code_for(t, None, template, kept=own) for t, own in others.items()}
 
 
 @pytest.fixture(autouse=True)

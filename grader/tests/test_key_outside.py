@@ -452,14 +452,10 @@ def test_what_one_task_rules_out_no_answer_that_it_calls_may_use(grade):
     assert "stolen" in " ".join(found["local"].verdicts[0].sentences)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        'F = __import__("numpy")\ndef window_attention(*x):\n    return F.abs(x[0])',
-        "def window_attention(x, *more):\n    match x:\n"
-        "        case object(numpy=f):\n            return f()",
-    ],
-)
-def test_a_given_import_that_a_student_binds_anew_is_the_students(grade, code):
-    found = grade(code, exercise="5_efficient_attention")
-    assert found["local"].verdicts[0].kind == "forbidden"
+def test_a_given_import_that_a_student_binds_anew_is_the_students(grade):
+    anew = 'F = __import__("numpy")\ndef window_attention(*x):\n    return F.abs(x[0])'
+    matched = "def window_attention(x, *more):\n    match x:\n"
+    matched += "        case object(numpy=f):\n            return f()"
+    for code in (anew, matched):
+        found = grade(code, exercise="5_efficient_attention")
+        assert found["local"].verdicts[0].kind == "forbidden", code

@@ -84,24 +84,6 @@ def test_an_exercise_that_is_not_here_is_no_other_one_unless_its_name_alone_is(h
                 read_submission(path)
 
 
-SECOND = SCORES.replace("key.mT", "key.mT / 2")
-HELPER = "def flip(x):\n    return x.mT"
-FLIPS = "def attention_scores(query, key):\n    return query @ flip(key)"
-TRAIN = "for step in range(10**9):\n    pass"
-
-
-def test_an_answer_is_found_with_what_it_needs_and_nothing_else(hand_in):
-    for cells, answer in [
-        (["x = 3", SCORES], SCORES),
-        ([f"import math\n{SCORES}\nprint('hello')"], SCORES),
-        ([SCORES, SECOND], f"{SCORES}\n{SECOND}"),  # a copy counts as it was last
-        ([TRAIN, HELPER, FLIPS, "print(1)"], f"{HELPER}\n{FLIPS}"),
-    ]:
-        submission = read_submission(hand_in(*cells))
-        assert submission.exercise is FIRST
-        assert source_of(submission) == answer
-
-
 def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines_or_said(hand_in):
     broken = "def attention_scores(query, key)\n    return query"
     submission = read_submission(hand_in(broken, "def causal_mask(n): return n"))

@@ -13,16 +13,11 @@ from pathlib import Path
 
 from attncourse.exercises.probe import Exercise, Task
 from attncourse_grader import cache
-from attncourse_grader.exercises import modules
+from attncourse_grader.exercises import Refused, modules
 from attncourse_grader.grade.by_hand import by_hand_in
 from attncourse_grader.hand_in.release import MODEL_ANSWER, fingerprint, solution_of
 from attncourse_grader.hand_in.source import Statement, needed, statements_of
-from attncourse_grader.hand_in.submission import (
-    Refused,
-    Submission,
-    is_text,
-    read_notebook,
-)
+from attncourse_grader.hand_in.submission import Submission, is_text, read_notebook
 
 WORD = re.compile(r"\w+")
 HIDDEN_INPUTS = 3  # of each probe, beside those of the student's own notebook
@@ -63,7 +58,7 @@ class Template:
                 found = _parsed(cell.source, place, path)
                 if solution:  # a cell after answers gives definitions only
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
-                given += [s for s in found if not s.text.startswith("%")]
+                given += found
         checks = set()
         for statement in given:  # imports of the checks, and what is made with them
             others = {m for m in imports_of([statement]) if not m.startswith(PROVIDED)}
@@ -102,8 +97,6 @@ def imports_of(statements: list[Statement]) -> set[str]:
     """Return the names of the modules that some statements import."""
     found = set()
     for statement in statements:
-        if "import" not in statement.text or statement.text.startswith("%"):
-            continue
         for node in ast.walk(ast.parse(statement.text)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 found.add(node.module)
@@ -168,12 +161,8 @@ def compose(template: Template, answers: dict[str, str], checked, expected: dict
     for name, seeds in checked:
         cell = _cell(f"check({name!r})", task=name, seeds=seeds)
         cell.metadata.tags = []
-        task = template.exercise.task(name)
-        text = "".join(
-            expected[name, place, seed][1]
-            for place in range(len(task.probes))
-            for seed in seeds[place]
-        )
+        places = [(place, seed) for place, own in enumerate(seeds) for seed in own]
+        text = "".join(expected[name, place, seed][1] for place, seed in places)
         cell.outputs = [new_output("stream", text=text)]
         cells.append(cell)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -205,12 +194,9 @@ def block_of(place: int, seed: int, text: str) -> str:
 
 def blocks_in(text: str) -> dict[tuple[int, int], str]:
     """Return what `block_of` has written, by place and seed."""
-    found = {}
-    for part in re.split(r"(?m)^probe ", text)[1:]:
-        head, _, rest = part.partition("\n")
-        place, _, seed = head.partition(", seed ")
-        found[int(place), int(seed)] = rest
-    return found
+    _, *parts = re.split(r"(?m)^probe (\d+), seed (\d+)\n", text)
+    blocks = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return {(int(place), int(seed)): block for place, seed, block in blocks}
 
 
 def _cell(source: str, **mark):

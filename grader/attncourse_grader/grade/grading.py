@@ -9,15 +9,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncourse.exercises.compare import (
-    NOT_RUN,
-    Case,
-    Verdict,
-    judge,
-    name_slip,
-    points,
-    refused,
-)
+from attncourse.exercises import compare as judging
+from attncourse.exercises.compare import NOT_RUN, Case, Verdict, refused
 from attncourse.exercises.forbidden import forbidden_uses
 from attncourse.exercises.probe import Exercise, Task
 from attncourse.exercises.recorded import known
@@ -54,7 +47,7 @@ class TaskGrade:
     @property
     def points(self) -> float:
         """The points of the task."""
-        return points(self.task, self.verdicts)
+        return judging.points(self.task, self.verdicts)
 
 
 @dataclass(frozen=True)
@@ -123,7 +116,7 @@ def grade_file(
             if task.name in failing and deserves and left > 0:
                 again = run([task], only=task.name)[task.name]
                 others = verdicts_of(exercise, task, again, secretive=True)
-                if points(task, others) > points(task, verdicts):
+                if judging.points(task, others) > judging.points(task, verdicts):
                     rest = failing - {task.name}
                     wrong = rest & (under | spoiling) or rest
                     labels = [exercise.label(t) for t in tasks if t.name in wrong]
@@ -234,12 +227,12 @@ def verdicts_of(
                 for seed, expected, seen in cases_of[place]
             ]
             came[place] = {c.seed: c.came for c in cases if c.seed in probe.seeds}
-            judged = judge(probe, cases)
+            judged = judging.judge(probe, cases)
             # nbval compares what this tolerates.
             verdict = verdict if judged.holds else judged
         found.append(verdict)
     with contextlib.suppress(MemoryError):
-        found = name_slip(task, found, came, recorded)
+        found = judging.name_slip(task, found, came, recorded)
     return [_without_values(v) for v in found] if secretive else found
 
 

@@ -23,9 +23,8 @@ class Recorder:
 
     def pytest_collection_finish(self, session):
         """Remove the notebook, which holds the expected outputs, from the disk."""
-        for path in {item.path for item in session.items}:
-            path.unlink()
         for item in session.items:
+            item.path.unlink(missing_ok=True)
             item.format_output_compare = lambda *_: None  # a picture nobody reads
 
     @pytest.hookimpl(tryfirst=True)

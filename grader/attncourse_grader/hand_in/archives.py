@@ -105,7 +105,10 @@ def _take(opened, label: str, folder: Path, left_out, of, whose):
         parts = PurePosixPath(name).parts
         owner = whose(parts) if whose else of
         needless = HIDDEN.search(name) and owner in seen
-        if member.is_dir() or needless or _is_courses(parts, folders):
+        # The course's own, in a copy of it that was handed in.
+        *above, last = parts[:-1] or [""]
+        courses = last in COURSES and all((*above, c) in folders for c in COURSES)
+        if member.is_dir() or needless or courses:
             continue
         seen.add(owner)
         shown = f"{label}: {one_line(name)}"
@@ -134,12 +137,6 @@ def _take(opened, label: str, folder: Path, left_out, of, whose):
         total, own[owner] = total + size, own[owner] + size
         found.append(Entry(parts, path))
     return found
-
-
-def _is_courses(parts, folders) -> bool:
-    """Say whether a file is the course's own, in a copy of it that was handed in."""
-    *above, folder = parts[:-1] or [""]
-    return folder in COURSES and all((*above, own) in folders for own in COURSES)
 
 
 def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 ANYTHING = "*"  # what `from module import *` binds
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
 MAGIC_CELLS = re.compile(r"^%%(time|timeit|capture|prun)\b.*\n")
+IMPORTS = ast.Import, ast.ImportFrom
 PROMPT = re.compile(r"^[ \t]*In ?\[", re.MULTILINE)  # copied along from a session
 
 
@@ -73,7 +74,7 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
     if not isinstance(node, kinds):  # what these do when they are called is theirs
         bound = bound.union(*map(_imported_or_changed_by, ast.walk(node)))
-    makes = isinstance(node, (*kinds, ast.Import, ast.ImportFrom))
+    makes = isinstance(node, (*kinds, *IMPORTS))
     makes |= isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
     uses = frozenset(_read_by(table, top=True))
     return Statement(text, frozenset(bound), uses, cell, makes)
@@ -98,7 +99,7 @@ def _text_of(node: ast.stmt, lines: list[str]) -> str:
 
 def _imported_or_changed_by(node: ast.AST) -> set[str]:
     """Return the names that a node imports, or of which it sets a part."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
+    if isinstance(node, IMPORTS):
         return {(a.asname or a.name).split(".")[0] for a in node.names}  # or ANYTHING
     if isinstance(getattr(node, "ctx", None), ast.Store):
         root = node
@@ -110,14 +111,11 @@ def _imported_or_changed_by(node: ast.AST) -> set[str]:
 
 def changes_libraries(answer: list[Statement], given: list[Statement]) -> bool:
     """Say whether code sets a part of what it, or what is given, imports."""
-    parsed = [
-        [n for s in some for n in ast.walk(ast.parse(s.text)) if s.text[:1] != "%"]
-        for some in (answer, given)
-    ]
-    kinds = ast.Import, ast.ImportFrom
-    imports = [n for nodes in parsed for n in nodes if isinstance(n, kinds)]
+    nodes = [n for s in answer for n in ast.walk(ast.parse(s.text))]
+    imports = [*nodes, *(n for s in given for n in ast.walk(ast.parse(s.text)))]
+    imports = [n for n in imports if isinstance(n, IMPORTS)]
     imported = set().union(*map(_imported_or_changed_by, imports))
-    parts = [n for n in parsed[0] if not isinstance(n, kinds)]
+    parts = [n for n in nodes if not isinstance(n, IMPORTS)]
     return any(_imported_or_changed_by(part) & imported for part in parts)
 
 

@@ -32,12 +32,8 @@ DEVICES = ("null", "zero", "random", "urandom")
 SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")
 SYSTEM += ("/usr/share/fonts", "/usr/share/matplotlib", "/etc/fonts")
 # What all processes that grade find in their environment.
-ENVIRONMENT = {
-    "MPLBACKEND": "agg",
-    "OMP_NUM_THREADS": "1",
-    "CUDA_VISIBLE_DEVICES": "",
-    "PYTHONUTF8": "1",
-}
+ENVIRONMENT = {"MPLBACKEND": "agg", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+ENVIRONMENT["CUDA_VISIBLE_DEVICES"] = ""
 UNPRIVILEGED_UID = 0x30000000  # user numbers that belong to nobody
 
 with contextlib.suppress(ImportError):  # not on Windows
@@ -159,17 +155,15 @@ def limits(seconds: float, there: int, disk: int) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def first_to_go() -> None:
-    """Where memory runs out, let the system end this process first."""
-    Path("/proc/self/oom_score_adj").write_text("1000")
-
-
 def no_rights(number: int, *, keep_user: bool = False) -> None:
     """Become nobody in particular, for good."""
     for capability in range(64):
         if libc.prctl(DROP_FROM_BOUND, capability, 0, 0, 0) < 0:
             break
-    if os.geteuid() == 0 and _is_real_root() and not keep_user:
+    real_root = True
+    with contextlib.suppress(OSError):
+        real_root = "4294967295" in Path("/proc/self/uid_map").read_text()
+    if os.geteuid() == 0 and real_root and not keep_user:
         os.setgroups([])
         try:
             os.setresgid(*[UNPRIVILEGED_UID + number] * 3)
@@ -181,13 +175,6 @@ def no_rights(number: int, *, keep_user: bool = False) -> None:
     done(libc.capset(header, (ctypes.c_uint32 * 6)()))
     done(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
     done(libc.prctl(SET_DUMPABLE, 0, 0, 0, 0))
-
-
-def _is_real_root() -> bool:
-    try:
-        return "4294967295" in Path("/proc/self/uid_map").read_text()
-    except OSError:
-        return True
 
 
 _texts = tomllib.loads(Path(__file__).with_name("layers.toml").read_text("utf8"))

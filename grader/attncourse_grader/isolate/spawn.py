@@ -91,7 +91,8 @@ def _isolated(sock, write, request, then) -> None:
     there, number = sandbox.address_space(), os.getpid() % 50_000
     readable, hidden = sandbox.visible()
     hidden += [Path(path) for path in request.get("hidden", ())]
-    layers = {"memory": why_not(sandbox.first_to_go)}
+    # Where memory runs out, the system is to end this process first.
+    layers = {"memory": why_not(Path("/proc/self/oom_score_adj").write_text, "1000")}
     layers["namespaces"] = why_not(sandbox.own_namespaces)
     if not layers["namespaces"]:
         layers["files"] = why_not(sandbox.own_files, place, readable, hidden)
@@ -123,19 +124,15 @@ def _isolated(sock, write, request, then) -> None:
     os.write(write, json.dumps(layers).encode()[: 1 << 14])
     sock = socket.socket(fileno=os.dup(sock.fileno()))
     sandbox.bare_process(sock.fileno())
-    _forget(scratch)
-    if then is not None:
-        then(sock)
-    os._exit(0)
-
-
-def _forget(scratch: Path) -> None:
-    """Leave nothing of the instructor's environment."""
+    # Nothing is left of the instructor's environment.
     os.environ.clear()
     names = "HOME", "TMPDIR", "MPLCONFIGDIR", "IPYTHONDIR"
     places = dict.fromkeys(names, str(scratch))
     os.environ |= {"PATH": "/usr/bin:/bin", **places, **sandbox.ENVIRONMENT}
     tempfile.tempdir = str(scratch)
+    if then is not None:
+        then(sock)
+    os._exit(0)
 
 
 def main() -> None:

@@ -51,8 +51,7 @@ def _namespace() -> dict:
     namespace["display"] = lambda *things, **options: None
     sys.modules["__main__"] = main
     nobody = os.fdopen(1, "w", encoding="utf8", errors="replace")  # the null device
-    sys.stdout = sys.stderr = nobody
-    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
+    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = nobody
     tqdm.tqdm.monitor_interval = 0  # it would start a thread
     sys.argv, sys.path[:] = ["notebook"], [p for p in sys.path if p]
     return namespace

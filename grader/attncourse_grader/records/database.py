@@ -114,9 +114,8 @@ def back_up(path: Path) -> None:
 
 
 def _sentence(path, error) -> str:
-    said = [
-        t for words, t in SAYS["database"].items() if re.search(words, str(error), re.I)
-    ]
+    known = SAYS["database"].items()
+    said = [t for words, t in known if re.search(words, str(error), re.I)]
     return " ".join([f"{path} cannot be used ({error}).", *said[:1]])
 
 

@@ -34,10 +34,9 @@ def fingerprints(submission: Submission, reference=()) -> dict[str, list[int]]:
     tasks = submission.exercise.tasks
     names = {name: task.name for task in tasks for name in task.answers}
     for statement in submission.statements:
-        if not statement.text.startswith("%"):
-            for task in {names.get(name, OTHER) for name in statement.binds}:
-                kept = winnowed(tokens_of(statement.text), WINDOW)
-                found.setdefault(task, set()).update(kept - known)
+        for task in {names.get(name, OTHER) for name in statement.binds}:
+            kept = winnowed(tokens_of(statement.text), WINDOW)
+            found.setdefault(task, set()).update(kept - known)
     return {task: sorted(prints) for task, prints in found.items()}
 
 
