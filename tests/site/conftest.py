@@ -1,6 +1,5 @@
-"""The built site, and a browser where there is one."""
+"""The built site, and tabs of a browser."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -10,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from bs4 import BeautifulSoup
 
-from tests.loading import ROOT, load
+from tests.loading import ROOT
 from tests.site.watching import watch
 
 
@@ -62,25 +61,6 @@ def address(site):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/{site.name}/"
         server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Start the system's Chromium."""
-    found = load("tools/book_files.py").chromium()
-    if found is None:
-        remedy = "no Chromium was found: install it, e.g. 'sudo apt install chromium'"
-        if os.environ.get("CI") == "true":
-            pytest.fail(remedy)
-        pytest.skip(remedy)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox"]
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
-"""A browser for the JavaScript of the widgets, and pages to try them in."""
+"""Pages of a browser in which the JavaScript of the widgets is tried."""
 
 import base64
 import json
-import os
-import shutil
 
 import pytest
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Renders a widget. Its model is a stand-in with the methods that Jupyter's has.
 MODEL = """async ({text, state}) => {
   const listeners = {};
@@ -40,29 +37,10 @@ MODEL = """async ({text, state}) => {
 }"""
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    """Start the system's Chromium."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        remedy = "no Chromium was found: install it, e.g. 'sudo apt install chromium'"
-        if os.environ.get("CI") == "true":
-            pytest.fail(remedy)
-        pytest.skip(remedy)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox"]
-        )
-        yield browser
-        browser.close()
-
-
 @pytest.fixture(scope="module")
-def tab(chromium):
+def tab(browser):
     """Return a function that opens a page with names of a module in window.engine."""
-    with chromium.new_context() as window:
+    with browser.new_context() as window:
 
         def opened(text, *names):
             page = window.new_page()
@@ -75,7 +53,7 @@ def tab(chromium):
 
 
 @pytest.fixture
-def shown(chromium):
+def shown(browser):
     """Return a function that renders a widget in a page, this process answering it."""
     contexts, faults = [], []
 
@@ -88,7 +66,7 @@ def shown(chromium):
             answer, (weights,) = sent.pop()
             return [answer, base64.b64encode(weights).decode()]
 
-        contexts.append(chromium.new_context(reduced_motion="reduce", **options))
+        contexts.append(browser.new_context(reduced_motion="reduce", **options))
         page = contexts[-1].new_page()
         page.set_default_timeout(20_000)
         page.on("pageerror", lambda fault: faults.append(fault))
