@@ -108,6 +108,9 @@ def test_a_nameless_notebook_has_the_name_of_its_folder_and_two_are_a_question(i
     assert found.files == []
     assert len(found.problems) == 2
     assert all("another student's" in says for says in found.problems)
+    for name in ("group/ada/1.ipynb", "group/bob/1.ipynb"):
+        inbox.put(name, place="all")
+    assert names_in(inbox.collect("all")) == []  # without a class list
 
 
 def test_names_of_people_are_left_whole_and_numbers_of_platforms_are_kept(

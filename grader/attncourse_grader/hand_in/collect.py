@@ -129,6 +129,9 @@ class _Place:
             for entry, owner in zip(entries, names, strict=True)
             if owner is None and entry.parts[-1].lower().endswith(archives.NOTEBOOKS)
         )
+        # So may be "x/1.ipynb" and "y/1.ipynb" in a folder that names neither of them.
+        walked = [entry.parts for entry in entries if entry.seen]
+        below = Counter((parts[:1], parts[2:]) for parts in walked if parts[2:])
         download = any(own and own.of_platform for own in names)
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
@@ -145,12 +148,16 @@ class _Place:
             if owner and not sure and (owner.of_platform or owner.name != whole):
                 self._ask(source, f"it may be of {whole!r} or of {owner.name!r}")
                 continue
+            several = owner is None and bare[_without_copy(entry)] > 1
+            above = _named((entry.parts[0], ""))
+            if above and not (above.of_platform or entry.parts[:1] in self.sure):
+                several |= below[entry.parts[:1], entry.parts[2:]] > 1
+            if self.students is None and several:
+                self._ask(source, "it may be another student's than its namesakes")
+                continue
             if known:
                 owner = _of(whole)
             elif owner is None:
-                if self.students is None and bare[_without_copy(entry)] > 1:
-                    self._ask(source, "it may be another student's than its namesakes")
-                    continue
                 owner = _of(whole or stem_of(one_line(entry.parts[-1])))
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said

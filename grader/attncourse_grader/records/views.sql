@@ -259,8 +259,11 @@ UNION ALL SELECT run, printf(
     GROUP_CONCAT(student || ', ' || exercise, '; '), others, undo
 ) FROM those GROUP BY run, others, undo
 UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
-    'No longer on the class list, and left out of tables: %s.',
-    GROUP_CONCAT(student, ', ')
+    'No longer on the class list, and left out of tables: %s.', GROUP_CONCAT(
+        student || iif(
+            student IN (SELECT student FROM adjustments), ' (who has points by hand)', ''
+        ), ', '
+    )
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
 AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*)
 UNION ALL SELECT MAX(run), printf(
