@@ -236,6 +236,7 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, course):
     column = ["--column", "1=Sheet one (901)"] if "split" in name else []
     assert course.run("export", table, *column) == 0
     assert "it takes off again from what you upload" in course.said
+    assert ("(901)' is filled with the grades of 1_" in course.said) == (not column)
     before, after = filled(course, name)
     assert set(after[0]) <= set(before[0])
     assert not any("Score" in title or "Essay" in title for title in after[0])
