@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import linecache
 import os
@@ -100,7 +101,7 @@ class Checks:
     def _unsound(self, task: Task, answers) -> list[str]:
         """Return the labels of tasks that an answer builds on and that do not hold."""
         space, found = vars(sys.modules["__main__"]), []
-        words = _words(source_of(answers, space))
+        words = _words(ast.parse(source_of(answers, space)))
         for other in self.exercise.tasks:
             if other is task or not words & set(other.answers):
                 continue
@@ -148,8 +149,8 @@ def verdicts_on(exercise: Exercise, task: Task, answers, space=None) -> list[Ver
     return name_slip(task, verdicts, came, recorded)
 
 
-def _words(source: str) -> set[str]:
-    return {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)}
+def _words(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def source_of(answers, space: dict, names=(), others=()) -> str:
@@ -171,9 +172,9 @@ def source_of(answers, space: dict, names=(), others=()) -> str:
         if (word, cell) in done or word in others:
             continue
         done.add((word, cell))
-        found = [text for text in _statements(cell) if word in _bound(text)]
-        parts += (text for text in found if text not in parts)
-        todo += ((used, cell) for text in found for used in _words(text))
+        found = [part for part in _statements(cell) if word in part[1]]
+        parts += (text for text, _, _ in found if text not in parts)
+        todo += ((used, cell) for _, _, words in found for used in words)
         thing = space.get(word)
         if not found and getattr(thing, "__module__", None) == "__main__":
             todo.append((getattr(thing, "__name__", word), _cell_of(thing)))
@@ -182,15 +183,16 @@ def source_of(answers, space: dict, names=(), others=()) -> str:
     return "\n".join(parts)
 
 
-def _statements(cell: str) -> list[str]:
+@functools.lru_cache(100)
+def _statements(cell: str) -> list[tuple[str, set[str], set[str]]]:
     with suppress(SyntaxError):
-        return [ast.unparse(node) for node in ast.parse(cell).body]
+        nodes = ast.parse(cell).body
+        return [(ast.unparse(node), _bound(node), _words(node)) for node in nodes]
     return []
 
 
-def _bound(statement: str) -> set[str]:
+def _bound(node: ast.stmt) -> set[str]:
     """Return the names that a statement at the top of a cell defines."""
-    node = ast.parse(statement).body[0]
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return {node.name}
     if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -229,8 +231,7 @@ def _cell_of(thing) -> str:
         if code is None or code.co_filename.startswith(INSTALLED):
             continue
         if lines := linecache.getlines(code.co_filename):
-            kept = (ln for ln in lines if not ln.lstrip().startswith(("%", "!")))
-            return "".join(kept)
+            return "".join(x for x in lines if not x.lstrip().startswith(("%", "!")))
     return ""
 
 

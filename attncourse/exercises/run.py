@@ -81,7 +81,7 @@ def _settled(seed):
     quiet = contextlib.redirect_stdout(io.StringIO())
     unwarned = warnings.catch_warnings(action="ignore")
     with torch.random.fork_rng(devices=[]), torch.enable_grad(), quiet, unwarned:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # of the CPU, where probes run
         try:
             yield
         finally:

@@ -1,6 +1,6 @@
 """Training and measuring."""
 
-from attncourse.training.loop import decay_groups, train
-from attncourse.training.side_by_side import train_side_by_side
+from attncourse._lazy import lazy_names
 
-__all__ = ["decay_groups", "train", "train_side_by_side"]
+__getattr__, __dir__, _module_of = lazy_names(__name__)
+__all__ = [*_module_of]

@@ -1,7 +1,5 @@
 """Drawings of whole models; each is a function of whether the screen is narrow."""
 
-from functools import partial
-
 from canvas import Canvas, flow, n, tones
 
 SOURCE = ["the", "cat", "sees", "the", "milk"]
@@ -159,13 +157,15 @@ def with_notes(narrow, canvas, *texts):
     return flow(narrow, [canvas, notes])
 
 
-def translator(narrow, attention):
+def translator(width, attention, keys=True):
     """Draw an encoder below, a decoder above, and what passes between them."""
-    c = Canvas(352 if narrow else 708, 330 if attention else 310)
-    xs = [24 + (76 if narrow else 150) * i for i in range(5)]
-    sides = (SOURCE, 238, 66, "encoder"), (TARGET, 34, -10, "decoder")
-    for words, y, below, part in sides:
-        c.text((xs[0] + xs[1]) / 2, y + 17, part, "small mid")
+    c = Canvas(width, 330 if attention and keys else 310)
+    step = (width - 48 if width < 400 else 600) / 4
+    xs = [24 + step * i for i in range(5)]
+    over, under = (17, 17) if keys else (-10, 68)  # names of rows
+    sides = (SOURCE, 238, 66, over, "encoder"), (TARGET, 34, -10, under, "decoder")
+    for words, y, below, beside, part in sides:
+        c.text((xs[0] + xs[1]) / 2, y + beside, part, "small mid")
         for i, (x, word) in enumerate(zip(xs, words, strict=True)):
             c.grid(x - 8, y, tones(3, 1, i + y), "x", 16)
             strong = " bold" if attention and word == "voit" else ""
@@ -181,16 +181,21 @@ def translator(narrow, attention):
         c.text(x - 26, 182, "five words or fifty: always this size", "note end")
         return c
     x, y, end = xs[2], 118, xs[2] - 12
+    reach = 11 if keys else 0
     for left, weight in zip(xs, ALIGNMENT, strict=True):
         width = 24 * weight
-        bend = "C{0:g} 178 {1:g} 198 {1:g} 168".format(left + 11, end + width / 2)
-        c.ribbon(f"M{left + 11:g} 208{bend}", width)
+        bend = f"C{left + reach:g} 178 {end + width / 2:g} 198 {end + width / 2:g} 168"
+        c.ribbon(f"M{left + reach:g} {208 if keys else 234}{bend}", width)
         end += width
-        c.badge("k", left - 21, 208)
-        c.badge("v", left + 1, 208)
-        c.text(left, 324, f"{weight:.2f}", "a number")
+        if keys:
+            c.badge("k", left - 21, 208)
+            c.badge("v", left + 1, 208)
+            c.text(left, 324, f"{weight:.2f}", "a number")
     c.grid(x - 8, y, tones(3, 1, 9), "o", 16, marks=False)
     c.way((x, y - 2), (x, 85), style="o")
+    if not keys:
+        c.lines(x + 18, y + 17, "a new vector\nfor each word", "note")
+        return c
     c.named("o", x + 18, y, "context")
     c.text(x + 18, y + 38, "Σ weight · value", "note")
     c.badge("q", xs[1] - 10, 90)
@@ -198,8 +203,19 @@ def translator(narrow, attention):
     return c
 
 
-seq2seq_bottleneck = partial(translator, attention=False)
-seq2seq_attention = partial(translator, attention=True)
+def seq2seq_attention(narrow):
+    """Draw attention from the decoder to the encoder, step by step."""
+    return translator(352 if narrow else 708, attention=True)
+
+
+def two_translators(narrow):
+    """Draw a translator without attention beside one with attention."""
+    panels = []
+    for attention, heading in (False, "Without attention"), (True, "With attention"):
+        panels.append(Canvas(340, 350))
+        panels[-1].text(16, 16, heading, "step")
+        panels[-1].put(translator(340, attention, keys=False), 0, 34)
+    return flow(narrow, panels)
 
 
 def question_answering(narrow):
