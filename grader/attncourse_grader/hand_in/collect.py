@@ -140,7 +140,8 @@ class _Place:
                 continue
             login = self._login_in(place) or self._login_in(*entry.parts[:-1])
             if login and not known and not (owner and owner.name == login):
-                self._ask(source, f"{login!r} may be an exercise or somebody's login")
+                why = f"{login!r} may be an exercise or somebody's login"
+                self._ask(source, why, whose=login)
                 continue
             sure = alone or self.students
             if known and owner:
@@ -168,10 +169,10 @@ class _Place:
         own = self.students.marked if self.students else lambda *_: ()
         return next((folder for folder in above if own("user", folder)), "")
 
-    def _ask(self, source: str, why: str) -> None:
-        says = f"{one_line(source, 300)} is not graded, since {why}. Give the class "
-        says += "list with --students, one folder per student in one named after"
-        self.problems.append(f"{says} nobody, and a download of many by itself.")
+    def _ask(self, source: str, why: str, whose: str = "") -> None:
+        says = f"is not graded, since {why}. Give the class list with --students, one "
+        says += "folder per student in one named after nobody, and a download of many"
+        self.left_out.add(whose or source, one_line(source, 300), f"{says} by itself.")
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
         name = entry.parts[-1].lower()
