@@ -467,8 +467,6 @@ EXERCISE = Exercise(
     forbidden=(
         *FUSED,
         "torch.nn.Transformer*",
-        "attncourse.layers",
-        "attncourse.models",
-        "attncourse.by_hand",
+        *(f"attncourse.{part}" for part in ("layers", "models", "by_hand", "widgets")),
     ),
 )

@@ -472,6 +472,7 @@ EXERCISE = Exercise(
         "attncourse.layers.blockwise",
         "attncourse.training.timing",
         "attncourse.training.memory",
+        "attncourse.widgets",
         "torch.nn.attention.flex_attention",
         "torch.utils._python_dispatch",
     ),

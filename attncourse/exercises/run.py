@@ -276,7 +276,7 @@ def from_plain(said: dict) -> Observation:
             text = str(text)[:LONGEST_TEXT]
             values[str(name)[:80]] = Value(kind, type_, shape, data, text)
         texts = {k: str(said[k])[:LONGEST_TEXT] for k in ("form", "error", "line")}
-        changed = tuple(map(str, said["changed"][:50]))
+        changed = tuple(str(name)[:80] for name in said["changed"][:50])
         return Observation(values, **texts, changed=changed)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError("this is no observation") from error

@@ -1,7 +1,7 @@
 // A language model in the page: its next token, its temperature, its heads.
 
 const PAUSE = 60; // milliseconds between two tokens
-const SHOWN = 10; // tokens of the distribution
+const SHOWN = 6; // tokens of the distribution
 
 const QUESTION = "What does a small model of English novels expect next?";
 

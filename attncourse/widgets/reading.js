@@ -90,7 +90,7 @@ export default widget("reading", QUESTION, (root, model) => {
   const now = () => [...SHOWN, "reader"].map((trait) => model.get(trait)).join("\n");
   const [begun, first] = [now(), model.get("first")];
 
-  const [passages, questions] = [["passage", "Passage", 4], ["question", "Question", 1]]
+  const [passages, questions] = [["passage", "Passage", 3], ["question", "Question", 1]]
     .map(([trait, label, rows]) => traitField(model, trait, label, { rows }).root);
   const { root: chooser, input } = select("Another example",
     examples.map(([, text]) => joined(text)), (i) => choose(examples[i]));
@@ -109,7 +109,7 @@ export default widget("reading", QUESTION, (root, model) => {
   const above = heading();
   const results = el("div", { hidden: true }, above, spans, words,
     el("div", { class: "attn-controls" }, sides, heads), table.root);
-  root.append(questions, say.root, results, chooser, passages, readers);
+  root.append(questions, passages, say.root, results, chooser, readers);
 
   /** Weights between the chosen word of the question and each word of the passage. */
   const weightsOf = (weights, question, passage) => {
@@ -128,7 +128,7 @@ export default widget("reading", QUESTION, (root, model) => {
     const forth = model.get("side") === "question";
     const [from, to] = forth ? [at, passage[top]] : [passage[top], at];
     above.textContent = `Colour: attention ${forth ? "of" : "to"} “${at}” in head `
-      + `${model.get("head")}. Frame: the answer; numbers: that it begins · ends there, in per cent`;
+      + `${model.get("head")}. Frame: the answer. Per cent: that it begins · ends at this word`;
     const [begins, ends] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
     say.say((span ? `The model’s answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`

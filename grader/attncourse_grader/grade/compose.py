@@ -148,7 +148,9 @@ def answers_in(
 
 def definitions(template: Template, answers: dict[str, str]) -> list:
     """Return the cells that define what is given, as far as needed, and the answers."""
-    given = needed(set(WORD.findall("\n".join(answers.values()))), template.given)
+    hidden = template.exercise.forbidden  # modules that are not there
+    given = [s for s in template.given if not imports_of([s]).intersection(hidden)]
+    given = needed(set(WORD.findall("\n".join(answers.values()))), given)
     cells = [_cell("\n\n".join(s.text for s in given))]
     return cells + [_cell(code, answer=name) for name, code in answers.items()]
 
