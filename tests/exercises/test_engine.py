@@ -169,6 +169,12 @@ def test_what_is_no_observation_is_refused(forged):
         from_plain(forged)
 
 
+def test_names_that_came_are_cut():
+    said = to_plain(observe(probe(), [lambda x: x], 0))
+    said["changed"] = ["é" * 10_000] * 99
+    assert sum(map(len, from_plain(said).changed)) < 10_000
+
+
 def test_gradients_tell_what_has_none():
     x, y = leaf(torch.ones(3)), leaf(torch.ones(3))
     found = gradients(2 * x, x=x, y=y)

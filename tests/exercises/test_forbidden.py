@@ -5,6 +5,9 @@ import time
 import pytest
 
 from attncourse.exercises.forbidden import forbidden_uses
+from attncourse_grader.exercises import exercise_of
+from attncourse_grader.grade import compose
+from tools.record_expected import SOLUTIONS
 
 NAMES = (
     "torch.nn.functional.scaled_dot_product_attention",
@@ -139,3 +142,9 @@ def test_nothing_is_ruled_out_where_nothing_is_named():
 def test_a_source_that_is_no_python_raises():
     with pytest.raises(SyntaxError):
         forbidden_uses("def f(:", NAMES)
+
+
+def test_what_is_given_and_forbidden_does_not_run_for_a_word_in_a_comment():
+    template = compose.Template(exercise_of("5_efficient_attention"), SOLUTIONS)
+    given, _ = compose.definitions(template, {"local": "# count_elements: it fits"})
+    assert "memory" not in given.source
