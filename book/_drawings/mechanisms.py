@@ -362,12 +362,12 @@ def gqa(narrow):
 
 
 def attention_cost(narrow):
-    """Draw the scores of full attention and of a window, to scale, at three lengths."""
+    """Draw the scores of causal attention and of a window, to scale."""
     panels, window, side = [], 64, 140 if narrow else 300
     near = f"its own key and\nup to {window - 1} before it"
     for full, name, note, growth in (
-        (True, "Full attention", "all keys,\nearlier and later", "4 times the scores"),
-        (False, f"A window of {window}", near, "about twice the scores"),
+        (True, "Full attention", "its own key and\nall before it", "about 4 times"),
+        (False, f"A window of {window}", near, "about 2 times"),
     ):
         left, top, unit = 26, 90 if narrow else 76, side / 1024
         c = Canvas(26 + side, side + top + (130 if narrow else 28), name)
@@ -376,16 +376,17 @@ def attention_cost(narrow):
         c.lines(0, 36, note, "note")
         c.slanted(left - 10, top + side / 2, "queries", "q named mid", -90)
         c.text(left, top - 7, "keys", "k named")
-        c.rect("a cells l2" if full else "box", left, top, side, side, 0)
-        if not full:
-            band = n(window * unit)
-            d = f"M{left} {top}l{side} {side}h-{band}L{left} {n(top + window * unit)}z"
-            c.path(d, "a cells l2")
-            c.path(d, "a frame")
+        c.rect("box", left, top, side, side, 0)
+        band = n(side if full else window * unit)
+        down = n(top + (side if full else window * unit))
+        d = f"M{left} {top}l{side} {side}h-{band}L{left} {down}z"
+        c.path(d, "a cells l2")
+        c.path(d, "a frame")
         for i, length in enumerate((1024, 512, 256)):
             edge = length * unit
             c.rect("a frame", left, top, edge, edge, 0)
-            count = length**2 if full else window * length - window * (window - 1) // 2
+            width = length if full else window
+            count = width * length - width * (width - 1) // 2
             tokens, scores = f"{length:,}", f"{count:,}"
             if narrow:
                 c.text(0, top + side + 82 - 20 * i, tokens)
@@ -393,13 +394,23 @@ def attention_cost(narrow):
             else:
                 last = i == 0
                 c.text(left + edge, top - 7, tokens + " tokens" * last, "small end")
-                c.text(left + edge - 5, top + 16, scores + " scores" * last, "bold end")
+                c.text(left + edge - 5, top + 13, scores + " scores" * last, "bold end")
         if narrow:
             c.text(0, top + side + 22, "tokens", "note")
             c.text(c.width, top + side + 22, "scores", "note end")
-            c.lines(0, top + side + 108, f"twice the tokens:\n{growth}", "note")
+            c.lines(
+                0,
+                top + side + 108,
+                f"twice the tokens:\nabout {growth} times the scores",
+                "note",
+            )
         else:
-            c.text(left, top + side + 22, f"twice the tokens: {growth}", "note")
+            c.text(
+                left,
+                top + side + 22,
+                f"twice the tokens: about {growth} times the scores",
+                "note",
+            )
         panels.append(c)
     return flow(narrow, panels, 20 if narrow else 56)
 
