@@ -75,6 +75,7 @@ def inbox(tmp_path, notebook):
         ("Ada King_123_assignsubmission_file_x.ipynb", "Ada King"),
         ("lovelaceada_12_345_1_attention_from_scratch.ipynb", "lovelaceada"),
         ("lovelaceada_LATE_12_345_x-2.ipynb", "lovelaceada"),
+        ("ada_11_assignsubmission_file_8_91_1.ipynb", "ada_11_assignsubmission_file"),
         ("ada.ipynb.txt", "ada"),
         ("Ada _123_assignsubmission_file/x.ipynb", "Ada"),
         ("A" * 150 + "_123_assignsubmission_file/x.ipynb", "A" * 117 + "..."),
