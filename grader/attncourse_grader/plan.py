@@ -95,13 +95,11 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
         found.append((file, own))
         if len(own) == 1:
             name, number = own[0].student, file.moodle or file.canvas
-            before = known.get(name) if file.canvas and students is None else ""
+            before = known.get(name) if file.canvas else ""
             numbers[file.place, name] |= {number, before or number}
     # Downloads in which somebody hands in alone.
     single = [pair for pair in found if students is not None and pair[0].of_platform]
     single = {f.place for f, o in single if {*o} & {*students.named(f.name, full=True)}}
-    # Whose file has a number of Canvas that is read in one way.
-    plain = {(f.place, f.canvas) for f in files if f.canvas and not f.numbered}
     kept = []
     for file, own in found:
         known = set().union(*(numbers[file.place, s.student] for s in own))
@@ -109,11 +107,6 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
         if len(own) > 1 and (several or file.place in single):
             says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
             problems.append(f"{says}not graded. Name it in the command by itself.")
-        elif file.numbered and (file.place, file.canvas) in plain:
-            says = (
-                f"{file.source}: it may be somebody's with another number. It is not "
-            )
-            problems.append(f"{says}graded. Name it in the command by itself.")
         elif several:
             says = f"{file.source}: two people here have the name {own[0].student!r}. "
             says += "Nothing tells which is which, so it is not graded. Give the class "
@@ -140,7 +133,9 @@ def plan(files, students, *, book, keys, again=False):
                 result = next(filter(None, map(book.result_of, known)), None)
             jobs[content] = Job(found.path, content, result)
         for student in own:
-            # What a class list says is kept with its run.
-            book.add_student(Student(student.student) if students else student)
+            # What a class list says is kept with its run, what a file says is not.
+            number = found.canvas if len(own) == 1 else ""
+            name = "" if students else student.name
+            book.add_student(Student(student.student, name, canvas=number))
             jobs[content].handins.append((student.student, found))
     return list(jobs.values()), problems

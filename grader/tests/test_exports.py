@@ -333,6 +333,7 @@ GRACE = ["lovelaceada_12_13_555_x", "hoppergrace_13_900_1_attention_from_scratch
     [
         (MALLORY, 2, HERS, "'hoppergrace' has two numbers"),
         (GRACE, 1, "lovelaceada_12_13_555_x.ipynb", ""),
+        (["lovelaceada_12_999_910_x"], 1, "has two numbers", ""),  # 999 is on no list
     ],
 )
 def test_a_number_in_a_name_in_canvas_is_a_question(names, count, says, again, course):

@@ -337,6 +337,20 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
     assert course.standing("Ada").points == 2
 
 
+CANVAS = "adlerada_{}_900_x"
+
+
+@pytest.mark.parametrize("listed", ["", "name\nAda Adler\n"])
+@pytest.mark.parametrize("form", [CANVAS])
+def test_who_takes_a_name_replaces_no_grade_of_its_owner(form, listed, course):
+    options = course.students(listed) * bool(listed)
+    for number, scores in (("11", "right"), ("31", "wrong")):
+        course.hand_in(form.format(number), number, scores=scores)
+        assert course.grade(*options, places=[number]) == (number == "31")
+    assert course.points() == ["2"]
+    assert "1 left out or in doubt" in course.said
+
+
 @pytest.mark.parametrize(
     ("now", "listed", "days", "refused"),
     [

@@ -98,8 +98,7 @@ class ClassList:
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         if found.canvas and self.numbers:
-            others = {*found.doubt, str(found.order) if found.numbered else ""}
-            if others & self.numbers or found.canvas not in self.numbers:
+            if found.doubt & self.numbers or found.canvas not in self.numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
             students = [s for s in self.students if s.canvas == found.canvas]
             if not any(key_of(found.name) in _names_of(s) for s in students):
@@ -221,8 +220,11 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
     """Return whose a file is, several if a group's; or nobody, and why."""
     if found.moodle and key_of(found.name) in HIDDEN:
         return [blind(found.moodle)], ""
+    says = f"{found.name!r} has two numbers"
+    if found.numbered:
+        return [], f"{says}: put it in a folder that is named after its student"
     if found.doubt and not (students and students.numbers):
-        return [], f"{found.name!r} has two numbers: a list with Canvas's tells which"
+        return [], f"{says}: a list with Canvas's tells which"
     if students is not None:
         return students.find(found)
     if found.moodle and is_hidden(found.name):
