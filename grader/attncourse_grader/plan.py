@@ -123,7 +123,7 @@ def plan(files, students, *, book, keys, again=False):
     jobs: dict[str, Job] = {}
     kept, problems = owners(files, students, book)
     # What came twice counts from when it came first, which is kept last.
-    kept.sort(key=lambda pair: pair[0].time or 0, reverse=True)
+    kept.sort(key=lambda pair: pair[0].time or 1e18, reverse=True)
     for found, own in kept:
         content = hash_of(found.path)
         if content not in jobs:

@@ -79,10 +79,13 @@ def test_of_several_files_without_a_time_the_one_with_most_points_counts(course)
 def test_what_comes_twice_counts_from_when_it_came_first_and_the_last_of_canvas(course):
     for day in (1, 3):
         course.hand_in(f"ada+1+2026-12-0{day} 10:00:00 UTC+x/x", attention="right")
+    for name in ("bob+1+2026-12-03 10:00:00 UTC+x/x", "bob/of unknown time"):
+        course.hand_in(name, attention="right")
     course.hand_in("grace_7_1000_x", scores="right")
     course.hand_in("grace_7_999_x", scores="right", attention="right", extra="x")
     course.grade("--deadline", "2026-12-02T00:00Z", "--penalty", "10%/day")
     assert course.standing().total == 4
+    assert course.standing("bob").total == 0
     assert course.standing("grace").points == 2
 
 
