@@ -457,6 +457,18 @@ def test_a_row_whose_name_and_number_are_of_two_people_is_left(form, course):
         assert ("address of: Ada, Alan" in course.said) == (names[0] == "Ada")
 
 
+@pytest.mark.parametrize(("ada", "cyd"), [("a@x.org", "c@x.org"), ("", "")])
+def test_numbers_of_moodle_that_were_sorted_alone_exchange_no_grade(ada, cyd, course):
+    as_moodle(course, "Ada_101", "Cyd_102")
+    listed = course.students(f"name,email\nAda,{ada}\nCyd,{cyd}\n")
+    rows = [f"Participant 101,Cyd,{cyd},", f"Participant 102,Ada,{ada},"]
+    times = course.write("times.csv", HEAD + "-\n".join([*rows, ""]))
+    course.grade(*listed, "--times", f"1={times}", fault="the number is that of 'Cyd'")
+    assert course.points() == ["", ""]
+    assert course.grade(*listed) == 0
+    assert exported(course, "moodle", [f"{row},20,-" for row in rows]) == ["", ""]
+
+
 def test_a_table_of_another_assignment_is_named(course):
     as_moodle(course, "Ada Lovelace_555")
     course.grade("--times", SHEET, fault="none of the numbers")

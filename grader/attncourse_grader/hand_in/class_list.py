@@ -50,6 +50,7 @@ class ClassList:
         self.students = students
         self._by_key, self._by_moodle = defaultdict(set), defaultdict(set)
         self._groups, self._sure = defaultdict(dict), set()
+        self._called = defaultdict(set)  # names in the rows of Moodle's numbers
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             for key in _names_of(student) | _marks_of(student):
@@ -71,6 +72,7 @@ class ClassList:
         found = found if len(found) == 1 else self.named(name, full=True)
         student = found[0] if len(found) == 1 and number else None
         self._by_moodle[number].add(student)
+        self._called[number].add(key_of(name))
         self.meet([(student, name)])
         return student
 
@@ -87,9 +89,12 @@ class ClassList:
         """Return whose a file is, several if a group's; or nobody, and why."""
         rows = self._by_moodle.get(found.moodle, set())
         if len(own := list(rows - {None})) == 1:
-            if self.at_odds(own[0], found.name):
-                says = f"Moodle's worksheet has the address of {own[0].student!r} for"
-                return [], f"{says} {found.name!r}"
+            named = self.named(found.name, full=True) or self.team(found.name)
+            others = named and named != own
+            renamed = key_of(found.name) not in self._called[found.moodle]
+            if self.at_odds(own[0], found.name) or (others and renamed):
+                says = f"in Moodle's worksheet the number is that of {own[0].student!r}"
+                return [], f"{says}, not of {found.name!r}"
             return own, ""
         students, why = self._named(found)
         team, person = self.team(found.name), bool(self.named(found.name, full=True))

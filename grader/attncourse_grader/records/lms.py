@@ -139,7 +139,10 @@ class Worksheet(Table):
         known = {student for _, student in self.by_number} if number else ()
         rest = [s for s in named if not email or mark_of(s.email) in ("", email)]
         rest = [s for s in rest if s.student not in known]
-        return [self.people.marked("email", email), own, rest]
+        ways = [self.people.marked("email", email), own, rest]
+        # Moodle goes by the number: whose files had it, nobody else is meant.
+        here = {student for known, student in self.by_number if known == number}
+        return [[s for s in way if not here or s.student in here] for way in ways]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
