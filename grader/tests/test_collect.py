@@ -454,6 +454,11 @@ def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
     course.grade()
     assert "Zoe_7_assignsubmission_file_x.zip is damaged" in course.said
     assert course.said.count("Bob_5") < 15
+    names = [f"n{k}/x.ipynb" for k in range(350)] + ["Ada_5_assignsubmission_file/x"]
+    path = packed(course.folder / "in/a.zip", dict.fromkeys(names, ""))
+    course.grade(*course.students("name\nAda\n"))
+    assert "Zoe_7_assignsubmission_file_x.zip is damaged" in course.said
+    path.unlink()
     path = packed(course.folder / "all.zip", {f"{k}.txt": "" for k in range(2000)})
     assert course.grade(places=[path]) == 1
     assert course.said.count("is no notebook") == 300
@@ -628,6 +633,19 @@ def test_a_student_or_group_called_like_the_place_does_not_own_it(place, inside,
     found = inbox.collect(place, students=ClassList(listed))
     assert found.files == []
     assert f"it may be of {place!r} or of 'Ada Lovelace'" in found.problems[0]
+
+
+@pytest.mark.parametrize("form", ["in", "in.zip"])
+def test_a_number_of_a_student_that_may_be_an_exercise_is_a_question(form, inbox):
+    names = [f"{place}/{who}/x.ipynb" for place in "12" for who in ("ada", "Jo", "Zed")]
+    names.append("3/final/x.ipynb")
+    for name in names:
+        inbox.put(name)
+    inbox.pack("in.zip", dict.fromkeys(names, inbox.text))
+    people = [Student(n, n, str(k)) for k, n in enumerate(("ada", "Jo", "Mo"), 1)]
+    found = inbox.collect(form, students=ClassList(people))
+    assert names_in(found) == ["3"]
+    assert "'1' may be an exercise or somebody's number" in found.problems[0]
 
 
 @pytest.mark.parametrize("sign", ["\xad", "\u200b", "\u200d", "\u202e", "\u3164"])
