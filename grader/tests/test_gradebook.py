@@ -162,6 +162,7 @@ def test_one_student_has_more_time_and_only_that_one(course):
     assert course.standing("ada").total == course.standing("grace").total == 2
     assert course.run("extend", "ada", 1, "2026-12-02", "--reason", "ill") == 0
     assert "1 point less" in course.printed
+    assert f"ada, {FIRST}: due 2026-12-02 23:59 for this student.\n" in course.printed
     assert course.standing("ada").total == 3
     assert course.standing("grace").total == 2
     assert course.run("history", "ada") == 0
@@ -171,8 +172,13 @@ def test_one_student_has_more_time_and_only_that_one(course):
         course.grade("--deadline", deadline)
         assert course.standing().total == 4
     course.grade("--deadline", "2026-12-01")
-    assert course.run("extend", "ada", 1, "none") == 0
-    assert course.standing().total == 2
+    for until, says in (
+        ("2025-12-02", "has no effect."),
+        ("none", "due as for all."),
+    ):
+        assert course.run("extend", "ada", 1, until) == 0
+        assert says in course.printed
+        assert course.standing().total == 2
     assert course.run("history", "ada") == 0
     assert "extended" not in course.printed
 
@@ -333,6 +339,7 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
     assert course.text("grades.csv") == right
     assert len(list(pages.iterdir())) == 3
     assert course.run("undo", 2, "--back") == 0
+    assert "changed, come or gone: 2." in course.printed  # who is not on the list
     assert "eve@x.org" in course.text("grades.csv")
     course.grade(*course.students("name\nGrace\nJoan\n"))
     assert "left out of tables: Ada" in course.said
@@ -421,6 +428,7 @@ def test_two_runs_at_once_the_second_says_so(graded):
     graded.hand_in("grace", scores="else")
     with only_run(graded.grades):
         graded.grade(fault="Another run is grading")
+        graded.run("undo", 1, fault="Another run is grading")
     assert graded.grade() == 0
 
 
