@@ -455,7 +455,7 @@ def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
     assert "Zoe_7_assignsubmission_file_x.zip is damaged" in course.said
     assert course.said.count("Bob_5") < 15
     names = [f"n{k}/x.ipynb" for k in range(350)] + ["Ada_5_assignsubmission_file/x"]
-    path = packed(course.folder / "in/a.zip", dict.fromkeys(names, ""))
+    path = packed(course.folder / "in/A.zip", dict.fromkeys(names, ""))
     course.grade(*course.students("name\nAda\n"))
     assert "Zoe_7_assignsubmission_file_x.zip is damaged" in course.said
     path.unlink()
