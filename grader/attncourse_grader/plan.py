@@ -13,6 +13,7 @@ from attncourse_grader.exercises import folder, modules
 from attncourse_grader.hand_in.class_list import ClassList, Student, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
+from attncourse_grader.records import SAYS
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,9 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
         known = set().union(*(numbers[file.place, s.student] for s in own))
         several = len(known | {file.moodle or file.canvas} - {""}) > 1
         if len(own) > 1 and (several or file.place in single):
-            says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
-            problems.append(f"{says}not graded. Name it in the command by itself.")
+            problems.append(SAYS["alone_too"].format(file.source, file.name))
         elif several:
-            says = f"{file.source}: two people here have the name {own[0].student!r}. "
-            says += "Nothing tells which is which, so it is not graded. Give the class "
-            problems.append(f"{says}list, and Moodle's worksheet with --times.")
+            problems.append(SAYS["one_name"].format(file.source, own[0].student))
         else:
             # The number in a group's file is the group's, and no participant's.
             group = students is not None and students.is_group(file)
@@ -135,7 +133,7 @@ def plan(files, students, *, book, keys, again=False):
         for student in own:
             # What a class list says is kept with its run, what a file says is not.
             number = found.canvas if len(own) == 1 else ""
-            name = "" if students else student.name
-            book.add_student(Student(student.student, name, canvas=number))
+            known = Student(student.student, canvas=number) if students else student
+            book.add_student(known)
             jobs[content].handins.append((student.student, found))
     return list(jobs.values()), problems

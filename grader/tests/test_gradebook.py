@@ -161,8 +161,7 @@ def test_one_student_has_more_time_and_only_that_one(course):
     course.grade(*course.times(times), *LATE)
     assert course.standing("ada").total == course.standing("grace").total == 2
     assert course.run("extend", "ada", 1, "2026-12-02", "--reason", "ill") == 0
-    assert "1 point less" in course.printed
-    assert f"ada, {FIRST}: due 2026-12-02 23:59 for this student.\n" in course.printed
+    assert re.search("1 point less.*\n.*: due 2026-12-02 23:59 for", course.printed)
     assert course.standing("ada").total == 3
     assert course.standing("grace").total == 2
     assert course.run("history", "ada") == 0
@@ -172,10 +171,7 @@ def test_one_student_has_more_time_and_only_that_one(course):
         course.grade("--deadline", deadline)
         assert course.standing().total == 4
     course.grade("--deadline", "2026-12-01")
-    for until, says in (
-        ("2025-12-02", "has no effect."),
-        ("none", "due as for all."),
-    ):
+    for until, says in (("2025-12-02", "has no effect."), ("none", "due as for all.")):
         assert course.run("extend", "ada", 1, until) == 0
         assert says in course.printed
         assert course.standing().total == 2
@@ -347,18 +343,13 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
     assert course.standing("Ada").points == 2
 
 
-CANVAS = "adlerada_{}_900_x"
-
-
-@pytest.mark.parametrize("listed", ["", "name\nAda Adler\n"])
-@pytest.mark.parametrize("form", [CANVAS])
-def test_who_takes_a_name_replaces_no_grade_of_its_owner(form, listed, course):
-    options = course.students(listed) * bool(listed)
+@pytest.mark.parametrize("listed", [True, False])
+def test_who_takes_a_name_in_canvas_replaces_no_grade(listed, course):
+    options = course.students("name\nAda Adler\n") * listed
     for number, scores in (("11", "right"), ("31", "wrong")):
-        course.hand_in(form.format(number), number, scores=scores)
+        course.hand_in(f"adlerada_{number}_900_x", number, scores=scores)
         assert course.grade(*options, places=[number]) == (number == "31")
     assert course.points() == ["2"]
-    assert "1 left out or in doubt" in course.said
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,8 @@ class ClassList:
         rows = self._by_moodle.get(found.moodle, set())
         if len(own := list(rows - {None})) == 1:
             named = self.named(found.name, full=True) or self.team(found.name)
-            others = named and named != own
             renamed = key_of(found.name) not in self._called[found.moodle]
-            if self.at_odds(own[0], found.name) or (others and renamed):
+            if self.at_odds(own[0], found.name) or (renamed and named not in ([], own)):
                 says = f"in Moodle's worksheet the number is that of {own[0].student!r}"
                 return [], f"{says}, not of {found.name!r}"
             return own, ""
@@ -225,11 +224,8 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
     """Return whose a file is, several if a group's; or nobody, and why."""
     if found.moodle and key_of(found.name) in HIDDEN:
         return [blind(found.moodle)], ""
-    says = f"{found.name!r} has two numbers"
-    if found.numbered:
-        return [], f"{says}: put it in a folder that is named after its student"
-    if found.doubt and not (students and students.numbers):
-        return [], f"{says}: a list with Canvas's tells which"
+    if found.numbered or (found.doubt and not (students and students.numbers)):
+        return [], f"{found.name!r} has two numbers: put it in its student's folder"
     if students is not None:
         return students.find(found)
     if found.moodle and is_hidden(found.name):

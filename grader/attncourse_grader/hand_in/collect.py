@@ -133,7 +133,6 @@ class _Place:
         walked = [entry.parts for entry in entries if entry.seen]
         below = Counter((parts[:1], parts[2:]) for parts in walked if parts[2:])
         download = any(own and own.of_platform for own in names)
-        numbers = {e.parts[0] for e in entries if self._is_number_above_another(e)}
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
             if download and self.root.is_file() and not (owner and owner.of_platform):
@@ -149,10 +148,6 @@ class _Place:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
             if owner and not sure and (owner.of_platform or owner.name != whole):
                 self._ask(source, f"it may be of {whole!r} or of {owner.name!r}")
-                continue
-            if entry.parts[0] in numbers:
-                why = f"{entry.parts[0]!r} may be an exercise or somebody's number"
-                self._ask(source, why, whose=entry.parts[0])
                 continue
             several = owner is None and bare[_without_copy(entry)] > 1
             above = _named((entry.parts[0], ""))
@@ -173,13 +168,6 @@ class _Place:
         above = itertools.takewhile(lambda folder: not _named((folder, "")), folders)
         own = self.students.marked if self.students else lambda *_: ()
         return next((folder for folder in above if own("user", folder)), "")
-
-    def _is_number_above_another(self, entry: Entry) -> bool:
-        """Say whether a folder is called 1 to 99, and one in it after somebody else."""
-        number, other = entry.parts[:2] if entry.parts[2:] else ("", "")
-        if not (self.students and re.fullmatch(r"\d\d?", number)):
-            return False
-        return self.students.named(other) not in ([], self.students.named(number))
 
     def _ask(self, source: str, why: str, whose: str = "") -> None:
         says = f"is not graded, since {why}. Give the class list with --students, one "
