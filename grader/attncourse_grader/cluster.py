@@ -17,6 +17,7 @@ import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.plan import hash_of_checks
+from attncourse_grader.records import SAYS
 from attncourse_grader.safe_text import file_name, one_line, reason
 from attncourse_grader.workers import results
 
@@ -62,14 +63,12 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
         room()
         found = client.run(version_here, on_error="return")
         if other := sorted(w for w, said in found.items() if said != version_here()):
-            says = f"{len(other)} of {len(found)} workers have another version of this "
-            says += f"package, or none, such as {other[0]}. Install the same on all."
-            raise Refused(says)
+            says = SAYS["other_workers"]
+            raise Refused(says.format(len(other), len(found), other[0]))
         yield from results(jobs, submit, room)
     except FAULTS as error:
-        says = f"the cluster at {address} cannot be used any longer ({one_line(error)})"
-        says += ". What was graded is kept; the same command goes on, without "
-        raise Refused(f"{says}--scheduler on this machine.") from None
+        says = SAYS["cluster_lost"].format(address, one_line(error))
+        raise Refused(says) from None
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)

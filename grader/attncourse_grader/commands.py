@@ -17,8 +17,8 @@ from attncourse_grader.hand_in.release import DEFAULT_SECRET
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import exercise_named, numbered, read_deadline
 from attncourse_grader.isolate.sandbox import UNSAFE
-from attncourse_grader.records.database import back_up
-from attncourse_grader.records.effective import effective_grades
+from attncourse_grader.records.database import back_up, only_run
+from attncourse_grader.records.effective import effective_grades, grades_of_class
 from attncourse_grader.records.exports import TABLES, fill, place_of, write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import number
@@ -106,6 +106,9 @@ def _change(arguments, table: str, **facts) -> int:
                 total = f"{number(found.total)} of {number(found.of)} points."
                 said = " ".join(found.sentences()) or total
                 print(f"{student}, {exercise}: {said}")
+        query = "SELECT says FROM own_deadlines WHERE student = ? AND exercise = ?"
+        for row in book.rows(query, student, exercise):
+            print(row["says"])
     return 0
 
 
@@ -134,9 +137,10 @@ def run_undo(arguments) -> int:
     """Undo a run, or take that back; without a number, list the runs."""
     with Gradebook(arguments.grades / BOOK, must_exist=True) as book:
         if arguments.which is not None:
-            back_up(arguments.grades / BOOK)
-            before = _totals(book)
-            book.undo(arguments.which, undone=not arguments.back)
+            with only_run(arguments.grades):
+                back_up(arguments.grades / BOOK)
+                before = _totals(book)
+                book.undo(arguments.which, undone=not arguments.back)
             other = {grade[:2] for grade in before ^ _totals(book)}
             print(f"Grades that have changed, come or gone: {len(other)}.")
             _write(book, arguments)
@@ -146,7 +150,7 @@ def run_undo(arguments) -> int:
 
 
 def _totals(book) -> set[tuple]:
-    return {(g.student, g.exercise, g.total) for g in effective_grades(book)}
+    return {(g.student, g.exercise, g.total) for g in grades_of_class(book)}
 
 
 def run_export(arguments) -> int:

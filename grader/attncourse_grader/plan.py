@@ -13,6 +13,7 @@ from attncourse_grader.exercises import folder, modules
 from attncourse_grader.hand_in.class_list import ClassList, Student, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
+from attncourse_grader.records import SAYS
 
 
 @dataclass(frozen=True)
@@ -95,29 +96,19 @@ def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
         found.append((file, own))
         if len(own) == 1:
             name, number = own[0].student, file.moodle or file.canvas
-            before = known.get(name) if file.canvas and students is None else ""
+            before = known.get(name) if file.canvas else ""
             numbers[file.place, name] |= {number, before or number}
     # Downloads in which somebody hands in alone.
     single = [pair for pair in found if students is not None and pair[0].of_platform]
     single = {f.place for f, o in single if {*o} & {*students.named(f.name, full=True)}}
-    # Whose file has a number of Canvas that is read in one way.
-    plain = {(f.place, f.canvas) for f in files if f.canvas and not f.numbered}
     kept = []
     for file, own in found:
         known = set().union(*(numbers[file.place, s.student] for s in own))
         several = len(known | {file.moodle or file.canvas} - {""}) > 1
         if len(own) > 1 and (several or file.place in single):
-            says = f"{file.source}: of {file.name!r} some handed in alone, too. It is "
-            problems.append(f"{says}not graded. Name it in the command by itself.")
-        elif file.numbered and (file.place, file.canvas) in plain:
-            says = (
-                f"{file.source}: it may be somebody's with another number. It is not "
-            )
-            problems.append(f"{says}graded. Name it in the command by itself.")
+            problems.append(SAYS["alone_too"].format(file.source, file.name))
         elif several:
-            says = f"{file.source}: two people here have the name {own[0].student!r}. "
-            says += "Nothing tells which is which, so it is not graded. Give the class "
-            problems.append(f"{says}list, and Moodle's worksheet with --times.")
+            problems.append(SAYS["one_name"].format(file.source, own[0].student))
         else:
             # The number in a group's file is the group's, and no participant's.
             group = students is not None and students.is_group(file)
@@ -130,7 +121,7 @@ def plan(files, students, *, book, keys, again=False):
     jobs: dict[str, Job] = {}
     kept, problems = owners(files, students, book)
     # What came twice counts from when it came first, which is kept last.
-    kept.sort(key=lambda pair: pair[0].time or 0, reverse=True)
+    kept.sort(key=lambda pair: pair[0].time or 1e18, reverse=True)
     for found, own in kept:
         content = hash_of(found.path)
         if content not in jobs:
@@ -140,7 +131,9 @@ def plan(files, students, *, book, keys, again=False):
                 result = next(filter(None, map(book.result_of, known)), None)
             jobs[content] = Job(found.path, content, result)
         for student in own:
-            # What a class list says is kept with its run.
-            book.add_student(Student(student.student) if students else student)
+            # What a class list says is kept with its run, what a file says is not.
+            number = found.canvas if len(own) == 1 else ""
+            known = Student(student.student, canvas=number) if students else student
+            book.add_student(known)
             jobs[content].handins.append((student.student, found))
     return list(jobs.values()), problems

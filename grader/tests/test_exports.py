@@ -333,6 +333,7 @@ GRACE = ["lovelaceada_12_13_555_x", "hoppergrace_13_900_1_attention_from_scratch
     [
         (MALLORY, 2, HERS, "'hoppergrace' has two numbers"),
         (GRACE, 1, "lovelaceada_12_13_555_x.ipynb", ""),
+        (["lovelaceada_12_999_910_x"], 1, "has two numbers", ""),  # 999 is on no list
     ],
 )
 def test_a_number_in_a_name_in_canvas_is_a_question(names, count, says, again, course):
@@ -454,6 +455,17 @@ def test_a_row_whose_name_and_number_are_of_two_people_is_left(form, course):
         rows = [row.format(number, name) for number, name in enumerate(names, 1)]
         assert exported(course, form, rows) == points
         assert ("address of: Ada, Alan" in course.said) == (names[0] == "Ada")
+
+
+@pytest.mark.parametrize(("ada", "cyd"), [("a@x.org", "c@x.org"), ("", "")])
+def test_numbers_of_moodle_that_were_sorted_alone_exchange_no_grade(ada, cyd, course):
+    as_moodle(course, "Ada_101", "Cyd_102")
+    listed = course.students(f"name,email\nAda,{ada}\nCyd,{cyd}\n")
+    rows = [f"Participant 101,Cyd,{cyd},", f"Participant 102,Ada,{ada},"]
+    times = course.write("times.csv", HEAD + "-\n".join([*rows, ""]))
+    course.grade(*listed, "--times", f"1={times}", fault="the number is that of 'Cyd'")
+    assert course.grade(*listed) == 0
+    assert exported(course, "moodle", [f"{row},20,-" for row in rows]) == ["", ""]
 
 
 def test_a_table_of_another_assignment_is_named(course):

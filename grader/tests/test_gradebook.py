@@ -79,10 +79,13 @@ def test_of_several_files_without_a_time_the_one_with_most_points_counts(course)
 def test_what_comes_twice_counts_from_when_it_came_first_and_the_last_of_canvas(course):
     for day in (1, 3):
         course.hand_in(f"ada+1+2026-12-0{day} 10:00:00 UTC+x/x", attention="right")
+    for name in ("bob+1+2026-12-03 10:00:00 UTC+x/x", "bob/of unknown time"):
+        course.hand_in(name, attention="right")
     course.hand_in("grace_7_1000_x", scores="right")
     course.hand_in("grace_7_999_x", scores="right", attention="right", extra="x")
     course.grade("--deadline", "2026-12-02T00:00Z", "--penalty", "10%/day")
     assert course.standing().total == 4
+    assert course.standing("bob").total == 0
     assert course.standing("grace").points == 2
 
 
@@ -158,7 +161,7 @@ def test_one_student_has_more_time_and_only_that_one(course):
     course.grade(*course.times(times), *LATE)
     assert course.standing("ada").total == course.standing("grace").total == 2
     assert course.run("extend", "ada", 1, "2026-12-02", "--reason", "ill") == 0
-    assert "1 point less" in course.printed
+    assert re.search("1 point less.*\n.*: due 2026-12-02 23:59 for", course.printed)
     assert course.standing("ada").total == 3
     assert course.standing("grace").total == 2
     assert course.run("history", "ada") == 0
@@ -168,8 +171,10 @@ def test_one_student_has_more_time_and_only_that_one(course):
         course.grade("--deadline", deadline)
         assert course.standing().total == 4
     course.grade("--deadline", "2026-12-01")
-    assert course.run("extend", "ada", 1, "none") == 0
-    assert course.standing().total == 2
+    for until, says in (("2025-12-02", "has no effect."), ("none", "due as for all.")):
+        assert course.run("extend", "ada", 1, until) == 0
+        assert says in course.printed
+        assert course.standing().total == 2
     assert course.run("history", "ada") == 0
     assert "extended" not in course.printed
 
@@ -330,11 +335,21 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
     assert course.text("grades.csv") == right
     assert len(list(pages.iterdir())) == 3
     assert course.run("undo", 2, "--back") == 0
+    assert "changed, come or gone: 2." in course.printed  # who is not on the list
     assert "eve@x.org" in course.text("grades.csv")
     course.grade(*course.students("name\nGrace\nJoan\n"))
     assert "left out of tables: Ada" in course.said
     assert "Ada" not in course.text("grades.csv")
     assert course.standing("Ada").points == 2
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_who_takes_a_name_in_canvas_replaces_no_grade(listed, course):
+    options = course.students("name\nAda Adler\n") * listed
+    for number, scores in (("11", "right"), ("31", "wrong")):
+        course.hand_in(f"adlerada_{number}_900_x", number, scores=scores)
+        assert course.grade(*options, places=[number]) == (number == "31")
+    assert course.points() == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -404,6 +419,7 @@ def test_two_runs_at_once_the_second_says_so(graded):
     graded.hand_in("grace", scores="else")
     with only_run(graded.grades):
         graded.grade(fault="Another run is grading")
+        graded.run("undo", 1, fault="Another run is grading")
     assert graded.grade() == 0
 
 

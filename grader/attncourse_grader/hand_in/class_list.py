@@ -50,6 +50,7 @@ class ClassList:
         self.students = students
         self._by_key, self._by_moodle = defaultdict(set), defaultdict(set)
         self._groups, self._sure = defaultdict(dict), set()
+        self._called = defaultdict(set)  # names in the rows of Moodle's numbers
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             for key in _names_of(student) | _marks_of(student):
@@ -71,6 +72,7 @@ class ClassList:
         found = found if len(found) == 1 else self.named(name, full=True)
         student = found[0] if len(found) == 1 and number else None
         self._by_moodle[number].add(student)
+        self._called[number].add(key_of(name))
         self.meet([(student, name)])
         return student
 
@@ -87,9 +89,11 @@ class ClassList:
         """Return whose a file is, several if a group's; or nobody, and why."""
         rows = self._by_moodle.get(found.moodle, set())
         if len(own := list(rows - {None})) == 1:
-            if self.at_odds(own[0], found.name):
-                says = f"Moodle's worksheet has the address of {own[0].student!r} for"
-                return [], f"{says} {found.name!r}"
+            named = self.named(found.name, full=True) or self.team(found.name)
+            renamed = key_of(found.name) not in self._called[found.moodle]
+            if self.at_odds(own[0], found.name) or (renamed and named not in ([], own)):
+                says = f"in Moodle's worksheet the number is that of {own[0].student!r}"
+                return [], f"{says}, not of {found.name!r}"
             return own, ""
         students, why = self._named(found)
         team, person = self.team(found.name), bool(self.named(found.name, full=True))
@@ -98,8 +102,7 @@ class ClassList:
             why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
             return [], f"{why} worksheet (--times) and a list with addresses tell which"
         if found.canvas and self.numbers:
-            others = {*found.doubt, str(found.order) if found.numbered else ""}
-            if others & self.numbers or found.canvas not in self.numbers:
+            if found.doubt & self.numbers or found.canvas not in self.numbers:
                 return [], f"{found.name!r} has no number that is on the class list"
             students = [s for s in self.students if s.canvas == found.canvas]
             if not any(key_of(found.name) in _names_of(s) for s in students):
@@ -221,8 +224,8 @@ def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
     """Return whose a file is, several if a group's; or nobody, and why."""
     if found.moodle and key_of(found.name) in HIDDEN:
         return [blind(found.moodle)], ""
-    if found.doubt and not (students and students.numbers):
-        return [], f"{found.name!r} has two numbers: a list with Canvas's tells which"
+    if found.numbered or (found.doubt and not (students and students.numbers)):
+        return [], f"{found.name!r} has two numbers: put it in its student's folder"
     if students is not None:
         return students.find(found)
     if found.moodle and is_hidden(found.name):

@@ -207,7 +207,7 @@ class _Place:
                     own = replace(own, place=source)  # a download by itself
                     self._entry(member, own, where, whole=True)
                 else:
-                    self._ask(where, "no platform writes names like this")
+                    self._ask(where, "no platform writes names like this", source)
         else:
             self._ask(source, "it may be one student's, or hold those of many")
 
@@ -372,23 +372,26 @@ def _named(parts, sure=()) -> Found | None:
         text = one_line(part, LONGEST_PART)
         if parts[:place] in sure:
             return _of(text, **sure[parts[:place]])
-        if match := MOODLE.fullmatch(part):
+        canvas = CANVAS.fullmatch(part) if place == len(parts) else None
+        match = MOODLE.fullmatch(part)
+        # What students call themselves is in small letters in Canvas.
+        if match and not (canvas and match["name"] == match["name"].lower()):
             return _of(match["name"], moodle=match["id"] or "")
         # Of a folder alone: students name their files, Canvas puts words before that.
         if place < len(parts) and (match := EXCHANGE.fullmatch(text)):
             time = claimed_time(match["time"])
             return _of(match["name"], is_login=True, time=time)
+        if canvas:
+            name = canvas["name"]
+            return _of(
+                f"anon {canvas['id']}" if name == "anon" else name,
+                canvas=canvas["id"],
+                doubt=frozenset(NUMBERS.findall(canvas["rest"])),
+                order=int(canvas["file"]),
+                numbered=bool(re.match(r"\d{3,}_", canvas["rest"])),
+                marked_late=bool(canvas["late"] or canvas["early"]),
+            )
         if place == len(parts):
-            if match := CANVAS.fullmatch(part):
-                name = match["name"]
-                return _of(
-                    f"anon {match['id']}" if name == "anon" else name,
-                    canvas=match["id"],
-                    doubt=frozenset(NUMBERS.findall(match["rest"])),
-                    order=int(match["file"]),
-                    numbered=bool(re.match(r"\d{3,}_", match["rest"])),
-                    marked_late=bool(match["late"] or match["early"]),
-                )
             text = re.sub(r"(?i)\.zip\Z", "", stem_of(text))
         if archives.HIDDEN.search(text):  # which names nobody, nor does what is in it
             return None

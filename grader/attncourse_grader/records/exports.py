@@ -8,7 +8,7 @@ from pathlib import Path
 from attncourse_grader.exercises import counts
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
-from attncourse_grader.records import effective
+from attncourse_grader.records import SAYS, effective
 from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.lms import CanvasTable, Worksheet, moodle_feedback
@@ -25,8 +25,8 @@ def write_outputs(book, out: Path) -> list[str]:
         try:
             write(path, text)
         except OSError as error:
-            said = f"{one_line(path)} cannot be written ({reason(error)}). The grade "
-            problems.append(f"{said}is in the gradebook; the next run writes the file.")
+            says = SAYS["unwritten"]
+            problems.append(says.format(one_line(path), reason(error)))
 
     for name, make in {**TABLES, "class.html": class_page}.items():
         keep(out / name, make(book, graded))
@@ -36,8 +36,7 @@ def write_outputs(book, out: Path) -> list[str]:
         if record is not None:
             keep(path, page("feedback.html", record=record, standing=grade.sentences()))
         elif grade.handin is not None:
-            said = f"{grade.student}, {grade.exercise}: what the gradebook holds about"
-            problems.append(f"{said} it is damaged. --again grades it anew.")
+            problems.append(SAYS["damaged"].format(grade.student, grade.exercise))
     # Pages of what counts no longer, or of those who have left.
     ours = {student["page"] for student in students.values()}
     for path in (out / "feedback").glob("*-*.html"):

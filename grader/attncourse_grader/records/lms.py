@@ -96,8 +96,7 @@ class Table:
         """Raise `Refused` if the platform has another maximum than the exercise."""
         most = _amount(text)
         if of and most not in (None, of[0]):
-            says = f"{what}: the maximum is {number(most)} there, {number(of[0])} here."
-            raise Refused(f"{says} Set them alike, and download it again.")
+            raise Refused(SAYS["maximum"].format(what, number(most), number(of[0])))
 
     def named(self, said: dict[str, list[str]]) -> list[str]:
         """Return a sentence for each reason that names those whom it concerns."""
@@ -139,7 +138,10 @@ class Worksheet(Table):
         known = {student for _, student in self.by_number} if number else ()
         rest = [s for s in named if not email or mark_of(s.email) in ("", email)]
         rest = [s for s in rest if s.student not in known]
-        return [self.people.marked("email", email), own, rest]
+        ways = [self.people.marked("email", email), own, rest]
+        # Moodle goes by the number: whose files had it, nobody else is meant.
+        here = {student for known, student in self.by_number if known == number}
+        return [[s for s in way if not here or s.student in here] for way in ways]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
@@ -219,8 +221,7 @@ class CanvasTable(Table):
         own = [k for k, t in enumerate(self.head) if ASSIGNMENT.fullmatch(t.strip())]
         own = [k for k in own if fits(self.head[k])]
         if len(own) != 1:
-            says = f"{self.name}: which column is exercise {place}? Give its heading"
-            raise Refused(f"{says}: --column {place}='Sheet 1 (4711)'")
+            raise Refused(SAYS["which_column"].format(self.name, place))
         return own[0]
 
     def ways(self, row: list[str]) -> list[list[Student]]:

@@ -139,6 +139,18 @@ LEFT JOIN extensions USING (student, exercise)
 LEFT JOIN deadlines USING (exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
+-- Until when whoever has a deadline of their own has time, in a sentence.
+CREATE TEMP VIEW own_deadlines AS
+SELECT student, exercise, printf('%s, %s: %s.', student, exercise, CASE
+    WHEN until IS NULL THEN 'due as for all'
+    WHEN until < deadline THEN own || ' is before the deadline of all, and has no effect'
+    ELSE 'due ' || own || ' for this student'
+END) AS says
+FROM (
+    SELECT *, strftime('%Y-%m-%d %H:%M', until, 'unixepoch', 'localtime') AS own
+    FROM extensions
+) LEFT JOIN deadlines USING (exercise);
+
 -- Each answer that somebody reads, of what counts, with its mark, or with the last one
 -- of another answer to the task. `standing_now` is a copy of `standing`, which whoever
 -- reads this has made.
