@@ -304,9 +304,7 @@ class _Place:
                     self.problems.append(_unreadable(path, error))
                     continue
                 if not stat.S_ISREG(found.st_mode):
-                    link = stat.S_ISLNK(found.st_mode)
-                    why = "a symbolic link" if link else "no ordinary file"
-                    why = f"is {why} and is left out."
+                    why = "is no ordinary file (but a link, say) and is left out."
                     self.left_out.add(_whose(whole), one_line(path), why)
                 elif parts:
                     yield Entry(parts, path, _identity(found))
