@@ -70,8 +70,8 @@ test: setup ## check the code, the package, the notebooks and the site
 	$(MAKE) lint
 	$(MAKE) book
 	echo "Tests. The notebooks, as the build has run them, print what is stored in them."
-	$(PYTEST) tests grader/tests -p tools.from_build --nbval chapters solutions \
-	  -n $(JOBS) --dist loadfile
+	$(PYTEST) chapters solutions tests grader/tests -p tools.from_build --nbval \
+	  -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-quick
 test-quick: lint ## check the style, and the tests that take seconds
