@@ -366,8 +366,13 @@ def attention_cost(narrow):
     panels, window, side = [], 64, 140 if narrow else 300
     near = f"its own key and\nup to {window - 1} before it"
     for full, name, note, growth in (
-        (True, "Full attention", "its own key and\nall before it", "about 4 times"),
-        (False, f"A window of {window}", near, "about 2 times"),
+        (
+            True,
+            "Full attention",
+            "its own key and\nall before it",
+            "about 4 times the scores",
+        ),
+        (False, f"A window of {window}", near, "about 2 times the scores"),
     ):
         left, top, unit = 26, 90 if narrow else 76, side / 1024
         c = Canvas(26 + side, side + top + (130 if narrow else 28), name)
@@ -398,19 +403,9 @@ def attention_cost(narrow):
         if narrow:
             c.text(0, top + side + 22, "tokens", "note")
             c.text(c.width, top + side + 22, "scores", "note end")
-            c.lines(
-                0,
-                top + side + 108,
-                f"twice the tokens:\nabout {growth} times the scores",
-                "note",
-            )
+            c.lines(0, top + side + 108, f"twice the tokens:\n{growth}", "note")
         else:
-            c.text(
-                left,
-                top + side + 22,
-                f"twice the tokens: about {growth} times the scores",
-                "note",
-            )
+            c.text(left, top + side + 22, f"twice the tokens: {growth}", "note")
         panels.append(c)
     return flow(narrow, panels, 20 if narrow else 56)
 
