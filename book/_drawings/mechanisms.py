@@ -365,13 +365,9 @@ def attention_cost(narrow):
     """Draw the scores of causal attention and of a window, to scale."""
     panels, window, side = [], 64, 140 if narrow else 300
     near = f"its own key and\nup to {window - 1} before it"
+    before = "its own key and\nall before it"
     for full, name, note, growth in (
-        (
-            True,
-            "Full attention",
-            "its own key and\nall before it",
-            "about 4 times the scores",
-        ),
+        (True, "Full attention", before, "about 4 times the scores"),
         (False, f"A window of {window}", near, "about 2 times the scores"),
     ):
         left, top, unit = 26, 90 if narrow else 76, side / 1024
