@@ -14,15 +14,15 @@ READY = """() => {
 
 # A section far down is laid out when it comes near; here all are, as if they were.
 NEAR = ".bd-article section { content-visibility: visible !important; }"
-IN_THE_DARK = ["color-contrast", "scrollable-region-focusable"]
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # axe takes its time for each element, so a page is made smaller for it. Pages of the
-# API have many sections of one template: six stay.
-FEWER = """() => location.pathname.includes("/api/") && document.querySelectorAll(
-  "section > section:nth-of-type(n+7)").forEach(section => section.remove())"""
-# Contrast depends on colour, size, weight and what lies behind: one text of each such
-# look is asked in each of the two schemes, unless one was on an earlier page.
-MARKED = """([scheme, asked]) => {
+# API have many sections of one template: six stay. Contrast depends on colour, size,
+# weight and what lies behind: one text of each such look is asked, unless one was on an
+# earlier page. Of the parts of code, which differ in nothing else, only these stay
+# elements.
+MADE_SMALLER = """asked => {
+  if (location.pathname.includes("/api/")) document.querySelectorAll(
+    "section > section:nth-of-type(n+7)").forEach(section => section.remove());
   const behind = new Map([[null, ""]]);
   const ground = element => {
     if (!behind.has(element)) {
@@ -41,19 +41,16 @@ MARKED = """([scheme, asked]) => {
     if (!texts.currentNode.data.trim() || !element.checkVisibility()) continue;
     const {color, fontSize, fontWeight} = getComputedStyle(element);
     const look = [color, fontSize, fontWeight, ground(element)].join();
-    if (!looks.has(look)) element.setAttribute("data-" + scheme, "");
+    if (!looks.has(look)) element.setAttribute("data-look", "");
     looks.add(look);
   }
-  return [...looks];
-}"""
-# Of the parts of code, which differ in nothing else, only the marked stay elements.
-PLAIN_CODE = """() => {
-  document.querySelectorAll("pre span:not([data-light], [data-dark])").forEach(
+  document.querySelectorAll("pre span:not([data-look])").forEach(
     span => span.replaceWith(...span.childNodes));
   document.querySelectorAll("pre").forEach(code => code.normalize());
+  axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
+  return [...looks];
 }"""
-BROKEN = """async ({part, scheme, rules}) => {
-  axe.configure({rules: [{id: "color-contrast", selector: `[data-${scheme}]`}]});
+BROKEN = """async ({part, rules}) => {
   const options = {resultTypes: ["violations"], preload: false};
   if (rules) options.runOnly = {type: "rule", values: rules};
   const {violations} = await axe.run(part, options);
@@ -95,31 +92,12 @@ def go(tab, address):
     tab.evaluate("dispatchEvent(new Event('resize'))")
 
 
-def broken_rules(tab, part="html", looks=None, narrow=True):
-    """Return the rules of axe-core that a part of a page breaks, by colour scheme.
+def broken_rules(tab, part="html", rules=None, looks=None):
+    """Return the rules of axe-core that a part of a page breaks: all, or some asked.
 
-    What depends on colours or on the width is asked twice: in the dark, and in the
-    light with all else, where the page is as wide as a desk unless it has to be narrow.
-    `looks`, by scheme, were asked on earlier pages; new ones are added.
+    `looks` is a list of the looks that were asked on earlier pages; new ones are added.
     """
-    looks = {"light": [], "dark": []} if looks is None else looks
+    looks = [] if looks is None else looks
     tab.add_script_tag(path=AXE)
-    tab.evaluate(FEWER)
-    for scheme in looks:
-        tab.emulate_media(color_scheme=scheme)
-        looks[scheme] = tab.evaluate(MARKED, [scheme, looks[scheme]])
-    tab.evaluate(PLAIN_CODE)
-    ask = {"part": part, "scheme": "dark", "rules": IN_THE_DARK}
-    dark = tab.evaluate(BROKEN, ask)
-    tab.emulate_media(color_scheme="light")
-    if not narrow:
-        widen(tab)
-    light = tab.evaluate(BROKEN, {"part": part, "scheme": "light", "rules": None})
-    return {"dark": dark, "light": light}
-
-
-def widen(tab):
-    """Make a page as wide as a desk, and wait until its scripts have followed."""
-    tab.evaluate("delete document.documentElement.dataset.marked")
-    tab.set_viewport_size(DESK)
-    tab.wait_for_function("'marked' in document.documentElement.dataset")
+    looks[:] = tab.evaluate(MADE_SMALLER, looks)
+    return tab.evaluate(BROKEN, {"part": part, "rules": rules})
