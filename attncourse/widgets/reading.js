@@ -128,7 +128,7 @@ export default widget("reading", QUESTION, (root, model) => {
     const forth = model.get("side") === "question";
     const [from, to] = forth ? [at, passage[top]] : [passage[top], at];
     above.textContent = `Colour: attention ${forth ? "of" : "to"} “${at}” in head `
-      + `${model.get("head")}. Frame: the answer. Per cent: that it begins · ends at this word`;
+      + `${model.get("head")}. Frame: the answer. Below a word: the chance in % that it begins · ends there`;
     const [begins, ends] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
     say.say((span ? `The model’s answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`

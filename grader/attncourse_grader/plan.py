@@ -133,7 +133,7 @@ def plan(files, students, *, book, keys, again=False):
         for student in own:
             # What a class list says is kept with its run, what a file says is not.
             number = found.canvas if len(own) == 1 else ""
-            known = Student(student.student, canvas=number) if students else student
-            book.add_student(known)
+            new = Student(student.student, canvas=number) if students else student
+            book.add_student(new)
             jobs[content].handins.append((student.student, found))
     return list(jobs.values()), problems

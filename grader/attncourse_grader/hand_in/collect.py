@@ -304,7 +304,7 @@ class _Place:
                     self.problems.append(_unreadable(path, error))
                     continue
                 if not stat.S_ISREG(found.st_mode):
-                    why = "is no ordinary file (but a link, say) and is left out."
+                    why = "is no ordinary file (perhaps a link) and is left out."
                     self.left_out.add(_whose(whole), one_line(path), why)
                 elif parts:
                     yield Entry(parts, path, _identity(found))
