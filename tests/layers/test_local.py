@@ -71,6 +71,21 @@ def test_tiles_and_kept_weights_change_nothing(
     assert_same_gradients(got, expected, inputs)
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_what_flash_attention_is_given_is_the_band(rng, monkeypatch, causal):
+    def flash(q, k, v, *rest, window_size_left, window_size_right):
+        distance = torch.arange(31)[:, None] - torch.arange(31)
+        seen = (distance <= window_size_left) & (distance >= -window_size_right)
+        assert rest == (None, None, 31, 31, 0.0, False, False)
+        return (masked(*(x.transpose(1, 2) for x in (q, k, v)), seen).transpose(1, 2),)
+
+    monkeypatch.setattr(local, "FLASH", flash)
+    inputs = draw(rng, (2, 3), 31)
+    *_, before, after = local._checked(*inputs, 5, causal)
+    got = local._by_flash(*inputs, before, after)
+    torch.testing.assert_close(got, in_full(*inputs, 5, causal), rtol=1e-5, atol=1e-5)
+
+
 def test_large_scores_do_not_overflow(rng):
     query, key, value = draw(rng, (), 67)
     output = local_attention(200 * query, 200 * key, value, window=9)
