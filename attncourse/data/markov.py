@@ -47,6 +47,8 @@ def markov_recall_batch(
 ) -> tuple[Tensor, Tensor]:
     """Draw sequences of a Markov language with recall of a marked symbol.
 
+    `markov_recall_floor` gives the least possible losses.
+
     Ids 1 ... num_symbols are symbols, MARK = num_symbols + 1, ASK = num_symbols + 2:
     the vocabulary has num_symbols + 3 ids. The first token is a uniform symbol. Then
 
@@ -67,14 +69,10 @@ def markov_recall_batch(
         Sequences, and tokens in each; no padding.
     num_symbols : int
         At least 2.
-    noise : float
-        Probability that a symbol is drawn uniformly instead of by the rule.
-    event_rate : float
-        Probability r of MARK or ASK after a symbol.
-    seed : int or numpy.random.Generator
-        Draws the sequences.
-    language_seed : int or numpy.random.Generator
-        Draws the successors; keep it the same in training and test.
+    noise, event_rate : float
+        Probabilities of a uniform symbol, and r of MARK or ASK after a symbol.
+    seed, language_seed : int or numpy.random.Generator
+        Draw the sequences, and the successors: the same in training and test.
 
     Returns
     -------
@@ -89,10 +87,6 @@ def markov_recall_batch(
     TypeError, ValueError
         If an argument has the wrong type, a size is too small or a probability is
         not between 0 and 1.
-
-    See Also
-    --------
-    markov_recall_floor : the least possible losses, in closed form.
     """
     positive_int("batch", batch)
     positive_int("length", length)
@@ -174,8 +168,7 @@ def markov_recall_floor(
 
     Parameters
     ----------
-    num_symbols : int
-    noise, event_rate : float
+    num_symbols, noise, event_rate
         As in `markov_recall_batch`.
 
     Returns

@@ -37,11 +37,9 @@ def copy_batch(
 
     Parameters
     ----------
-    batch : int
-        Number of sequences.
-    min_len, max_len : int
-        Shortest and longest sequence in tokens, both included; each length is equally
-        likely.
+    batch, min_len, max_len : int
+        Number of sequences; the shortest and the longest in tokens, each length is
+        equally likely.
     num_symbols : int
         Symbols are 1 ... num_symbols, so the vocabulary has num_symbols + 1 ids.
     seed : int or numpy.random.Generator
@@ -113,15 +111,11 @@ def associative_recall_batch(
 
     Parameters
     ----------
-    batch : int
-        Number of sequences.
-    num_pairs : int
-        Pairs in a sequence; at most num_keys.
-    num_keys : int
-        Keys are 1 ... num_keys.
-    num_values : int
-        Values are num_keys + 1 ... num_keys + num_values, so the vocabulary has
-        num_keys + num_values + 1 ids.
+    batch, num_pairs : int
+        Number of sequences, and of pairs in each; at most num_keys.
+    num_keys, num_values : int
+        Keys are 1 ... num_keys, values num_keys + 1 ... num_keys + num_values, so the
+        vocabulary has num_keys + num_values + 1 ids.
     seed : int or numpy.random.Generator
 
     Returns

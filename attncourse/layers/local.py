@@ -147,15 +147,11 @@ FLASH = torch.ops.aten._flash_attention_forward.default
 def _flash_takes(query, value):
     """Return whether FlashAttention takes tensors of this kind on their GPU."""
     d_k, d_v = query.shape[-1], value.shape[-1]
-    return (
-        query.is_cuda
-        and query.dtype in (torch.float16, torch.bfloat16)
-        and d_k == d_v <= 256
-        and d_k % 8 == 0
-        and query.numel() > 0
-        and torch.cuda.get_device_capability(query.device) >= (8, 0)
-        and "window_size_left" in str(FLASH._schema)  # not before PyTorch 2.5
-    )
+    if not query.is_cuda or query.dtype not in (torch.float16, torch.bfloat16):
+        return False
+    sizes = d_k == d_v <= 256 and d_k % 8 == 0 and query.numel() > 0
+    able = torch.cuda.get_device_capability(query.device) >= (8, 0)
+    return sizes and able and "window_size_left" in str(FLASH._schema)  # PyTorch 2.5
 
 
 def _by_flash(query, key, value, before, after):
@@ -319,18 +315,9 @@ class _Tiling:
         return inner
 
     def shared_keys(self, queries):
-        """Return the keys of a tile that other tiles see too, a few at a time.
+        """Return keys of a tile that others see too, queries, what is outside blocks.
 
-        Parameters
-        ----------
-        queries : int
-            Number of queries in the tile.
-
-        Returns
-        -------
-        list of (slice, slice, torch.Tensor of bool)
-            Keys, the queries that see some of them, both counted from the first of the
-            tile, and which (queries, keys) lie outside the blocks.
+        Both are slices from the first of the tile; queries see some of the keys.
         """
         if queries not in self._shared_keys:
             wing = self.span - self.rows

@@ -28,8 +28,7 @@ def count_elements(
     A tensor counts where PyTorch allocates it. Views, such as transposed, expanded or
     sliced tensors, share the memory of another one and count as nothing; so do results
     that are written in place or into ``out=``, but for `computed`. The counts depend on
-    the computation alone, not on the machine's speed or load, so they can be compared
-    exactly.
+    the computation alone, not on the machine.
 
     What is *not* seen: buffers that a kernel allocates and frees inside, such as the
     tiles of PyTorch's fused attention, and everything that happens outside PyTorch.
@@ -37,20 +36,16 @@ def count_elements(
     Parameters
     ----------
     function : callable
-        Takes no arguments; called once. Its inputs exist already and do not count.
-        Include the backward pass by calling ``backward`` inside.
+        Called once, without arguments; the backward pass counts if it is inside.
     inputs : iterable of torch.Tensor, optional
-        If given, only these exist already. Other memory from outside, such as a buffer
+        If given, only these exist already, else all. Other memory from outside, such as a buffer
         that is kept between calls, then counts where it is first used.
 
     Returns
     -------
-    made : int
-        Elements of all tensors that were allocated, whether kept or not.
-    largest : int
-        Elements of the largest of them.
-    peak : int
-        The most elements that existed at one time.
+    made, largest, peak : int
+        Elements of all tensors that were allocated, whether kept or not, and of the
+        largest; the most elements that existed at one time.
     computed : int
         Elements of all results: of new tensors, of what is written in place, every
         time, and of the scores inside PyTorch's fused attention.
