@@ -17,8 +17,7 @@ from attncourse.layers.core import check_attention_inputs, check_same_tokens, in
 # calling PyTorch costs little beside them, and few beside a long sequence's outputs.
 TILE_SCORES = 2**21
 
-# Weights are kept for the backward where a row of them is at most this many times as
-# long as a query, and computed again where windows are wider.
+# Weights are kept for the backward up to rows this many times as long as a query.
 KEPT_ROWS = 4
 
 # Sums of keys that two tiles see are made for this many at a time, a multiple of the
@@ -100,9 +99,8 @@ def local_attention_in_blocks(
     see then lies in its own block or in one next to it, and full attention from each
     block to these two or three blocks, with a mask for what is too far, is exact.
 
-    The arguments, the output and the errors are those of `local_attention`. It needs
-    a few lines and no backward of its own, but copies each key two or three times and
-    computes up to twice as many scores as the band has.
+    Used as `local_attention`. It needs a few lines and no backward of its own, but
+    copies each key two or three times and computes up to twice the scores of the band.
     """
     query, key, value, before, after = _checked(query, key, value, window, causal)
     tokens = query.shape[-2]
@@ -126,21 +124,16 @@ def local_attention_in_blocks(
     i = blocks + torch.arange(size, device=query.device)[:, None]
     j = blocks + torch.arange(span, device=query.device) - size
     mask = (j >= i - before) & (j <= i + after) & (j >= 0) & (j < tokens)
-    # Queries that only fill up the last block are cut off below. They may see
-    # anything: a softmax over nothing would be NaN.
+    # Queries that fill up the last block may see anything: no softmax over nothing.
     mask = mask | (i >= tokens)
-    output = F.scaled_dot_product_attention(
-        cut(query, 0, 0)[None].flatten(0, -4),  # (batch, blocks, size, d_k)
-        keys[None].flatten(0, -4),
-        values[None].flatten(0, -4),
-        attn_mask=mask,
-    )
+    # each (batch, blocks, size or span, d)
+    parts = (x[None].flatten(0, -4) for x in (cut(query, 0, 0), keys, values))
+    output = F.scaled_dot_product_attention(*parts, attn_mask=mask)
     output = output.flatten(-3, -2)[..., :tokens, :]
     return output.reshape(value.shape)
 
 
-# PyTorch's FlashAttention with a window has no public name but for packed sequences,
-# whose wrapper takes longer than the kernel up to 16,000 tokens on an H100.
+# Its public name, `varlen_attn`, takes longer to call than the kernel to run.
 FLASH = torch.ops.aten._flash_attention_forward.default
 
 
@@ -155,11 +148,10 @@ def _flash_takes(query, value):
 
 
 def _by_flash(query, key, value, before, after):
-    """Compute the band in one kernel."""
     n = query.shape[-2]
     heads = (x[None].flatten(0, -3)[:, :, None] for x in (query, key, value))
     window = {"window_size_left": before, "window_size_right": after}
-    # no lengths of packed sequences, no dropout, no other mask, no weights
+    # not packed, no dropout, no other mask, no weights
     output = FLASH(*heads, None, None, n, n, 0.0, False, False, **window)[0]
     return output.reshape(value.shape)  # from (heads of the batch, tokens, 1, d)
 
@@ -178,8 +170,8 @@ def _checked(query, key, value, window, causal):
 def _threads_for_free_cores():
     """Compute in one thread while more threads want to run than there are cores.
 
-    Each of the many calls of PyTorch ends with the last of its threads. On a busy
-    machine that thread waits for a core, and two threads take longer than one.
+    Each call of PyTorch ends with the last of its threads, which on a busy machine
+    waits for a core.
     """
     threads, load = torch.get_num_threads(), Path("/proc/loadavg")  # only Linux has it
     if threads > 1 and load.exists():
@@ -244,9 +236,8 @@ def _write(target, a, b, scale=1):
 class _Tiling:
     """How a band is cut into tiles of whole blocks of queries.
 
-    A block of queries a quarter as long as the window needs 5/4 windows of keys, a
-    fifth of them for nothing. Shorter blocks waste fewer scores, longer ones make
-    larger and so faster products; the lengths below were the fastest of those tried.
+    Shorter blocks waste fewer scores, longer ones make larger and so faster products;
+    the lengths below were the fastest of those tried.
 
     All heads are read as one long sequence, since few large products take less time
     than many small ones. What is found for queries whose keys reach into another head
@@ -365,10 +356,10 @@ class _Inside(_Tile):
     def add_to_keys(self, total, weights, x, scale=1):
         """Add scale · weightsᵀ x to the rows of `total` that belong to the keys.
 
-        The weights are copied so that the weight of query i and key j, counted from
-        the first of the tile, lies at i · span + j: the blocks then have `rows` unused
-        numbers between them. So the weights of *all* queries of a block of keys are a
-        matrix whose rows are `span` numbers apart, and take a single product.
+        The weights are copied so that that of query i and key j, counted from the
+        first of the tile, lies at i · span + j, with `rows` unused numbers between
+        blocks. So the weights of *all* queries of a block of keys are a matrix whose
+        rows are `span` numbers apart, and take a single product.
         """
         blocks, rows, span = weights.shape
         step = rows * (span + 1)  # from block to block

@@ -38,7 +38,7 @@ def count_elements(
     function : callable
         Called once, without arguments; the backward pass counts if it is inside.
     inputs : iterable of torch.Tensor, optional
-        If given, only these exist already, else all. Other memory from outside, such as a buffer
+        If given, only these exist already. Other memory from outside, such as a buffer
         that is kept between calls, then counts where it is first used.
 
     Returns
