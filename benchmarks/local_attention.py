@@ -29,10 +29,11 @@ from measuring import (
 from attncourse.layers.core import scaled_dot_product_attention
 from attncourse.layers.local import local_attention, local_attention_in_blocks
 
-HEADS, D_HEAD, WINDOWS = 8, 64, (64, 128)
+HEADS, D_HEAD, WINDOWS, WIDE = 8, 64, (64, 128), 256
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
 MEMORY_LENGTHS = (2048, 4096, 8192)
 NAIVE_UP_TO = 4096  # tokens: beyond it memory grows to gigabytes
+BUSY, OTHERS = (2048, 4096), 4  # lengths, and processes that compute meanwhile
 CALLS = 3  # of each contender in a round
 MATMUL = 1024  # size of the square product that measures the rate of the machine
 
@@ -99,16 +100,16 @@ def floating_point_operations(tokens, window, backward):
     return (6 if backward else 2) * 2 * D_HEAD * pairs * HEADS
 
 
-def measure_time(tokens, backward, rounds):
+def measure_time(tokens, backward, rounds, windows=WINDOWS):
     """Return one record for each window."""
     square, inputs = torch.ones(MATMUL, MATMUL), make_inputs(tokens, backward)
     calls = {"matmul": lambda: square @ square, "full": partial(call, full, inputs, 0)}
-    for window, variant in product(WINDOWS, (band, blocks)):
+    for window, variant in product(windows, (band, blocks)):
         name = f"{variant.__name__} {window}"
         calls[name] = partial(call, variant, inputs, window)
     runs = side_by_side(calls, rounds, least_calls=CALLS)
     records = []
-    for window in WINDOWS:
+    for window in windows:
         work = floating_point_operations(tokens, window, backward)
         record = {"tokens": tokens, "window": window, "backward": backward}
         for name in ("band", "blocks"):
@@ -121,6 +122,33 @@ def measure_time(tokens, backward, rounds):
             print(f"{setting}{name:6}  faster than full {found}", flush=True)
         records.append(record)
     return records
+
+
+def compute_on(threads=1):
+    """Compute until the process is ended."""
+    torch.set_num_threads(threads)
+    square = torch.ones(MATMUL, MATMUL)
+    while True:
+        square @ square
+
+
+def measure_busy(rounds):
+    """Return records of times beside OTHERS processes, and without them before."""
+    windows, fresh = (*WINDOWS, WIDE), multiprocessing.get_context("spawn")
+    others = [fresh.Process(target=compute_on, daemon=True) for _ in range(OTHERS)]
+    found = {}
+    for name, started in (("quiet", []), ("busy", others)):
+        print(f"\nBeside {len(started)} processes that compute")
+        for other in started:
+            other.start()
+        found[name] = [
+            record
+            for tokens, backward in product(BUSY, (False, True))
+            for record in measure_time(tokens, backward, rounds, windows)
+        ]
+    for other in others:
+        other.terminate()
+    return found
 
 
 def resident(field):
@@ -169,6 +197,7 @@ def main():
     print("\nTime: median of the rounds (smallest to largest)")
     for backward, tokens in product((False, True), LENGTHS):
         result["time"] += measure_time(tokens, backward, options.rounds)
+    result |= {"others": OTHERS, **measure_busy(options.rounds)}
     record("benchmark_local", options.record, result, freed_memory=freed)
 
 

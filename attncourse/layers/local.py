@@ -13,9 +13,9 @@ from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
 from attncourse.layers.core import check_attention_inputs, check_same_tokens, in_full
 
-# Scores are made in tiles of about this many numbers (8 MB in float32): enough that
-# calling PyTorch costs little beside them, and few beside a long sequence's outputs.
-TILE_SCORES = 2**21
+# Scores are made in tiles of about this many numbers (2 MB in float32): enough that
+# calling PyTorch costs little beside them, and few beside a processor's caches.
+TILE_SCORES = 2**19
 
 # Weights are kept for the backward up to rows this many times as long as a query.
 KEPT_ROWS = 4

@@ -30,7 +30,7 @@ def train(
 ) -> list[float]:
     """Train `model` with AdamW; return the loss of every step.
 
-    The learning rate rises in a straight line over the first 5 % of the steps and then
+    The learning rate rises in a straight line over the first 5% of the steps and then
     falls along half a cosine to zero. Gradients are scaled down to the norm 1.
 
     Parameters

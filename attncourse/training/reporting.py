@@ -20,7 +20,7 @@ INDENT = len(LABEL.format(""))
 OVER = ("seeds", "repeats", "cases", "nothing")
 WIDTH = 88  # of a line, characters
 ROW = re.compile(r"(.+?)\s{3,}(.+?)\s{3,}\((?:(.*?), )??(\d+ [^,]+(?:, .+)?|exact)\)")
-NORMAL = 1.959964  # 95 % of a normal distribution lie within so many deviations
+NORMAL = 1.959964  # 95% of a normal distribution lie within so many deviations
 
 
 class Evidence(NamedTuple):
@@ -70,7 +70,7 @@ def evidence(
         How to write a value, with its unit: ``"{:.1%}"``, ``"{:.2f} nats"``.
     over : {"seeds", "repeats", "cases", "nothing"}
         What the values differ in. Over seeds and repeats the interval runs from the
-        lowest to the highest. Over cases it is a 95 % confidence interval of the mean:
+        lowest to the highest. Over cases it is a 95% confidence interval of the mean:
         `wilson` for proportions (values of type bool), `bootstrap` for other means.
 
     Raises
@@ -145,7 +145,7 @@ def read_evidence(text):
 
 
 def wilson(right, cases):
-    """Return the 95 % interval of a share, by Wilson's formula.
+    """Return the 95% interval of a share, by Wilson's formula.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def wilson(right, cases):
 
 
 def bootstrap(values, resamples=10_000):
-    """Return the 95 % interval of a mean, by the expanded percentile bootstrap.
+    """Return the 95% interval of a mean, by the expanded percentile bootstrap.
 
     The values may be skewed, as losses are: no bound lies outside their range. The
     percentiles lie further out than 2.5 and 97.5, by as much as Student's t exceeds

@@ -155,9 +155,9 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     rows.forEach((row, i) => {
       row.pick.setAttribute("aria-pressed", String(i === query));
       const read = weights?.[i];
-      row.weight.textContent = read === undefined ? "" : `${number(100 * read, 0)} %`;
+      row.weight.textContent = read === undefined ? "" : `${number(100 * read, 0)}%`;
       row.length.textContent = number(Math.hypot(...vectors[i]), 1);
-      row.guess.textContent = `${guesses[i][0]}  ${number(100 * guesses[i][1], 0)} %`;
+      row.guess.textContent = `${guesses[i][0]}  ${number(100 * guesses[i][1], 0)}%`;
     });
     drawArcs(weights, query);
     glide(vectors.map((x) => Array.from(x)));

@@ -68,7 +68,7 @@ export default widget("gpt", QUESTION, (root, model) => {
   const drawBars = (list) => {
     above.textContent = `The likeliest next tokens at ${degree()}; ␣ is a space`;
     bars.replaceChildren(el("tbody", {}, list.map(([name, share]) =>
-      tableRow(name, `${number(100 * share, 1)} %`, bar(share)))));
+      tableRow(name, `${number(100 * share, 1)}%`, bar(share)))));
   };
 
   const draw = () => {
@@ -82,7 +82,7 @@ export default widget("gpt", QUESTION, (root, model) => {
     title.textContent = `Where layer ${layer}, head ${h} looks from the last token`
       + (model.get("off").includes(head) ? " (ablated: its output is zero)" : "");
     words.replaceChildren(...ids.map((id, i) =>
-      guess(last[i], false, shown(id), `${Math.round(100 * last[i])} %`)));
+      guess(last[i], false, shown(id), `${Math.round(100 * last[i])}%`)));
     drawTiles(model, tiles, (name) => {
       const [, l, k] = name.split(".").map(Number);
       return ids.map((_, i) => ids.map((__, j) => (j <= i ? rowOf(l, k, i)[j] : 0)));
@@ -90,7 +90,7 @@ export default widget("gpt", QUESTION, (root, model) => {
     const off = model.get("off").length;
     root.dataset.state = "done";
     say.say(`${ids.length} of ${context} tokens. Next, most likely: “${shown(order[0])}” with `
-      + `${number(100 * share[order[0]], 1)} %.`
+      + `${number(100 * share[order[0]], 1)}%.`
       + (ids.length > 1 ? ` The loss on the text is ${number(bits(), 2)} bits per byte` : "")
       + (ids.length > 1 ? (off ? `, with ${off} of ${tiles.size} heads ablated.` : ".") : ""));
   };

@@ -75,7 +75,7 @@ export default widget("masks", QUESTION, (root, model) => {
         : `Every ${each} is reached from every ${now.causal ? "earlier one" : "other"} within `
           + `${farthest} ${farthest === 1 ? "layer" : "layers"}`;
     const nothing = empty.length ? ` Rows in which every key is hidden: ${list(empty)}.` : "";
-    const share = `${number((100 * pairs) / TOKENS ** 2, 0)} %`;
+    const share = `${number((100 * pairs) / TOKENS ** 2, 0)}%`;
     line.say(
       `${reach}. `,
       el("span", { class: "attn-number", "data-read": "pairs" }, String(pairs)),
