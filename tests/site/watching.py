@@ -18,7 +18,7 @@ AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # axe takes its time for each element, so a page is made smaller for it. Pages of the
 # API have many sections of one template: six stay. Contrast depends on colour, size,
 # weight and what lies behind: one text of each such look, and of each kind of a part of
-# code, is asked, unless one was on an earlier page. Other parts of code are no elements.
+# code, is asked, unless it was on an earlier page. Other parts of code are dissolved.
 MADE_SMALLER = """asked => {
   if (location.pathname.includes("/api/")) document.querySelectorAll(
     "section > section:nth-of-type(n+7)").forEach(section => section.remove());
