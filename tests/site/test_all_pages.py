@@ -1,10 +1,8 @@
-"""What holds for every page, in the site as it is served and in its files.
+"""What holds for every page of the site.
 
-Each page is opened twice: from a server in the light, and from its file in the dark.
-One visit answers all questions, on the screen of a telephone and then of a desk.
+One visit of a page answers all questions: on the screen of a telephone in the dark, and
+then on that of a desk in the light. Firefox opens the pages as files.
 """
-
-from functools import partial
 
 import pytest
 
@@ -44,36 +42,36 @@ SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
 IN_THE_DARK = ["color-contrast", "scrollable-region-focusable"]
 
 
-def visit(tab, address, rules, looks):
-    """Return what a page shows that it should not, by the name of the fault."""
-    breaks = partial(broken_rules, tab, rules=rules, looks=looks)
+def visit(tab, address, dark, light):
+    """Return what a page shows that it should not, by the name of the fault.
+
+    `dark` and `light` are the looks that were asked on earlier pages.
+    """
+    tab.emulate_media(color_scheme="dark", reduced_motion="reduce")
     tab.set_viewport_size(PHONE)
     go(tab, address)
     faults = tab.evaluate(SHOWN, TOUCHED)
     faults["scrolls sideways on a phone"] = max(0, tab.evaluate(SIDEWAYS))
-    faults["breaks a rule in the dark"] = rules and breaks()
+    faults["breaks a rule in the dark"] = broken_rules(
+        tab, rules=IN_THE_DARK, looks=dark
+    )
     tab.evaluate("delete document.documentElement.dataset.marked")
+    tab.emulate_media(color_scheme="light", reduced_motion="reduce")
     tab.set_viewport_size(DESK)
     tab.wait_for_function("'marked' in document.documentElement.dataset")
     faults["scrolls sideways on a desk"] = max(0, tab.evaluate(SIDEWAYS))
-    faults["breaks a rule in the light"] = not rules and breaks()
+    faults["breaks a rule in the light"] = broken_rules(tab, looks=light)
     return faults
 
 
-@pytest.fixture(scope="module", params=["served", "files"])
-def found(request, browser, address, site, names):
+@pytest.fixture(scope="module")
+def found(browser, address, names):
     """Return what tabs complained of, and the faults of each page by their names."""
-    served = request.param == "served"
-    base = address if served else site.as_uri() + "/"
-    scheme, rules = ("light", None) if served else ("dark", IN_THE_DARK)
-    complaints, looks = [], []
-    with browser.new_context(
-        color_scheme=scheme, reduced_motion="reduce", has_touch=not served
-    ) as window:
+    complaints, dark, light = [], [], []
+    with browser.new_context(has_touch=True) as window:
         tab = window.new_page()
         watch(tab, complaints)
-        faults = {name: visit(tab, base + name, rules, looks) for name in names}
-        return complaints, faults
+        return complaints, {n: visit(tab, address + n, dark, light) for n in names}
 
 
 def test_no_page_reports_an_error_or_asks_a_third_party(found):

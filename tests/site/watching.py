@@ -17,9 +17,8 @@ NEAR = ".bd-article section { content-visibility: visible !important; }"
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # axe takes its time for each element, so a page is made smaller for it. Pages of the
 # API have many sections of one template: six stay. Contrast depends on colour, size,
-# weight and what lies behind: one text of each such look is asked, unless one was on an
-# earlier page. Of the parts of code, which differ in nothing else, only these stay
-# elements.
+# weight and what lies behind: one text of each such look, and of each kind of a part of
+# code, is asked, unless it was on an earlier page. Other parts of code are dissolved.
 MADE_SMALLER = """asked => {
   if (location.pathname.includes("/api/")) document.querySelectorAll(
     "section > section:nth-of-type(n+7)").forEach(section => section.remove());
@@ -35,12 +34,15 @@ MADE_SMALLER = """asked => {
     return behind.get(element);
   };
   const looks = new Set(asked);
+  document.querySelectorAll("[data-look]").forEach(
+    element => element.removeAttribute("data-look"));
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const element = texts.currentNode.parentElement;
     if (!texts.currentNode.data.trim() || !element.checkVisibility()) continue;
     const {color, fontSize, fontWeight} = getComputedStyle(element);
-    const look = [color, fontSize, fontWeight, ground(element)].join();
+    const kind = element.closest("pre") && element.className;
+    const look = [color, fontSize, fontWeight, kind, ground(element)].join();
     if (!looks.has(look)) element.setAttribute("data-look", "");
     looks.add(look);
   }
@@ -98,6 +100,7 @@ def broken_rules(tab, part="html", rules=None, looks=None):
     `looks` is a list of the looks that were asked on earlier pages; new ones are added.
     """
     looks = [] if looks is None else looks
-    tab.add_script_tag(path=AXE)
+    if not tab.evaluate("'axe' in window"):
+        tab.add_script_tag(path=AXE)
     looks[:] = tab.evaluate(MADE_SMALLER, looks)
     return tab.evaluate(BROKEN, {"part": part, "rules": rules})
