@@ -89,7 +89,7 @@ class _Run:
             listed = class_list.read_class_list(course.students).students
             known = book.students().values()
             own, joined, doubts = class_list.named_as_before(listed, known)
-            students = ClassList(own)
+            students = ClassList(own, trust=course.trust_names)
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
@@ -116,10 +116,12 @@ class _Run:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
         cut = bool(last) and last[0]["ended"] is None
-        for says in [*[SAYS["cut_off"]] * cut, *[SAYS["other_secret"]] * other, *here]:
+        said = {"cut_off": cut, "other_secret": other, "trusting": course.trust_names}
+        for says in [*(SAYS[kind] for kind, true in said.items() if true), *here]:
             self._say(says)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
+            options["trust"] = course.trust_names
             jobs, problems = plan(found.files, students, **options)
             own = self._students_of(times, students)
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
@@ -166,8 +168,8 @@ class _Run:
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
-        found, known = [], self.book.people()
-        names = students or known
+        found, known, unknown = [], self.book.people(), defaultdict(list)
+        names, known.trust = students or known, self.course.trust_names
         for said in times:
             who = said.student
             if "canvas" in who:
@@ -183,6 +185,9 @@ class _Run:
                 if own == [None] and not name:
                     own = [class_list.blind(of_moodle)]
                     self.book.add_student(own[0])
+                if own == [None] and said.handed_in is not None:
+                    unknown[said.exercise].append(shown)
+                    continue
             else:
                 shown = next(who[k] for k in WHO if who.get(k))
                 own = known.named(shown)
@@ -192,6 +197,9 @@ class _Run:
                 found.append((own[0].student, said))
             else:
                 self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
+        for exercise, those in unknown.items():
+            shown = ", ".join(those)
+            self._leave_out(SAYS["no_address"].format(exercise, len(those), shown))
         return found
 
     def _grade(self, jobs: list[Job], known: int) -> int:

@@ -23,8 +23,12 @@ HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 # What platforms and instructors call a place with the hand-ins of all: students may
 # choose such a name, but not such a login.
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
-SOMEBODY_ELSES = "A number, login or address of {!r} is now that of {!r}. Grades stay "
-SOMEBODY_ELSES += "with names. If the earlier list was wrong, undo and repeat its runs."
+NAME_ALONE = "nothing but a name tells whose it is"
+SOMEBODY_ELSES = "A number, login or address of {!r} is now that of {!r}: the grades "
+SOMEBODY_ELSES += (
+    "stay under the old name. Correct the list. If an earlier one was wrong, "
+)
+SOMEBODY_ELSES += "undo and repeat its runs."
 TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
 TAKEN += "If that is wrong, undo this run and correct the list."
 SEVERAL = "{} may be several people. Only who is called {!r} has that one's grades."
@@ -44,13 +48,16 @@ class Student:
 
 
 class ClassList:
-    """The students of a course, found by what files are called."""
+    """The students of a course, found by what files are called.
 
-    def __init__(self, students: list[Student]):
-        self.students = students
-        self._by_key, self._by_moodle = defaultdict(set), defaultdict(set)
-        self._groups, self._sure = defaultdict(dict), set()
-        self._called = defaultdict(set)  # names in the rows of Moodle's numbers
+    With `trust`, the names that files have in Moodle and Canvas are believed.
+    """
+
+    def __init__(self, students: list[Student], *, trust: bool = False):
+        self.students, self.trust = students, trust
+        self._by_key, self._groups = defaultdict(set), defaultdict(dict)
+        # Of each number in Moodle's worksheets, the names and students of its rows.
+        self.rows: dict[str, set[tuple[str, Student | None]]] = {}
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             for key in _names_of(student) | _marks_of(student):
@@ -66,73 +73,78 @@ class ClassList:
         return bool(self.named(name) or self._groups.get(key_of(name)))
 
     def add_moodle(self, row: dict[str, str]) -> Student | None:
-        """Learn a number from a row of Moodle's worksheet; return whose, if known."""
-        number, name = number_in(row.get("identifier", "")), row.get("name", "")
-        found = self.marked("email", row.get("email", ""))
-        found = found if len(found) == 1 else self.named(name, full=True)
-        student = found[0] if len(found) == 1 and number else None
-        self._by_moodle[number].add(student)
-        self._called[number].add(key_of(name))
-        self.meet([(student, name)])
+        """Learn a number from a row of Moodle's worksheet; return whose, if known.
+
+        The address tells, or an ID number or a login, if the worksheet has it.
+        """
+        number, told = number_in(row.get("identifier", "")), _student_of(row)
+        if told is None or not number:
+            return None
+        marks = vars(told)
+        found = {s for kind in MARKS for s in self.marked(kind, marks[kind])}
+        if self.trust and not found:
+            found = {s for s in self._called(told.name) if not _differ(marks, s)}
+        student = found.pop() if len(found) == 1 else None
+        self.rows.setdefault(number, set()).add((row.get("name", ""), student))
         return student
 
-    def meet(self, rows) -> None:
-        """Learn from rows, as pairs of a student and a name, who is there as such."""
-        self._sure |= {s for s, name in rows if s in self.named(name, full=True)}
-
-    def at_odds(self, student: Student, name: str) -> bool:
-        """Say whether a row has another's name, who has no row of the same name."""
-        named = set(self.named(name, full=True))
-        return student not in named and not named <= self._sure
-
-    def find(self, found) -> tuple[list[Student], str]:
-        """Return whose a file is, several if a group's; or nobody, and why."""
-        rows = self._by_moodle.get(found.moodle, set())
-        if len(own := list(rows - {None})) == 1:
-            named = self.named(found.name, full=True) or self.team(found.name)
-            renamed = key_of(found.name) not in self._called[found.moodle]
-            if self.at_odds(own[0], found.name) or (renamed and named not in ([], own)):
-                says = f"in Moodle's worksheet the number is that of {own[0].student!r}"
-                return [], f"{says}, not of {found.name!r}"
-            return own, ""
-        students, why = self._named(found)
-        team, person = self.team(found.name), bool(self.named(found.name, full=True))
-        rows = self._by_moodle  # a group has none
-        if found.moodle and team and (not rows or person != (found.moodle in rows)):
-            why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
-            return [], f"{why} worksheet (--times) and a list with addresses tell which"
-        if found.canvas and self.numbers:
-            if found.doubt & self.numbers or found.canvas not in self.numbers:
-                return [], f"{found.name!r} has no number that is on the class list"
-            students = [s for s in self.students if s.canvas == found.canvas]
-            if not any(key_of(found.name) in _names_of(s) for s in students):
-                whose = students[0].student
-                return [], f"the number is {whose}'s, the name {found.name!r}"
-        elif found.canvas and team and not person:
-            return [], f"{found.name!r} may be a section or somebody of that name"
-        return students, why
+    def by_number(self, found) -> list[Student]:
+        """Return whose a file is by a number that a platform has given."""
+        if found.canvas:
+            return [s for s in self.students if s.canvas == found.canvas]
+        return list({s for _, s in self.rows.get(found.moodle, ())} - {None})
 
     def is_group(self, found) -> bool:
         """Say whether a file of Moodle's, if anybody's, is a group's."""
-        alone = self._by_moodle.get(found.moodle, set()) - {None}
-        alone = alone or self.named(found.name, full=True)
-        return bool(found.moodle and self.team(found.name) and not alone)
+        group = found.moodle not in self.rows and not self._called(found.name)
+        return bool(found.of_moodle and group and self.team(found.name))
 
-    def named(self, name: str, *, full=False, login=False, ways=()) -> list[Student]:
+    def find(self, found) -> tuple[list[Student], str]:
+        """Return whose a file is, several if a group's; or nobody, and why."""
+        if not found.of_platform or found.is_login:
+            return self._named(found)
+        named, team = self._called(found.name), self.team(found.name)
+        own, rows = self.by_number(found), self.rows.get(found.moodle, ())
+        if other := [n for n, _ in rows if key_of(n) not in ("", key_of(found.name))]:
+            says = f"in Moodle's worksheet number {found.moodle} is {other[0]!r}, not"
+            return [], f"{says} {found.name!r}"
+        if len(own) == 1:
+            if not {*own} & {*named} and (named or team):
+                says = f"the number is {own[0].student}'s, the name {found.name!r}"
+                return [], f"{says} somebody else's"
+            return own, ""
+        if found.canvas and self.numbers:
+            return [], f"{found.name!r} has no number that is on the class list"
+        if self.is_group(found) and (self.rows or self.trust):
+            return team, ""
+        if not (named or team):
+            return [], f"{found.name!r} is not on the class list"
+        if not self.trust:
+            return [], NAME_ALONE
+        if rows:
+            says = f"in Moodle's worksheet {found.name!r} has the address or number of"
+            return [], f"{says} nobody, or of several, on the class list"
+        several = ", ".join(s.student for s in named) + " or a group" * bool(team)
+        alone = len(named) == 1 and not team
+        return (named, "") if alone else ([], f"{found.name!r} may be any of {several}")
+
+    def named(self, name: str, *, full=False, login=False) -> list[Student]:
         """Return who is meant by a name: several people if nothing tells which.
 
         People choose their full names, so these are no logins, and a login is no name
         of whom the list knows otherwise.
         """
-        key, matches = key_of(name), self._like(name)
-        if full:
-            matches = [s for s in matches if key in _names_of(s)]
-        elif login:
-            matches = [s for s in matches if key in _logins_of(s)]
-        for way in ways or (FULL if full else ANY):
+        matches = self._called(name) if full else self._like(name)
+        if login:
+            matches = [s for s in matches if key_of(name) in _logins_of(s)]
+        for way in FULL if full else ANY:
             if own := [s for s in matches if _fits(name, s, way)]:
                 return own
         return matches
+
+    def _called(self, name: str) -> list[Student]:
+        """Return whose full name has these letters."""
+        return [s for s in self._like(name) if key_of(name) in _names_of(s)]
 
     def _like(self, text: str) -> list[Student]:
         return sorted(self._by_key.get(key_of(text), ()), key=lambda s: s.student)
@@ -144,14 +156,13 @@ class ClassList:
 
     def _named(self, found) -> tuple[list[Student], str]:
         name, login = found.name, found.is_login
-        full = IN_MOODLE if found.moodle else IN_CANVAS if found.canvas else ()
-        matches = self.named(name, full=full, login=login, ways=full)
+        matches = self.named(name, login=login)
         ways = LOGIN if login else FOLDER
-        if len(words_of(name)) > 1 and not (full or login):
+        if len(words_of(name)) > 1 and not login:
             # A full name may be the login that somebody else has chosen.
             more = self.named(name, full=True)
             matches = matches + [s for s in more if s not in matches]
-        if len(matches) == 1 and (full or any(_fits(name, *matches, w) for w in ways)):
+        if len(matches) == 1 and any(_fits(name, *matches, w) for w in ways):
             return matches, ""
         if matches:
             several = ", ".join(s.student for s in matches)
@@ -161,8 +172,8 @@ class ClassList:
 
     def team(self, name: str) -> list[Student]:
         """Return who is in a group: of some with the same letters, in that very one."""
-        groups, form = self._groups.get(key_of(name), {}), IN_MOODLE[0][1]
-        own = [g for g in groups if len(groups) == 1 or form(g) == form(mark_of(name))]
+        groups = self._groups.get(key_of(name), {})
+        own = [g for g in groups if len(groups) == 1 or g == mark_of(name)]
         return sorted(groups[own[0]], key=lambda s: s.student) if len(own) == 1 else []
 
 
@@ -190,7 +201,7 @@ def named_as_before(students: list[Student], known) -> tuple:
         doubt = any(key_of(s.student) in rows or _differ(row, s) for s in others)
         if others and (named or doubt):
             problems.append(SOMEBODY_ELSES.format(*shown))
-            same = named
+            same = marked & named
         elif others and not people.named(row["student"]):
             problems.append(TAKEN.format(*reversed(shown)))
         elif not marked and any(_differ(row, s) for s in same):
@@ -220,14 +231,18 @@ def _differ(row, student: Student) -> bool:
     return any(one and other and one != other for one, other in pairs)
 
 
-def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
+def whose(found, students: ClassList | None, trust: bool) -> tuple[list, str]:
     """Return whose a file is, several if a group's; or nobody, and why."""
     if found.moodle and key_of(found.name) in HIDDEN:
-        return [blind(found.moodle)], ""
-    if found.numbered or (found.doubt and not (students and students.numbers)):
+        rows = students.rows.get(found.moodle, ()) if students else ()
+        if not any(name for name, _ in rows):
+            return [blind(found.moodle)], ""
+    if found.doubt:
         return [], f"{found.name!r} has two numbers: put it in its student's folder"
     if students is not None:
         return students.find(found)
+    if found.of_moodle and not trust:
+        return [], NAME_ALONE
     if found.moodle and is_hidden(found.name):
         return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
     return [Student(found.name, found.name, canvas=found.canvas)], ""
@@ -286,10 +301,6 @@ def words_of(text: str) -> list[str]:
 
 # What a name is compared with, and how, the surest first.
 FULL = ((attrgetter("student", "name"), str),)
-# Moodle leaves signs out of the names of files, and Canvas all but letters.
-SIGNS = r"[&<>\"'`|:\\/]"
-IN_MOODLE = ((FULL[0][0], lambda t: re.sub(SIGNS, "", t.replace("_", " "))),)
-IN_CANVAS = ((_names_of, key_of),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
     (lambda s: (s.student, s.name, "" if s.user else s.email.partition("@")[0]), str),
@@ -355,10 +366,9 @@ def _student_of(row: dict[str, str]) -> Student | None:
     plain_id = row.get("id", "")
     if {"sis login id", "sis user id"} & row.keys():
         canvas = canvas or plain_id  # the ID of Canvas's gradebook is its own
-    elif row.get("identifier") and not row.keys() & {"full name", "maximum grade"}:
-        number = number or row["identifier"]  # Otter's
-    elif plain_id and "modified" not in map(heading, row):
-        number = number or plain_id  # nbgrader's is what folders are called
+    elif not meant.keys() & {"modified", "most"}:  # Moodle's are of one assignment
+        # Otter's, or nbgrader's, which is what folders are called.
+        number = number or row.get("identifier", "") or plain_id
     student = row.get("student_id") or row.get("id") if "first_name" in row else ""
     student = student or name or number or user or email
     if not student:

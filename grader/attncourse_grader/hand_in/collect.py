@@ -37,7 +37,8 @@ CANVAS = re.compile(
     r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
     r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>(?s:.+))"
 )
-NUMBERS = re.compile(r"(?<![^_])\d+(?=_\d+_)")
+# Where this is in what follows, the numbers before may be part of the student's name.
+NUMBERS = re.compile(r"(?<![^_])\d+_\d{3,}_|\A\d{3,}_")
 # nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
 EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
 COPIES = re.compile(
@@ -59,13 +60,17 @@ class Found:
     time: float | None = None  # when it was handed in, if the platform's name says so
     moodle: str = ""  # the number of the submission in Moodle
     canvas: str = ""  # the number of the student in Canvas
-    doubt: frozenset[str] = frozenset()  # what else may be the number in Canvas
+    doubt: bool = False  # whether something else may be the number in Canvas
     order: int = 0  # the number of the file in Canvas, which counts up
-    numbered: bool = False  # whether such a one follows: this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
     place: str = ""  # which place that was given, or download in it, it comes from
+
+    @property
+    def of_moodle(self) -> bool:
+        """Say whether the name is as Moodle writes it, with a number or without."""
+        return self.of_platform and not (self.canvas or self.is_login)
 
 
 @dataclass
@@ -237,7 +242,7 @@ class _Place:
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        owner = replace(owner, place=owner.place or str(self.scratch))
+        owner = replace(owner, place=owner.place or one_line(self.root))
         self.files.append(replace(owner, path=path, source=source))
 
     def _folder(self) -> Path:
@@ -384,9 +389,8 @@ def _named(parts, sure=()) -> Found | None:
             return _of(
                 f"anon {canvas['id']}" if name == "anon" else name,
                 canvas=canvas["id"],
-                doubt=frozenset(NUMBERS.findall(canvas["rest"])),
+                doubt=bool(NUMBERS.search(canvas["rest"])),
                 order=int(canvas["file"]),
-                numbered=bool(re.match(r"\d{3,}_", canvas["rest"])),
                 marked_late=bool(canvas["late"] or canvas["early"]),
             )
         if place == len(parts):
@@ -404,8 +408,7 @@ def _whose(parts):
 
 def _key(owner: Found | None):
     """Return what tells one who handed in from another: names are theirs to choose."""
-    doubt = owner and (owner.numbered or owner.doubt)
-    return owner and (owner.name, owner.moodle, owner.canvas, not doubt)
+    return owner and (owner.name, owner.moodle, owner.canvas, owner.doubt)
 
 
 def stem_of(name: str) -> str:

@@ -66,7 +66,7 @@ class Table:
 
         What tells best is asked first. A student has one row: where two would be the
         same one's, the next has to tell, and who has one is meant by no other. Where
-        the name is somebody else's who has no row, nothing is sure.
+        the name is somebody else's, nothing is sure.
         """
         found: dict[int, Student] = {}
         for way in zip(*map(self.ways, self.rows), strict=True):
@@ -76,9 +76,10 @@ class Table:
             count = Counter(itertools.chain(*meant))
             found |= {k: s for k, s in meant if count[k] == count[s] == 1}
         names = list(map(self.name_in, self.rows))
-        self.people.meet([(s, names[k]) for k, s in found.items()])
-        for k in [k for k, s in found.items() if self.people.at_odds(s, names[k])]:
-            del found[k]
+        for k, student in list(found.items()):
+            named = self.people.named(names[k], full=True)
+            if named and student not in named:
+                del found[k]
         return [found[k].student if k in found else "" for k in range(len(self.rows))]
 
     def make_safe(self, columns, kept) -> None:
