@@ -25,10 +25,8 @@ HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
 NAME_ALONE = "nothing but a name tells whose it is"
 SOMEBODY_ELSES = "A number, login or address of {!r} is now that of {!r}: the grades "
-SOMEBODY_ELSES += (
-    "stay under the old name. Correct the list. If an earlier one was wrong, "
-)
-SOMEBODY_ELSES += "undo and repeat its runs."
+SOMEBODY_ELSES += "stay under the old name. Correct the list, or undo the runs of an "
+SOMEBODY_ELSES += "earlier one that was wrong, and repeat them."
 TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
 TAKEN += "If that is wrong, undo this run and correct the list."
 SEVERAL = "{} may be several people. Only who is called {!r} has that one's grades."
