@@ -75,6 +75,7 @@ class _Run:
         self.keys = Keys(course.solutions, self.secret, course.limit)
         self.left_out, self.broken = 0, set()  # sentences on solutions
         self.spent = set()  # whose cells have used up their time
+        self.older = set()  # whose files a worksheet does not know yet
         self.of_number = {}  # when what has a number and a name in Moodle came
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
@@ -129,7 +130,8 @@ class _Run:
                 book.keep("times", student, one.exercise, **facts)
                 if "modified" not in one.student:
                     self.told[student, one.exercise] = one.handed_in
-            self._leave_out_all([*doubts, *problems, *found.problems])
+            said = [SAYS[kind].format(*who) for kind, *who in doubts]
+            self._leave_out_all([*said, *problems, *found.problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:
                 self._keep(job, {})
@@ -138,6 +140,8 @@ class _Run:
         if self.spent:
             names = ", ".join(sorted(self.spent))
             self._say(SAYS["spent"].format(course.limit, names))
+        if self.older:
+            self._leave_out(SAYS["older_times"].format(", ".join(sorted(self.older))))
         self._note(found := effective_grades(book))
         self._compare(before, found)
         for exercise, numbers in self.numbers.items():
@@ -168,7 +172,7 @@ class _Run:
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
-        found, known, unknown = [], self.book.people(), defaultdict(list)
+        found, known, unknown = [], self.book.people(), []
         names, known.trust = students or known, self.course.trust_names
         for said in times:
             who = said.student
@@ -185,9 +189,6 @@ class _Run:
                 if own == [None] and not name:
                     own = [class_list.blind(of_moodle)]
                     self.book.add_student(own[0])
-                if own == [None] and said.handed_in is not None:
-                    unknown[said.exercise].append(shown)
-                    continue
             else:
                 shown = next(who[k] for k in WHO if who.get(k))
                 own = known.named(shown)
@@ -196,10 +197,9 @@ class _Run:
             if len(own) == 1 and own[0]:
                 found.append((own[0].student, said))
             else:
-                self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
-        for exercise, those in unknown.items():
-            shown = ", ".join(those)
-            self._leave_out(SAYS["no_address"].format(exercise, len(those), shown))
+                unknown.append(repr(one_line(shown)))
+        if unknown:
+            self._leave_out(SAYS["nobody"].format(", ".join(unknown)))
         return found
 
     def _grade(self, jobs: list[Job], known: int) -> int:
@@ -257,9 +257,11 @@ class _Run:
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
-            self._leave_out(SAYS["broken"].format(said))
+            self._leave_out(SAYS["broken"].format(said, job.handins[0][1].source))
         for student, file in job.handins:
-            time = file.time or self.of_number.get(file.moodle or None)
+            time = file.time or self.of_number.get(file.moodle)
+            if file.moodle in self.of_number and time is None:
+                self.older.add(student)
             exercise = book.exercise_in(job.content)
             self.came[exercise, file.canvas, student].add(file.order)
             told = self.told.get((student, exercise))

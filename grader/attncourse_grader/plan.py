@@ -112,9 +112,9 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
             problems.append(SAYS["one_name"].format(file.source, own[0].student))
         else:
             kept.append((file, own))
-    for place, those in names.items():
-        problems.append(SAYS["name_alone"].format(place, len(those), min(those)))
-    return kept, problems
+    says = SAYS["name_alone"]  # once for each download
+    alone = [says.format(place, len(own), min(own)) for place, own in names.items()]
+    return kept, alone + problems
 
 
 def plan(files, students, *, book, keys, again=False, trust=False):

@@ -181,13 +181,13 @@ HEAD = "Identifier,Full name,Email address,Last modified (submission)\n"
 @pytest.mark.parametrize(
     ("others", "sheet", "says"),
     [
-        ((), None, "nothing but a name tells"),
+        ((), None, "only a name, such as 'Group B'"),
         (
             (),
             "Participant 8,Group B,eve@x.org,-",
             "number is Eve's, the name",
         ),
-        ((), "Participant 8,Group B,mal@x.org,-", "nothing but a name tells"),
+        ((), "Participant 8,Group B,mal@x.org,-", "only a name, such as 'Group B'"),
         ((), "Participant 8,Ada,ada@x.org,-", "worksheet number 8 is 'Ada', not"),
         (("Ada_1",), "Participant 9,Eve,eve@x.org,-", "numbers that are neither"),
         (
@@ -505,7 +505,7 @@ def test_who_takes_a_hidden_name_takes_over_nobody(course):
     said = "'Participant 456' is not on the class list"
     course.grade(*people, fault=said, trust=True)
     assert course.points() == ["4", ""]
-    row = "Participant 457,Participant 456,2@x.org,-\nParticipant 456,Eve,1@x.org,-\n"
+    row = "Participant 457,Participant 456,2@x.org,2026-12-01\nParticipant 456,Eve,1@x.org,2026-12-01\n"
     sheet = course.write("sheet.csv", HEAD + row)
     assert course.grade(*people, "--times", f"1={sheet}") == 0
     assert course.points() == ["4", "4"]

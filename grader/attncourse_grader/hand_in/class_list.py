@@ -24,12 +24,6 @@ HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 # choose such a name, but not such a login.
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
 NAME_ALONE = "nothing but a name tells whose it is"
-SOMEBODY_ELSES = "A number, login or address of {!r} is now that of {!r}: the grades "
-SOMEBODY_ELSES += "stay under the old name. Correct the list, or undo the runs of an "
-SOMEBODY_ELSES += "earlier one that was wrong, and repeat them."
-TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
-TAKEN += "If that is wrong, undo this run and correct the list."
-SEVERAL = "{} may be several people. Only who is called {!r} has that one's grades."
 
 
 @dataclass(frozen=True)
@@ -75,15 +69,13 @@ class ClassList:
 
         The address tells, or an ID number or a login, if the worksheet has it.
         """
-        number, told = number_in(row.get("identifier", "")), _student_of(row)
-        if told is None or not number:
-            return None
-        marks = vars(told)
-        found = {s for kind in MARKS for s in self.marked(kind, marks[kind])}
+        told, name = vars(_student_of(row) or Student("")), row.get("name", "")
+        found = {s for kind in MARKS for s in self.marked(kind, told[kind])}
         if self.trust and not found:
-            found = {s for s in self._called(told.name) if not _differ(marks, s)}
+            found = {s for s in self.called(name) if not _differ(told, s)}
         student = found.pop() if len(found) == 1 else None
-        self.rows.setdefault(number, set()).add((row.get("name", ""), student))
+        if number := number_in(row.get("identifier", "")):
+            self.rows.setdefault(number, set()).add((name, student))
         return student
 
     def by_number(self, found) -> list[Student]:
@@ -94,20 +86,20 @@ class ClassList:
 
     def is_group(self, found) -> bool:
         """Say whether a file of Moodle's, if anybody's, is a group's."""
-        group = found.moodle not in self.rows and not self._called(found.name)
+        group = found.moodle not in self.rows and not self.called(found.name)
         return bool(found.of_moodle and group and self.team(found.name))
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
         if not found.of_platform or found.is_login:
             return self._named(found)
-        named, team = self._called(found.name), self.team(found.name)
+        named, team = self.called(found.name), self.team(found.name)
         own, rows = self.by_number(found), self.rows.get(found.moodle, ())
         if other := [n for n, _ in rows if key_of(n) not in ("", key_of(found.name))]:
             says = f"in Moodle's worksheet number {found.moodle} is {other[0]!r}, not"
             return [], f"{says} {found.name!r}"
         if len(own) == 1:
-            if not {*own} & {*named} and (named or team):
+            if own[0] not in named and (named or team):
                 says = f"the number is {own[0].student}'s, the name {found.name!r}"
                 return [], f"{says} somebody else's"
             return own, ""
@@ -119,30 +111,22 @@ class ClassList:
             return [], f"{found.name!r} is not on the class list"
         if not self.trust:
             return [], NAME_ALONE
-        if rows:
-            says = f"in Moodle's worksheet {found.name!r} has the address or number of"
-            return [], f"{says} nobody, or of several, on the class list"
-        several = ", ".join(s.student for s in named) + " or a group" * bool(team)
-        alone = len(named) == 1 and not team
-        return (named, "") if alone else ([], f"{found.name!r} may be any of {several}")
+        if len(named) == 1 and not (team or rows):
+            return named, ""
+        several = ", ".join([*(s.student for s in named), *["a group"] * bool(team)])
+        return [], f"{found.name!r} may be any of {several}, or somebody else"
 
-    def named(self, name: str, *, full=False, login=False) -> list[Student]:
-        """Return who is meant by a name: several people if nothing tells which.
+    def called(self, name: str) -> list[Student]:
+        """Return whose full name, which people choose, has these letters."""
+        return [s for s in self._like(name) if key_of(name) in _names_of(s)]
 
-        People choose their full names, so these are no logins, and a login is no name
-        of whom the list knows otherwise.
-        """
-        matches = self._called(name) if full else self._like(name)
-        if login:
-            matches = [s for s in matches if key_of(name) in _logins_of(s)]
-        for way in FULL if full else ANY:
+    def named(self, name: str) -> list[Student]:
+        """Return who is meant by a name: several people if nothing tells which."""
+        matches = self._like(name)
+        for way in ANY:
             if own := [s for s in matches if _fits(name, s, way)]:
                 return own
         return matches
-
-    def _called(self, name: str) -> list[Student]:
-        """Return whose full name has these letters."""
-        return [s for s in self._like(name) if key_of(name) in _names_of(s)]
 
     def _like(self, text: str) -> list[Student]:
         return sorted(self._by_key.get(key_of(text), ()), key=lambda s: s.student)
@@ -153,14 +137,17 @@ class ClassList:
         return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
     def _named(self, found) -> tuple[list[Student], str]:
-        name, login = found.name, found.is_login
-        matches = self.named(name, login=login)
-        ways = LOGIN if login else FOLDER
-        if len(words_of(name)) > 1 and not login:
+        name, matches = found.name, self.named(found.name)
+        if len(words_of(name)) > 1:
             # A full name may be the login that somebody else has chosen.
-            more = self.named(name, full=True)
+            more = [s for s in self._like(name) if _fits(name, s, LETTERS)]
             matches = matches + [s for s in more if s not in matches]
-        if len(matches) == 1 and any(_fits(name, *matches, w) for w in ways):
+        sure = [s for s in matches if any(_fits(name, s, way) for way in FOLDER)]
+        if found.is_login:
+            sure = matches = [
+                s for s in self._like(name) if mark_of(name) in _logins(s)
+            ]
+        if len(matches) == len(sure) == 1:
             return matches, ""
         if matches:
             several = ", ".join(s.student for s in matches)
@@ -182,8 +169,8 @@ def named_as_before(students: list[Student], known) -> tuple:
     or an address tells that it is the same person, and where there is none the name
     under which files came: a full one where a platform gave it.
 
-    Also returns of other names that somebody had whose they are, and a sentence for
-    each person whom a name and a number tell apart.
+    Also returns of other names that somebody had whose they are, and for each person
+    whom a name and a number tell apart which sentence says so, and of whom.
     """
     people, names, problems = ClassList(students), defaultdict(list), []
     letters = defaultdict(set)  # of platforms' names
@@ -191,17 +178,17 @@ def named_as_before(students: list[Student], known) -> tuple:
     for row in known:
         marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
         full = row["moodle"] or row["canvas"] or marked
-        named = people.named(row["student"], full=full)
-        named = set(named or people.named(row["name"], full=True))
+        named = (people.called if full else people.named)(row["student"])
+        named = set(named or people.called(row["name"]))
         same, others = marked or named, marked - named
         shown = row["student"], ", ".join(sorted(s.student for s in others))
         # Whoever is found by a mark alone has to agree in all else that is known.
         doubt = any(key_of(s.student) in rows or _differ(row, s) for s in others)
         if others and (named or doubt):
-            problems.append(SOMEBODY_ELSES.format(*shown))
+            problems.append(("somebody_elses", *shown))
             same = marked & named
         elif others and not people.named(row["student"]):
-            problems.append(TAKEN.format(*reversed(shown)))
+            problems.append(("taken", *reversed(shown)))
         elif not marked and any(_differ(row, s) for s in same):
             same = set()  # a namesake
         if len(same) == 1:
@@ -210,13 +197,13 @@ def named_as_before(students: list[Student], known) -> tuple:
                 letters[own].add(row["student"])
     for own, those in letters.items():  # which fit by letters: one of them at most
         if len(names[own]) > 1:
-            problems.append(SEVERAL.format(", ".join(names[own]), own.student))
+            problems.append(("several", ", ".join(names[own]), own.student))
             names[own] = [name for name in names[own] if name not in those]
     new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
     for s in students:
         if not names[s] and _own(s) and key_of(s.student) in rows:
             new[s] = f"{s.student} ({_own(s)})"
-            problems.append(TAKEN.format(s.student, new[s]))
+            problems.append(("taken", s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
     joined = {old: n for s, n in new.items() for old in names[s]}
@@ -280,9 +267,12 @@ def _names_of(student: Student) -> set[str]:
     return set(map(key_of, [student.student, student.name, *turned])) - {""}
 
 
-def _logins_of(student: Student) -> set[str]:
-    own = {key_of(student.user)} - {""}
-    return own or _marks_of(student) or _names_of(student)
+def _logins(student: Student) -> set[str]:
+    """Return the login of somebody or, where it is not known, what else may be it."""
+    marks = student.id, student.email, student.email.partition("@")[0]
+    names = student.student, student.name
+    own = [student.user] if student.user else marks if any(marks) else names
+    return set(map(mark_of, own)) - {""}
 
 
 def _marks_of(student: Student) -> set[str]:
@@ -298,14 +288,13 @@ def words_of(text: str) -> list[str]:
 
 
 # What a name is compared with, and how, the surest first.
-FULL = ((attrgetter("student", "name"), str),)
 ANY = (
     (attrgetter("id", "user", "email"), mark_of),
     (lambda s: (s.student, s.name, "" if s.user else s.email.partition("@")[0]), str),
 )
-# Of a login or a folder letters alone are not enough: people choose their names.
-LOGIN = (*ANY, (ANY[-1][0], mark_of))
-FOLDER = (ANY[0], (attrgetter("student", "name"), words_of), *LOGIN)
+LETTERS = attrgetter("student", "name"), key_of
+# Of a folder letters alone are not enough: people choose their names.
+FOLDER = (*ANY, (LETTERS[0], words_of), (ANY[-1][0], mark_of))
 
 
 def _fits(name: str, student: Student, way) -> bool:

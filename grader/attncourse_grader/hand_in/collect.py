@@ -152,14 +152,16 @@ class _Place:
             if known and owner:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
             if owner and not sure and (owner.of_platform or owner.name != whole):
-                self._ask(source, f"it may be of {whole!r} or of {owner.name!r}")
+                why = f"it may be of {whole!r} or of {owner.name!r}"
+                self._ask(source, why, _key(owner))
                 continue
             several = owner is None and bare[_without_copy(entry)] > 1
             above = _named((entry.parts[0], ""))
             if above and not (above.of_platform or entry.parts[:1] in self.sure):
                 several |= below[entry.parts[:1], entry.parts[2:]] > 1
             if self.students is None and several:
-                self._ask(source, "it may be another student's than its namesakes")
+                why = "it may be another student's than its namesakes"
+                self._ask(source, why, entry.parts[:-1])
                 continue
             if known:
                 owner = _of(whole)
@@ -174,7 +176,7 @@ class _Place:
         own = self.students.marked if self.students else lambda *_: ()
         return next((folder for folder in above if own("user", folder)), "")
 
-    def _ask(self, source: str, why: str, whose: str = "") -> None:
+    def _ask(self, source: str, why: str, whose=None) -> None:
         says = f"is not graded, since {why}. Give the class list with --students, one "
         says += "folder per student in one named after nobody, and a download of many"
         self.left_out.add(whose or source, one_line(source, 300), f"{says} by itself.")
