@@ -101,7 +101,6 @@ class _Run:
         if last:
             self._check_course(last[0]["started"], students, found.files, before)
         own = fingerprint(course.secret)
-        other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
         book.set("deadlines", deadlines)
         book.set("alike", course.alike)
@@ -116,8 +115,9 @@ class _Run:
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
-        cut = bool(last) and last[0]["ended"] is None
-        said = {"cut_off": cut, "other_secret": other, "trusting": course.trust_names}
+        said = {"cut_off": last and last[0]["ended"] is None}
+        said |= {"other_secret": last and last[0]["secret"] != own}
+        said |= {"trusting": course.trust_names}
         for says in [*(SAYS[kind] for kind, true in said.items() if true), *here]:
             self._say(says)
         with book.together():

@@ -90,22 +90,22 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     known = {s["student"]: s["canvas"] for s in book.students().values()}
     for file in files:
         own, why = whose(file, students, trust)
-        # The number in a group's file is the group's, and no participant's.
-        group = students is not None and students.is_group(file)
-        if file.moodle and students and file.moodle not in students.rows and not group:
+        if group := bool(students and file.moodle and students.is_group(file)):
+            file = replace(file, moodle="")  # which is the group's number
+        elif students and file.moodle and file.moodle not in students.rows:
             strangers.add(file.place)
         if why == NAME_ALONE:
             names[file.place].append(file.name)
         elif not own:
             problems.append(f"{file.source}: {why}. It is not graded.")
         else:
-            found.append((replace(file, moodle="") if group else file, own, group))
+            found.append((file, own, group))
             name, number = own[0].student, file.moodle or file.canvas
             before = known.get(name) if file.canvas else ""
             numbers[file.place, name] |= {number, before or number} - {""}
     kept = []
     for file, own, group in found:
-        sure = group or (students is not None and students.by_number(file) == own)
+        sure = group or (students and students.by_number(file) == own)
         if group and file.place in strangers and not trust:
             problems.append(SAYS["stranger"].format(file.source, file.name))
         elif not sure and len(numbers[file.place, own[0].student]) > 1:

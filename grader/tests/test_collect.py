@@ -298,7 +298,7 @@ def test_a_folder_like_an_exercise_and_a_login_is_a_question(place, asked, inbox
         inbox.put(f"{name}.ipynb")
     students = ClassList([*CLASS.students, Student("Pia Sol", user="ps1")])
     found = inbox.collect(place, students=students)
-    assert str(found.problems).count("be an exercise or somebody's login") == asked
+    assert str(found.problems).count("be an exercise or a login") == asked
     assert names_in(found) == ["grace", "jo", "ps1"] * (place == "in")
     inbox.put(".git/config", "in/PS1")  # now it is a clone
     assert len(inbox.collect(students=students).problems) == 1

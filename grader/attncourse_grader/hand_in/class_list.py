@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
@@ -86,8 +85,8 @@ class ClassList:
 
     def is_group(self, found) -> bool:
         """Say whether a file of Moodle's, if anybody's, is a group's."""
-        group = found.moodle not in self.rows and not self.called(found.name)
-        return bool(found.of_moodle and group and self.team(found.name))
+        alone = found.canvas or found.moodle in self.rows or self.called(found.name)
+        return bool(not alone and self.team(found.name))
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
@@ -122,11 +121,18 @@ class ClassList:
 
     def named(self, name: str) -> list[Student]:
         """Return who is meant by a name: several people if nothing tells which."""
-        matches = self._like(name)
-        for way in ANY:
-            if own := [s for s in matches if _fits(name, s, way)]:
-                return own
-        return matches
+        return self._sure(name) or self._like(name)
+
+    def _sure(self, name: str) -> list[Student]:
+        """Return whom a name fits by what tells best: more than its letters."""
+        mark, words = mark_of(name), words_of(name)
+        ways = (
+            lambda s: mark in map(mark_of, (s.id, s.user, s.email)),
+            lambda s: mark in map(mark_of, (s.student, s.name, s.user or _local(s))),
+            lambda s: words in map(words_of, (s.student, s.name)),
+        )
+        found = (list(filter(way, self._like(name))) for way in ways)
+        return next(filter(None, found), [])
 
     def _like(self, text: str) -> list[Student]:
         return sorted(self._by_key.get(key_of(text), ()), key=lambda s: s.student)
@@ -137,20 +143,17 @@ class ClassList:
         return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
     def _named(self, found) -> tuple[list[Student], str]:
-        name, matches = found.name, self.named(found.name)
-        if len(words_of(name)) > 1:
-            # A full name may be the login that somebody else has chosen.
-            more = [s for s in self._like(name) if _fits(name, s, LETTERS)]
-            matches = matches + [s for s in more if s not in matches]
-        sure = [s for s in matches if any(_fits(name, s, way) for way in FOLDER)]
+        name, like, sure = found.name, self._like(found.name), self._sure(found.name)
         if found.is_login:
-            sure = matches = [
-                s for s in self._like(name) if mark_of(name) in _logins(s)
-            ]
-        if len(matches) == len(sure) == 1:
-            return matches, ""
-        if matches:
-            several = ", ".join(s.student for s in matches)
+            sure = [s for s in like if mark_of(name) in _logins_of(s)]
+        elif sure and len(words_of(name)) > 1:
+            # A full name may be the login that somebody else has chosen.
+            key = key_of(name)
+            more = [s for s in like if key in (key_of(s.student), key_of(s.name))]
+            sure = sure + [s for s in more if s not in sure]
+        if len(sure) == 1:
+            return sure, ""
+        if several := ", ".join(s.student for s in sure or like):
             return [], f"{name!r} may be any of {several} (name, login or address)"
         team = self.team(name)
         return team, "" if team else f"{name!r} is not on the class list"
@@ -206,8 +209,8 @@ def named_as_before(students: list[Student], known) -> tuple:
             problems.append(("taken", s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
-    joined = {old: n for s, n in new.items() for old in names[s]}
-    joined = {old: n for old, n in joined.items() if old not in new.values()}
+    taken = {*new.values()}
+    joined = {old: n for s, n in new.items() for old in {*names[s]} - taken}
     return [replace(s, student=n) for s, n in new.items()], joined, problems
 
 
@@ -226,7 +229,7 @@ def whose(found, students: ClassList | None, trust: bool) -> tuple[list, str]:
         return [], f"{found.name!r} has two numbers: put it in its student's folder"
     if students is not None:
         return students.find(found)
-    if found.of_moodle and not trust:
+    if found.of_platform and not (found.canvas or found.is_login or trust):
         return [], NAME_ALONE
     if found.moodle and is_hidden(found.name):
         return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
@@ -267,17 +270,21 @@ def _names_of(student: Student) -> set[str]:
     return set(map(key_of, [student.student, student.name, *turned])) - {""}
 
 
-def _logins(student: Student) -> set[str]:
+def _logins_of(student: Student) -> set[str]:
     """Return the login of somebody or, where it is not known, what else may be it."""
-    marks = student.id, student.email, student.email.partition("@")[0]
+    marks = student.id, student.email, _local(student)
     names = student.student, student.name
     own = [student.user] if student.user else marks if any(marks) else names
-    return set(map(mark_of, own)) - {""}
+    return set(map(mark_of, own))
+
+
+def _local(student: Student) -> str:
+    return student.email.partition("@")[0]
 
 
 def _marks_of(student: Student) -> set[str]:
     marks = [getattr(student, kind) for kind in MARKS]
-    return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
+    return set(map(key_of, [*marks, _local(student)])) - {""}
 
 
 def words_of(text: str) -> list[str]:
@@ -285,21 +292,6 @@ def words_of(text: str) -> list[str]:
     found = unicodedata.normalize("NFKD", mark_of(text))
     plain = "".join(c for c in found if not unicodedata.combining(c))
     return sorted(re.split(r"[\s,_]+", plain))
-
-
-# What a name is compared with, and how, the surest first.
-ANY = (
-    (attrgetter("id", "user", "email"), mark_of),
-    (lambda s: (s.student, s.name, "" if s.user else s.email.partition("@")[0]), str),
-)
-LETTERS = attrgetter("student", "name"), key_of
-# Of a folder letters alone are not enough: people choose their names.
-FOLDER = (*ANY, (LETTERS[0], words_of), (ANY[-1][0], mark_of))
-
-
-def _fits(name: str, student: Student, way) -> bool:
-    parts, form = way
-    return form(name) in map(form, parts(student))
 
 
 def read_class_list(path: Path) -> ClassList:

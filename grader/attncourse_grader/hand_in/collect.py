@@ -67,11 +67,6 @@ class Found:
     is_login: bool = False  # whether the name is that of an account
     place: str = ""  # which place that was given, or download in it, it comes from
 
-    @property
-    def of_moodle(self) -> bool:
-        """Say whether the name is as Moodle writes it, with a number or without."""
-        return self.of_platform and not (self.canvas or self.is_login)
-
 
 @dataclass
 class Collected:
@@ -140,28 +135,26 @@ class _Place:
         download = any(own and own.of_platform for own in names)
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
+            who = _key(owner) or entry.parts[:1]
             if download and self.root.is_file() and not (owner and owner.of_platform):
-                self._ask(source, "no platform writes names like this")
+                self._ask(who, source, "no platform writes names like this")
                 continue
             login = self._login_in(place) or self._login_in(*entry.parts[:-1])
             if login and not known and not (owner and owner.name == login):
-                why = f"{login!r} may be an exercise or somebody's login"
-                self._ask(source, why, whose=login)
+                self._ask(login, source, f"{login!r} may be an exercise or a login")
                 continue
             sure = alone or self.students
             if known and owner:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
             if owner and not sure and (owner.of_platform or owner.name != whole):
-                why = f"it may be of {whole!r} or of {owner.name!r}"
-                self._ask(source, why, _key(owner))
+                self._ask(who, source, f"it may be of {whole!r} or of {owner.name!r}")
                 continue
             several = owner is None and bare[_without_copy(entry)] > 1
             above = _named((entry.parts[0], ""))
             if above and not (above.of_platform or entry.parts[:1] in self.sure):
                 several |= below[entry.parts[:1], entry.parts[2:]] > 1
             if self.students is None and several:
-                why = "it may be another student's than its namesakes"
-                self._ask(source, why, entry.parts[:-1])
+                self._ask(who, source, "it may be another student's than its namesakes")
                 continue
             if known:
                 owner = _of(whole)
@@ -176,10 +169,10 @@ class _Place:
         own = self.students.marked if self.students else lambda *_: ()
         return next((folder for folder in above if own("user", folder)), "")
 
-    def _ask(self, source: str, why: str, whose=None) -> None:
+    def _ask(self, whose, source: str, why: str) -> None:
         says = f"is not graded, since {why}. Give the class list with --students, one "
         says += "folder per student in one named after nobody, and a download of many"
-        self.left_out.add(whose or source, one_line(source, 300), f"{says} by itself.")
+        self.left_out.add(whose, one_line(source, 300), f"{says} by itself.")
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
         name = entry.parts[-1].lower()
@@ -214,9 +207,9 @@ class _Place:
                     own = replace(own, place=source)  # a download by itself
                     self._entry(member, own, where, whole=True)
                 else:
-                    self._ask(where, "no platform writes names like this", source)
+                    self._ask(source, where, "no platform writes names like this")
         else:
-            self._ask(source, "it may be one student's, or hold those of many")
+            self._ask(source, source, "it may be one student's, or hold those of many")
 
     def _unpacked(self, entry: Entry, source: str, owner=None, whose=None):
         """Return what is in a zip file, of one owner or of many."""
