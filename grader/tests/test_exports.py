@@ -117,18 +117,6 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
     assert pages == [f"{name}_assignfeedback_file_/feedback.html" for name in names]
 
 
-def test_who_takes_a_name_in_moodle_takes_no_grade_with_it(course):
-    as_moodle(course, "Ada Lovelace_104", "Ada Lovelace_101")
-    assert course.grade(trust=True) == 1
-    assert course.said.count("two people here have the name 'Ada Lovelace'") == 2
-    table = "name,email\nAda Lovelace,ada@uni.example\nMal,mallory@uni.example\n"
-    says = "the number is Mal's, the name 'Ada Lovelace' somebody else's"
-    course.grade(*course.students(table), "--times", SHEET, fault=says)
-    course.run("export", SHEET)
-    _, after = filled(course, "moodle-en")
-    assert [row[4] for row in after[1:]] == ["4", "11.50", "7.00", ""]
-
-
 WHEN = "Thursday, 26 November 2026, 4:00 AM"
 
 
@@ -178,34 +166,52 @@ def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(
 HEAD = "Identifier,Full name,Email address,Last modified (submission)\n"
 
 
+PEOPLE = "name,email,group\nAda Adler,ada@x,Red\nMal,mal@x,Blue\n"
+NUMBERS = "name,email,canvas id\nAda Adler,ada@x,777\nMal,mal@x,888\n"
+ROWS = HEAD + "Participant 11,Ada Adler,ada@x,-\nParticipant 31,Ada Adler,mal@x,-\n"
+OF = "assignsubmission_file"
+
+
 @pytest.mark.parametrize(
-    ("others", "sheet", "says"),
-    [
-        ((), None, "only a name, such as 'Group B'"),
+    ("names", "listed", "rows", "says"),
+    [  # Mal is number 888 in Canvas, and 31 and 64 in Moodle.
+        ([f"adaadler_11_{OF}_888_910_x"], NUMBERS, "", ""),  # Mal's own
+        (["adlerada_888_910_x"], NUMBERS, "", "the number is Mal's, the name"),
+        (["adlerada_777_999_9100_x"], NUMBERS, "", "has two numbers"),
+        (["adlerada_777_5_999_9100_x"], NUMBERS, "", "has two numbers"),
+        (["adlerada_888_910_x"], PEOPLE, "", "only a name, such as 'adlerada'"),
+        ([f"Ada Adler_31_{OF}/x"], "", "", "only a name, such as 'Ada Adler'"),
+        ([f"Ada Adler_31_{OF}/x"], "", ROWS, "only a name, such as 'Ada Adler'"),
+        ([f"Ada Adler_31_{OF}/x"], "name\nAda Adler\n", ROWS, "only a name, such"),
+        ([f"Ada Adler_31_{OF}/x"], PEOPLE, "", "only a name, such as 'Ada Adler'"),
+        ([f"Ada Adler_31_{OF}/x"], PEOPLE, ROWS, "the number is Mal's, the name"),
+        ([f"Red_64_{OF}/x"], PEOPLE, "", "only a name, such as 'Red'"),
+        ([f"Red_11_{OF}/x"], PEOPLE, ROWS, "number 11 is 'Ada Adler', not 'Red'"),
         (
-            (),
-            "Participant 8,Group B,eve@x.org,-",
-            "number is Eve's, the name",
+            [f"Red_31_{OF}/x"],
+            PEOPLE,
+            ROWS.replace("31,Ada Adler", "31,Red"),
+            "is Mal's",
         ),
-        ((), "Participant 8,Group B,mal@x.org,-", "only a name, such as 'Group B'"),
-        ((), "Participant 8,Ada,ada@x.org,-", "worksheet number 8 is 'Ada', not"),
-        (("Ada_1",), "Participant 9,Eve,eve@x.org,-", "numbers that are neither"),
+        ([f"Participant_11_{OF}/x"], PEOPLE, ROWS, "'Ada Adler', not 'Participant'"),
         (
-            ("Bo_9", "Mal_7"),
-            "Participant 9,Bo,b@x.org,-",
-            "numbers that are neither",
+            [f"Mal_64_{OF}/x", f"Red_63_{OF}/x"],
+            PEOPLE,
+            ROWS,
+            "neither in Moodle's work",
         ),
     ],
 )
-def test_who_takes_a_groups_name_hands_in_for_no_other(others, sheet, says, course):
-    rows = "Ada,Group B,ada@x.org\nGrace,Group B,\nEve,,eve@x.org\n"
-    options = course.students(f"name,group,email\n{rows}")
-    if sheet:
-        times = course.write("times.csv", f"{HEAD}{sheet}\n")
-        options += ["--times", f"1={times}"]
-    as_moodle(course, "Group B_8", *others)
-    course.grade(*options, fault=says)
-    assert [points for points in course.points() if points] == []
+def test_who_takes_a_name_changes_nobody_elses_grade(names, listed, rows, says, course):
+    options = course.students(listed) if listed else []
+    course.hand_in("Ada Adler", place="before", attention="right")
+    course.grade(*options, places=["before"])
+    for name in names:
+        course.hand_in(name, scores="no", attention=name)
+    options += ["--times", f"1={course.write('rows.csv', rows)}"] if rows else []
+    assert course.grade(*options, fault=says) == bool(says)
+    assert course.standing("Ada Adler").points == 4
+    assert sorted(filter(None, course.points())) == ["0", "4"][bool(says) :]
 
 
 def test_what_moodle_would_misread_is_refused_and_what_it_skips_is_named(course):
@@ -244,6 +250,7 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, course):
     column = ["--column", "1=Sheet one (901)"] if "split" in name else []
     assert course.run("export", table, *column) == 0
     assert "it takes off again from what you upload" in course.said
+    assert "another score was there, and is replaced: Grace Hopper." in course.said
     assert ("(901)' is filled with the grades of 1_" in course.said) == (not column)
     before, after = filled(course, name)
     assert set(after[0]) <= set(before[0])
@@ -297,6 +304,9 @@ def test_no_table_takes_the_place_of_another_and_each_has_its_pages(graded):
 def test_an_export_says_what_should_come_before_it(course):
     as_moodle(course, "Ada Lovelace_101", "Grace Hopper_102")
     listed = "name\nAda Lovelace\nGrace Hopper\n"
+    older = course.write("older.csv", f"{HEAD}Participant 102,Grace Hopper,,-\n")
+    words = "--times", f"1={older}", *course.students(listed)
+    course.grade(*words, fault="has no hand-in of Grace Hopper, whose", trust=True)
     course.grade("--times", SHEET, *course.students(listed), trust=True)
     assert course.run("export", SHEET) == 0
     for says in ("handed in later", "no longer on", "not come to its end"):
@@ -328,31 +338,6 @@ def test_a_column_that_canvas_does_not_know_is_a_question(course):
         course.run("export", *table, "--column", *column, fault=fault)
     text = (PLATFORMS / "canvas.csv").read_text().replace(",20.00,", ",100.00,")
     course.run("export", course.write("c.csv", text), fault="Set them alike")
-
-
-# Mallory (66) has called herself "hoppergrace_13_1", Grace (13) "lovelaceada_12".
-MALLORY = ["hoppergrace_13_1_66_900_x", "mallory_13_901_x", "lovelaceada_66_902_x"]
-MALLORY += ["turingalan_13_903_x"]
-HERS = "the number is Grace Hopper's, the name 'turingalan' somebody else's"
-GRACE = ["lovelaceada_12_13_555_x", "hoppergrace_13_900_1_attention_from_scratch"]
-
-
-@pytest.mark.parametrize(
-    ("names", "count", "says", "again"),
-    [
-        (MALLORY, 3, HERS, "'hoppergrace' has two numbers"),
-        (GRACE, 1, "lovelaceada_12_13_555_x.ipynb", ""),
-        (["lovelaceada_12_999_910_x"], 1, "has two numbers", ""),  # 999 is on no list
-    ],
-)
-def test_a_number_in_a_name_in_canvas_is_a_question(names, count, says, again, course):
-    for name in names:
-        course.hand_in(name, scores=name)
-    assert course.grade("--students", PLATFORMS / "canvas.csv") == 1
-    assert course.said.count("It is not graded") == count
-    assert says in course.said
-    course.grade()
-    assert again in course.said
 
 
 FORMS = {  # a hand-in, a class list and two rows of the table to fill
