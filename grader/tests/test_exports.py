@@ -495,6 +495,10 @@ def test_who_takes_a_hidden_name_takes_over_nobody(course):
     sheet = course.write("sheet.csv", HEAD + rows)
     assert course.grade(*people, "--times", f"1={sheet}") == 0
     assert course.points() == ["4", "4"]
+    course.hand_in(f"Participant_456_{OF}/x", "later", attention="right")
+    course.grade(*people, places=["later"])  # a group, or an older download
+    assert [row[0] for row in course.rows()[1:]][:1] == ["Eve"]
+    assert course.points()[:2] == ["4", "4"]
 
 
 @pytest.mark.parametrize("people", ["", "name\nAda Lovelace\n", CANVAS_LIST])

@@ -66,10 +66,10 @@ class ClassList:
     def add_moodle(self, row: dict[str, str]) -> Student | None:
         """Learn a number from a row of Moodle's worksheet; return whose, if known.
 
-        The address tells, or an ID number or a login, if the worksheet has it.
+        The address tells, or an ID number, if the worksheet has one.
         """
         told, name = vars(_student_of(row) or Student("")), row.get("name", "")
-        found = {s for kind in MARKS for s in self.marked(kind, told[kind])}
+        found = {s for kind in ("email", "id") for s in self.marked(kind, told[kind])}
         if self.trust and not found:
             found = {s for s in self.called(name) if not _differ(told, s)}
         student = found.pop() if len(found) == 1 else None
