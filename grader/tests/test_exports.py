@@ -205,7 +205,7 @@ OF = "assignsubmission_file"
 def test_who_takes_a_name_changes_nobody_elses_grade(names, listed, rows, says, course):
     options = course.students(listed) if listed else []
     course.hand_in("Ada Adler", place="before", attention="right")
-    course.grade(*options, places=["before"])
+    course.grade(*options, places=["before"], trust=True)
     for name in names:
         course.hand_in(name, scores="no", attention=name)
     options += ["--times", f"1={course.write('rows.csv', rows)}"] if rows else []

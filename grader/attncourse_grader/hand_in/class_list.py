@@ -47,8 +47,8 @@ class ClassList:
     def __init__(self, students: list[Student], *, trust: bool = False):
         self.students, self.trust = students, trust
         self._by_key, self._groups = defaultdict(set), defaultdict(dict)
-        # Of each number in Moodle's worksheets, the names and students of its rows.
-        self.rows: dict[str, set[tuple[str, Student | None]]] = {}
+        # What rows of Moodle's worksheets say of each number, and of whom, if known.
+        self.rows: dict[str, set[tuple[Student, Student | None]]] = {}
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             for key in _names_of(student) | _marks_of(student):
@@ -68,14 +68,18 @@ class ClassList:
 
         The address tells, or an ID number, if the worksheet has one.
         """
-        told, name = vars(_student_of(row) or Student("")), row.get("name", "")
-        found = {s for kind in ("email", "id") for s in self.marked(kind, told[kind])}
-        if self.trust and not found:
-            found = {s for s in self.called(name) if not _differ(told, s)}
-        student = found.pop() if len(found) == 1 else None
+        told = replace(_student_of(row) or Student(""), name=row.get("name", ""))
+        own = {*self.marked("email", told.email), *self.marked("id", told.id)}
+        student = next(iter(own)) if len(own) == 1 else None
         if number := number_in(row.get("identifier", "")):
-            self.rows.setdefault(number, set()).add((name, student))
-        return student
+            self.rows.setdefault(number, set()).add((told, student))
+        return student or (None if own else self._trusted(told.name, [told]))
+
+    def _trusted(self, name: str, rows) -> Student | None:
+        """Return who alone has a name, if that tells and no row has another address."""
+        own = self.called(name) if self.trust else []
+        own = [s for s in own if not any(_differ(vars(row), s) for row in rows)]
+        return own[0] if len(own) == 1 else None
 
     def by_number(self, found) -> list[Student]:
         """Return whose a file is by a number that a platform has given."""
@@ -94,7 +98,8 @@ class ClassList:
             return self._named(found)
         named, team = self.called(found.name), self.team(found.name)
         own, rows = self.by_number(found), self.rows.get(found.moodle, ())
-        if other := [n for n, _ in rows if key_of(n) not in ("", key_of(found.name))]:
+        names = [row.name for row, _ in rows]
+        if other := [n for n in names if key_of(n) not in ("", key_of(found.name))]:
             says = f"in Moodle's worksheet number {found.moodle} is {other[0]!r}, not"
             return [], f"{says} {found.name!r}"
         if len(own) == 1:
@@ -110,8 +115,8 @@ class ClassList:
             return [], f"{found.name!r} is not on the class list"
         if not self.trust:
             return [], NAME_ALONE
-        if len(named) == 1 and not (team or rows):
-            return named, ""
+        if not team and (one := self._trusted(found.name, [row for row, _ in rows])):
+            return [one], ""
         several = ", ".join([*(s.student for s in named), *["a group"] * bool(team)])
         return [], f"{found.name!r} may be any of {several}, or somebody else"
 
@@ -223,7 +228,7 @@ def whose(found, students: ClassList | None, trust: bool) -> tuple[list, str]:
     """Return whose a file is, several if a group's; or nobody, and why."""
     if found.moodle and key_of(found.name) in HIDDEN:
         rows = students.rows.get(found.moodle, ()) if students else ()
-        if not any(name for name, _ in rows):
+        if not any(row.name for row, _ in rows):
             return [blind(found.moodle)], ""
     if found.doubt:
         return [], f"{found.name!r} has two numbers: put it in its student's folder"
