@@ -113,7 +113,7 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
         else:
             kept.append((file, own))
     says = SAYS["name_alone"]  # once for each download
-    alone = [says.format(place, len(own), min(own)) for place, own in names.items()]
+    alone = [says.format(place, min(own), len(own)) for place, own in names.items()]
     return kept, alone + problems
 
 

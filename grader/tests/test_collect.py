@@ -715,7 +715,7 @@ def test_downloads_beside_others_count_by_themselves_file_by_file(inbox):
     assert [own for _, own in kept] == [CLASS.named("ada")] * 2
     kept, said = owners(found.files, CLASS, book)
     assert (kept, len(said)) == ([], 4)  # of two who are on no list, and two downloads
-    assert said[1].startswith("in/2.zip: of 1 files only a name, such as 'ada'")
+    assert said[1].startswith("in/2.zip: only a name, such as 'ada', tells")
     signs = one_line("a\udce4 a\udcf6 -\u200d \ufff9 \U0001d173")
     assert len(set(signs.split())) == signs.count("\\") == 5
 

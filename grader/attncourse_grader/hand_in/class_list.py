@@ -117,8 +117,8 @@ class ClassList:
             return [], NAME_ALONE
         if not team and (one := self._trusted(found.name, [row for row, _ in rows])):
             return [one], ""
-        several = ", ".join([*(s.student for s in named), *["a group"] * bool(team)])
-        return [], f"{found.name!r} may be any of {several}, or somebody else"
+        several = " or ".join([*(s.student for s in named), *["a group"] * bool(team)])
+        return [], f"{found.name!r} may be {several} or somebody else"
 
     def called(self, name: str) -> list[Student]:
         """Return whose full name, which people choose, has these letters."""
