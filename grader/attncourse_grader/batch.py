@@ -75,6 +75,7 @@ class _Run:
         self.keys = Keys(course.solutions, self.secret, course.limit)
         self.left_out, self.broken = 0, set()  # sentences on solutions
         self.spent = set()  # whose cells have used up their time
+        self.older = set()  # whose files a worksheet does not know yet
         self.of_number = {}  # when what has a number and a name in Moodle came
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
@@ -89,7 +90,7 @@ class _Run:
             listed = class_list.read_class_list(course.students).students
             known = book.students().values()
             own, joined, doubts = class_list.named_as_before(listed, known)
-            students = ClassList(own)
+            students = ClassList(own, trust=course.trust_names)
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
@@ -100,7 +101,6 @@ class _Run:
         if last:
             self._check_course(last[0]["started"], students, found.files, before)
         own = fingerprint(course.secret)
-        other = bool(last) and last[0]["secret"] != own
         book.start_run(own)
         book.set("deadlines", deadlines)
         book.set("alike", course.alike)
@@ -115,11 +115,14 @@ class _Run:
             for said in times:
                 students.add_moodle(said.student)
         here = [] if course.scheduler else layers_missing()
-        cut = bool(last) and last[0]["ended"] is None
-        for says in [*[SAYS["cut_off"]] * cut, *[SAYS["other_secret"]] * other, *here]:
+        said = {"cut_off": last and last[0]["ended"] is None}
+        said |= {"other_secret": last and last[0]["secret"] != own}
+        said |= {"trusting": course.trust_names}
+        for says in [*(SAYS[kind] for kind, true in said.items() if true), *here]:
             self._say(says)
         with book.together():
             options = {"book": book, "keys": self.keys, "again": course.again}
+            options["trust"] = course.trust_names
             jobs, problems = plan(found.files, students, **options)
             own = self._students_of(times, students)
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
@@ -127,7 +130,8 @@ class _Run:
                 book.keep("times", student, one.exercise, **facts)
                 if "modified" not in one.student:
                     self.told[student, one.exercise] = one.handed_in
-            self._leave_out_all([*doubts, *problems, *found.problems])
+            said = [SAYS[kind].format(*who) for kind, *who in doubts]
+            self._leave_out_all([*said, *problems, *found.problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:
                 self._keep(job, {})
@@ -136,6 +140,8 @@ class _Run:
         if self.spent:
             names = ", ".join(sorted(self.spent))
             self._say(SAYS["spent"].format(course.limit, names))
+        if self.older:
+            self._leave_out(SAYS["older_times"].format(", ".join(sorted(self.older))))
         self._note(found := effective_grades(book))
         self._compare(before, found)
         for exercise, numbers in self.numbers.items():
@@ -166,8 +172,8 @@ class _Run:
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
-        found, known = [], self.book.people()
-        names = students or known
+        found, known, unknown = [], self.book.people(), []
+        names, known.trust = students or known, self.course.trust_names
         for said in times:
             who = said.student
             if "canvas" in who:
@@ -191,7 +197,9 @@ class _Run:
             if len(own) == 1 and own[0]:
                 found.append((own[0].student, said))
             else:
-                self._leave_out(f"--times: nobody is known as {one_line(shown)!r}.")
+                unknown.append(repr(one_line(shown)))
+        if unknown:
+            self._leave_out(SAYS["nobody"].format(", ".join(unknown)))
         return found
 
     def _grade(self, jobs: list[Job], known: int) -> int:
@@ -249,9 +257,11 @@ class _Run:
             points = f"{number(record['points'])} of {number(record['of'])} points"
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
-            self._leave_out(SAYS["broken"].format(said))
+            self._leave_out(SAYS["broken"].format(said, job.handins[0][1].source))
         for student, file in job.handins:
-            time = file.time or self.of_number.get(file.moodle or None)
+            time = file.time or self.of_number.get(file.moodle)
+            if file.moodle in self.of_number and time is None:
+                self.older.add(student)
             exercise = book.exercise_in(job.content)
             self.came[exercise, file.canvas, student].add(file.order)
             told = self.told.get((student, exercise))

@@ -11,6 +11,7 @@ from pathlib import Path
 from attncourse_grader import commands
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
+from attncourse_grader.records import SAYS
 from attncourse_grader.safe_text import one_line, reason
 from attncourse_grader.workers import cores
 
@@ -51,8 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return getattr(commands, f"run_{parsed.command}")(parsed)
     except KeyboardInterrupt:
-        said = "Interrupted. What was graded is kept; the same command goes on."
-        print(said, file=sys.stderr)
+        print(SAYS["interrupted"], file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # whoever read the output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -62,15 +62,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(text[0].upper() + text[1:] if begins else text, file=sys.stderr)
     except OSError as error:
         place = one_line(error.filename2 or error.filename or "A file", 300)
-        said = f"{place} cannot be read or written ({reason(error)}). What was graded"
-        print(f"{said} is kept; the same command goes on.", file=sys.stderr)
+        print(SAYS["unreadable"].format(place, reason(error)), file=sys.stderr)
     except Exception as error:
         if os.environ.get("ATTNCOURSE_TRACEBACK"):
             raise
         said = one_line(f"{type(error).__name__}: {error}", 300)
-        said = f"The command failed ({said}). What was graded is kept. Report it, with "
-        said += "what ATTNCOURSE_TRACEBACK=1 before the command shows."
-        print(said, file=sys.stderr)
+        print(SAYS["failed"].format(said), file=sys.stderr)
     return FAULTS
 
 

@@ -32,8 +32,7 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
     try:
         import distributed
     except ImportError:
-        says = "--scheduler needs Dask: pip install './grader[cluster]'"
-        raise Refused(says) from None
+        raise Refused(SAYS["no_dask"]) from None
     if not jobs:
         return
     logging.getLogger("distributed").setLevel(logging.CRITICAL)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from attncourse_grader.exercises import folder, modules
-from attncourse_grader.hand_in.class_list import ClassList, Student, whose
+from attncourse_grader.hand_in.class_list import NAME_ALONE, ClassList, Student, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
 from attncourse_grader.records import SAYS
@@ -79,47 +79,48 @@ def hash_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def owners(files, students: ClassList | None, book) -> tuple[list, list[str]]:
-    """Return the students of each file, and a sentence for each whose are not known.
+def owners(files, students: ClassList | None, book, trust=False) -> tuple:
+    """Return the students of each file, and sentences on those whose are not known.
 
-    In one place a student has one number. Two people who go by one name there, or one
-    who goes by somebody else's, are left to the instructor.
+    Where nothing but a name tells, a student has one number in one place, and in Canvas
+    one for ever. Who goes by somebody else's name is left to the instructor.
     """
-    found, problems = [], []
-    numbers = defaultdict(set)
+    found, problems, names = [], [], defaultdict(list)
+    numbers, strangers = defaultdict(set), set()
     known = {s["student"]: s["canvas"] for s in book.students().values()}
     for file in files:
-        own, why = whose(file, students)
-        if not own:
+        own, why = whose(file, students, trust)
+        if group := bool(students and file.moodle and students.is_group(file)):
+            file = replace(file, moodle="")  # which is the group's number
+        elif students and file.moodle and file.moodle not in students.rows:
+            strangers.add(file.place)
+        if why == NAME_ALONE:
+            names[file.place].append(file.name)
+        elif not own:
             problems.append(f"{file.source}: {why}. It is not graded.")
-            continue
-        found.append((file, own))
-        if len(own) == 1:
+        else:
+            found.append((file, own, group))
             name, number = own[0].student, file.moodle or file.canvas
             before = known.get(name) if file.canvas else ""
-            numbers[file.place, name] |= {number, before or number}
-    # Downloads in which somebody hands in alone.
-    single = [pair for pair in found if students is not None and pair[0].of_platform]
-    single = {f.place for f, o in single if {*o} & {*students.named(f.name, full=True)}}
+            numbers[file.place, name] |= {number, before or number} - {""}
     kept = []
-    for file, own in found:
-        known = set().union(*(numbers[file.place, s.student] for s in own))
-        several = len(known | {file.moodle or file.canvas} - {""}) > 1
-        if len(own) > 1 and (several or file.place in single):
-            problems.append(SAYS["alone_too"].format(file.source, file.name))
-        elif several:
+    for file, own, group in found:
+        sure = group or (students and students.by_number(file) == own)
+        if group and file.place in strangers and not trust:
+            problems.append(SAYS["stranger"].format(file.source, file.name))
+        elif not sure and len(numbers[file.place, own[0].student]) > 1:
             problems.append(SAYS["one_name"].format(file.source, own[0].student))
         else:
-            # The number in a group's file is the group's, and no participant's.
-            group = students is not None and students.is_group(file)
-            kept.append((replace(file, moodle="") if group else file, own))
-    return kept, problems
+            kept.append((file, own))
+    says = SAYS["name_alone"]  # once for each download
+    alone = [says.format(place, min(own), len(own)) for place, own in names.items()]
+    return kept, alone + problems
 
 
-def plan(files, students, *, book, keys, again=False):
+def plan(files, students, *, book, keys, again=False, trust=False):
     """Return jobs, and a sentence for each file that is left out."""
     jobs: dict[str, Job] = {}
-    kept, problems = owners(files, students, book)
+    kept, problems = owners(files, students, book, trust)
     # What came twice counts from when it came first, which is kept last.
     kept.sort(key=lambda pair: pair[0].time or 1e18, reverse=True)
     for found, own in kept:

@@ -122,7 +122,7 @@ def test_a_course_from_release_to_export_with_the_real_grader(real_course):
     answer.source = RIGHT
     nbformat.write(handed_out, course.hand_in("Ada_7_assignsubmission_file_/x"))
     course.hand_in("bob").write_text("{")
-    course.grade(fault="bob.ipynb: not graded.")
+    course.grade(fault="bob.ipynb: not graded.", trust=True)
     assert course.run("adjust", "Ada", 1, "+1", "--reason", "asked well") == 0
     head = "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\n"
     sheet = course.write("sheet.csv", f"{head}Participant 7,Ada,,20.00,-\n")

@@ -83,7 +83,8 @@ def as_moodle(course, *names):
 def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
     as_moodle(course, "Ada Lovelace_101", "Grace Hopper_102")
     sheet = f"1={PLATFORMS / f'moodle-{name}.csv'}"
-    table = "name,email\nAda Lovelace,ada@uni.example\nGrace Hopper,\n"
+    table = "name,email\nAda Lovelace,ada@uni.example\n"
+    table += "Grace Hopper,grace@uni.example\nMal,mallory@uni.example\n"
     late = ["--deadline", "2026-12-01T23:00", "--penalty", "5%/day"]
     assert course.grade("--times", sheet, *late, *course.students(table)) == 0
     assert "is known" not in course.said
@@ -116,18 +117,6 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
     assert pages == [f"{name}_assignfeedback_file_/feedback.html" for name in names]
 
 
-def test_who_takes_a_name_in_moodle_takes_no_grade_with_it(course):
-    as_moodle(course, "Ada Lovelace_104", "Ada Lovelace_101")
-    assert course.grade() == 1
-    assert course.said.count("two people here have the name 'Ada Lovelace'") == 2
-    table = "name,email\nAda Lovelace,ada@uni.example\nMal,mallory@uni.example\n"
-    course.grade(*course.students(table), "--times", SHEET)
-    course.run("export", SHEET)
-    _, after = filled(course, "moodle-en")
-    assert [row[4] for row in after[1:]] == ["4", "11.50", "7.00", "4"]
-    assert '"Mal","","mallory@uni.example","","4"' in course.text("grades.csv")
-
-
 WHEN = "Thursday, 26 November 2026, 4:00 AM"
 
 
@@ -139,7 +128,7 @@ def test_numbers_of_moodle_tell_who_took_a_name(row, course):
     head += "Feedback comments,Last modified (submission)"
     cells = f'Participant {row},,20.00,-,,"{WHEN}"'
     times = course.write("1.csv", f"{head}\n{cells}\n")
-    course.grade("--times", f"1={times}")
+    course.grade("--times", f"1={times}", trust=True)
     assert course.points() == ["4", "2"]
     # A list that comes later may not make one of two people.
     table = "name,email\nAda Lovelace,ada@x.org\nMal Mallory,mal@x.org\n"
@@ -177,32 +166,57 @@ def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(
 HEAD = "Identifier,Full name,Email address,Last modified (submission)\n"
 
 
+PEOPLE = "name,email,group\nAda Adler,ada@x,Red\nMal,mal@x,Blue\n"
+NUMBERS = "name,email,canvas id\nAda Adler,ada@x,777\nMal,mal@x,888\n"
+ROWS = HEAD + "Participant 11,Ada Adler,ada@x,-\nParticipant 31,Ada Adler,mal@x,-\n"
+OF = "assignsubmission_file"
+
+
 @pytest.mark.parametrize(
-    ("others", "sheet", "says"),
-    [
-        ((), None, "may be a group"),
-        ((), "Participant 8,Group B,eve@x.org,-", ""),  # which is hers
-        ((), "Participant 8,Group B,mal@x.org,-", "may be a group"),
-        (("Ada_1",), "Participant 9,Eve,eve@x.org,-", "some handed in alone, too"),
-        (("Eve_1",), "Participant 9,Eve,eve@x.org,-", "some handed in alone, too"),
+    ("names", "listed", "rows", "says"),
+    [  # Mal is number 888 in Canvas, and 31 and 64 in Moodle.
+        ([f"adaadler_11_{OF}_888_910_x"], NUMBERS, "", ""),  # Mal's own
+        (["adlerada_888_910_x"], NUMBERS, "", "the number is Mal's, the name"),
+        (["adlerada_777_999_9100_x"], NUMBERS, "", "has two numbers"),
+        (["adlerada_777_5_999_9100_x"], NUMBERS, "", "has two numbers"),
+        (["adlerada_888_910_x"], PEOPLE, "", "only a name, such as 'adlerada'"),
+        ([f"Ada Adler_31_{OF}/x"], "", "", "only a name, such as 'Ada Adler'"),
+        ([f"Ada Adler_31_{OF}/x"], "", ROWS, "only a name, such as 'Ada Adler'"),
+        ([f"Ada Adler_31_{OF}/x"], "name\nAda Adler\n", ROWS, "only a name, such"),
+        ([f"Ada Adler_31_{OF}/x"], PEOPLE, "", "only a name, such as 'Ada Adler'"),
+        ([f"Ada Adler_31_{OF}/x"], PEOPLE, ROWS, "the number is Mal's, the name"),
+        ([f"Red_64_{OF}/x"], PEOPLE, "", "only a name, such as 'Red'"),
+        ([f"Red_11_{OF}/x"], PEOPLE, ROWS, "number 11 is 'Ada Adler', not 'Red'"),
+        (
+            [f"Red_31_{OF}/x"],
+            PEOPLE,
+            ROWS.replace("31,Ada Adler", "31,Red"),
+            "is Mal's",
+        ),
+        ([f"Participant_11_{OF}/x"], PEOPLE, ROWS, "'Ada Adler', not 'Participant'"),
+        (
+            [f"Mal_64_{OF}/x", f"Red_63_{OF}/x"],
+            PEOPLE,
+            ROWS,
+            "neither in Moodle's work",
+        ),
     ],
 )
-def test_who_takes_a_groups_name_hands_in_for_no_other(others, sheet, says, course):
-    rows = "Ada,Group B,ada@x.org\nGrace,Group B,\nEve,,eve@x.org\n"
-    options = course.students(f"name,group,email\n{rows}")
-    if sheet:
-        times = course.write("times.csv", f"{HEAD}{sheet}\n")
-        options += ["--times", f"1={times}"]
-    as_moodle(course, "Group B_8", *others)
-    assert course.grade(*options) == bool(says)
-    assert says in course.said
-    assert '"Grace","","","Group B","2"' not in course.text("grades.csv")
-    assert "1 graded" in course.said or others == ()
+def test_who_takes_a_name_changes_nobody_elses_grade(names, listed, rows, says, course):
+    options = course.students(listed) if listed else []
+    course.hand_in("Ada Adler", place="before", attention="right")
+    course.grade(*options, places=["before"], trust=True)
+    for name in names:
+        course.hand_in(name, scores="no", attention=name)
+    options += ["--times", f"1={course.write('rows.csv', rows)}"] if rows else []
+    assert course.grade(*options, fault=says) == bool(says)
+    assert course.standing("Ada Adler").points == 4
+    assert sorted(filter(None, course.points())) == ["0", "4"][bool(says) :]
 
 
 def test_what_moodle_would_misread_is_refused_and_what_it_skips_is_named(course):
     as_moodle(course, "Ada Lovelace_101", "Grace Hopper_102")
-    course.grade()
+    course.grade(trust=True)
     text = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig")
     for old, new, says in [
         ("20.00", "100.00", "the maximum is 100 there"),
@@ -236,6 +250,7 @@ def test_canvas_gets_grades_in_columns_that_it_knows(name, course):
     column = ["--column", "1=Sheet one (901)"] if "split" in name else []
     assert course.run("export", table, *column) == 0
     assert "it takes off again from what you upload" in course.said
+    assert "another score was there, and is replaced: Grace Hopper." in course.said
     assert ("(901)' is filled with the grades of 1_" in course.said) == (not column)
     before, after = filled(course, name)
     assert set(after[0]) <= set(before[0])
@@ -289,14 +304,17 @@ def test_no_table_takes_the_place_of_another_and_each_has_its_pages(graded):
 def test_an_export_says_what_should_come_before_it(course):
     as_moodle(course, "Ada Lovelace_101", "Grace Hopper_102")
     listed = "name\nAda Lovelace\nGrace Hopper\n"
-    course.grade("--times", SHEET, *course.students(listed))
+    older = course.write("older.csv", f"{HEAD}Participant 102,Grace Hopper,,-\n")
+    words = "--times", f"1={older}", *course.students(listed)
+    course.grade(*words, fault="has no hand-in of Grace Hopper, whose", trust=True)
+    course.grade("--times", SHEET, *course.students(listed), trust=True)
     assert course.run("export", SHEET) == 0
     for says in ("handed in later", "no longer on", "not come to its end"):
         assert says not in course.said
     assert "handed in there, and not graded here: Ada Lovelace." in course.said
     text = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig")
     later = text.replace("1 December 2026, 10:30 PM", "1 December 2026, 11:30 PM")
-    course.grade(*course.students("name\nAda Lovelace\nMo\n"))
+    course.grade(*course.students("name\nAda Lovelace\nMo\n"), trust=True)
     with course.book() as book:
         book.db.execute("UPDATE runs SET ended = NULL")
     course.run("export", f"1={course.write('later.csv', later)}")
@@ -320,30 +338,6 @@ def test_a_column_that_canvas_does_not_know_is_a_question(course):
         course.run("export", *table, "--column", *column, fault=fault)
     text = (PLATFORMS / "canvas.csv").read_text().replace(",20.00,", ",100.00,")
     course.run("export", course.write("c.csv", text), fault="Set them alike")
-
-
-# Mallory (66) has called herself "hoppergrace_13_1", Grace (13) "lovelaceada_12".
-MALLORY = ["hoppergrace_13_1_66_900_x", "mallory_13_901_x", "lovelaceada_66_902_x"]
-HERS = "the number is Grace Hopper's, the name 'mallory'"
-GRACE = ["lovelaceada_12_13_555_x", "hoppergrace_13_900_1_attention_from_scratch"]
-
-
-@pytest.mark.parametrize(
-    ("names", "count", "says", "again"),
-    [
-        (MALLORY, 2, HERS, "'hoppergrace' has two numbers"),
-        (GRACE, 1, "lovelaceada_12_13_555_x.ipynb", ""),
-        (["lovelaceada_12_999_910_x"], 1, "has two numbers", ""),  # 999 is on no list
-    ],
-)
-def test_a_number_in_a_name_in_canvas_is_a_question(names, count, says, again, course):
-    for name in names:
-        course.hand_in(name, scores=name)
-    assert course.grade("--students", PLATFORMS / "canvas.csv") == 1
-    assert course.said.count("It is not graded") == count
-    assert says in course.said
-    course.grade()
-    assert again in course.said
 
 
 FORMS = {  # a hand-in, a class list and two rows of the table to fill
@@ -387,7 +381,7 @@ def exported(course, form, rows):
 def test_of_namesakes_one_has_a_grade(form, platform, listed, rows, points, course):
     name, students, _, people = FORMS[form]
     course.hand_in(name if platform else "Ada Lovelace")
-    course.grade(*course.students(students) * listed)
+    course.grade(*course.students(students) * listed, trust=True)
     assert exported(course, form, people.split("\n")[rows]) == points
 
 
@@ -431,7 +425,7 @@ def test_class_lists_of_many_forms_are_read(tmp_path):
         (CLASH, "eve", "Eve"),
         (CLASH, "mO", "Mo (mo)"),
         ("name,id\nAnna,1\nAnn A,2\n", "Anna", "Anna"),
-        ("name,id\nAnna,1\nAnn A,2\n", "ANNA", ""),  # a question
+        ("name,id\nAnna,1\nAnn A,2\n", "ANN-A", ""),  # a question
     ]:
         path.write_text(text, encoding="utf8")
         found, why = read_class_list(path).find(Found(path, "x", name))
@@ -463,14 +457,14 @@ def test_numbers_of_moodle_that_were_sorted_alone_exchange_no_grade(ada, cyd, co
     listed = course.students(f"name,email\nAda,{ada}\nCyd,{cyd}\n")
     rows = [f"Participant 101,Cyd,{cyd},", f"Participant 102,Ada,{ada},"]
     times = course.write("times.csv", HEAD + "-\n".join([*rows, ""]))
-    course.grade(*listed, "--times", f"1={times}", fault="the number is that of 'Cyd'")
-    assert course.grade(*listed) == 0
+    course.grade(*listed, "--times", f"1={times}", fault="101 is 'Cyd', not 'Ada'")
+    assert course.grade(*listed, trust=True) == 0
     assert exported(course, "moodle", [f"{row},20,-" for row in rows]) == ["", ""]
 
 
 def test_a_table_of_another_assignment_is_named(course):
     as_moodle(course, "Ada Lovelace_555")
-    course.grade("--times", SHEET, fault="none of the numbers")
+    course.grade("--times", SHEET, fault="none of the numbers", trust=True)
     course.run("export", SHEET, fault="none of the numbers")
     course.hand_in_each("Grace", "Alan", "Emmy")  # with no numbers: hers is a stray
     course.grade("--times", SHEET)
@@ -484,7 +478,7 @@ def test_a_name_like_a_hidden_one_takes_no_grade(course):
     course.grade()
     (course.folder / "in").rename(course.folder / "old")
     as_moodle(course, "Participant 101_456", "Eve_457")
-    course.grade(fault="'Participant 101' is no name but")
+    course.grade(fault="'Participant 101' is no name but", trust=True)
     assert '"Eve","","","","4"' in course.text("grades.csv")
     course.run("history", "Participant 101")
     assert "456" not in course.printed + course.said
@@ -493,12 +487,18 @@ def test_a_name_like_a_hidden_one_takes_no_grade(course):
 def test_who_takes_a_hidden_name_takes_over_nobody(course):
     as_moodle(course, "Eve_456", "Participant 456_457")
     people = course.students("name,email\nEve,1@x.org\nParticipant 456,2@x.org\n")
-    course.grade(*people, fault="'Participant 456' is not on the class list")
+    said = "'Participant 456' is not on the class list"
+    course.grade(*people, fault=said, trust=True)
     assert course.points() == ["4", ""]
-    row = "Participant 457,Participant 456,2@x.org,-\n"
-    sheet = course.write("sheet.csv", HEAD + row)
+    rows = "Participant 457,Participant 456,2@x.org,2026-12-01\n"
+    rows += "Participant 456,Eve,1@x.org,2026-12-01\n"
+    sheet = course.write("sheet.csv", HEAD + rows)
     assert course.grade(*people, "--times", f"1={sheet}") == 0
     assert course.points() == ["4", "4"]
+    course.hand_in(f"Participant_456_{OF}/x", "later", attention="right")
+    course.grade(*people, places=["later"])  # a group, or an older download
+    assert [row[0] for row in course.rows()[1:]][:1] == ["Eve"]
+    assert course.points()[:2] == ["4", "4"]
 
 
 @pytest.mark.parametrize("people", ["", "name\nAda Lovelace\n", CANVAS_LIST])
@@ -511,7 +511,8 @@ def test_numbers_anywhere_in_a_name_in_canvas_are_a_question(chosen, people, cou
     for number in range(21):
         course.hand_in(f"lovelaceada_12_{chosen}_{900 + number}_x", scores="no")
     people += '"Mallory, M",66,S66,ml,A,\n' * people.startswith("Student")
-    course.grade(*course.students(people) * bool(people), fault="It is not graded")
+    listed = course.students(people) * bool(people)
+    course.grade(*listed, fault="It is not graded", trust=True)
     assert course.points()[0] == "2"
 
 

@@ -187,7 +187,8 @@ def test_a_number_of_moodle_has_the_time_of_its_own_table(course):
         row = f'Participant 7{place},Ada,"Tuesday, {day} December 2026, 10:00"'
         table = course.write(f"{place}.csv", f"{SHEET}{row}\n")
         words += ["--times", f"{place}={table}"]
-        course.grade(*words, "--deadline", "1=2026-12-01", places="12"[: int(place)])
+        more = {"places": "12"[: int(place)], "trust": True}
+        course.grade(*words, "--deadline", "1=2026-12-01", **more)
         assert course.standing("Ada").total == 2
 
 
@@ -249,7 +250,8 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(graded, monkeypatch):
         monkeypatch.setattr(grading, "grade_file", fails)
         assert graded.grade("--again") == 1
         said = graded.said
-        assert said.count("This is the instructor's") == (kind is SolutionBroken)
+        words = "the instructor's notebook, as grading in/ada.ipynb has shown"
+        assert said.count(words) == (kind is SolutionBroken)
         assert said.count("not graded. ") == 2 * (kind is not SolutionBroken)
         assert graded.standing().points == 2
     assert "ada.ipynb: not graded. The grader failed on this file (ZeroDivision" in said
@@ -276,10 +278,10 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(graded, monkeypatch):
 )
 def test_what_was_given_by_hand_follows_to_the_class_list(file, student, course):
     course.hand_in(file)
-    course.grade()
+    course.grade(trust=True)
     assert course.run("adjust", student, 1, "+1", "--reason", "oral") == 0
     table = course.students("name,username,email\nAda Lovelace,al1,ada@x.org\nEve,,\n")
-    assert course.grade(*table) == 0
+    assert course.grade(*table, trust=True) == 0
     assert sorted(course.points()) == ["", "3"]
 
 
@@ -306,17 +308,30 @@ def test_what_came_under_two_names_of_one_student_is_hers(course):
 
 
 def test_numbers_that_two_had_exchanged_are_a_question(course):
-    course.hand_in("1", attention="right")
+    course.hand_in_each("1", "3", "4", attention="right")
     course.hand_in("2", attention="wrong")
-    for numbers, asked in (("21", 0), ("12", 2), ("12", 0)):
-        table = course.students("name,id\nAda,{}\nGrace,{}\n".format(*numbers))
-        assert course.grade(*table) == bool(asked)
+    for numbers, asked in (("12", 0), ("21", 2), ("21", 2), ("12", 0)):
+        for run in (2, 3) if course.grades.exists() and not asked else ():
+            course.run("undo", run)
+        rows = "name,id\nAda,{}\nGrace,{}\nEmmy,3\nJoan,4\n".format(*numbers)
+        assert course.grade(*course.students(rows)) == bool(asked)
         assert course.said.count("is now that of") == asked
-    for _ in range(2):
         assert course.standing("Ada").points == 4
         assert course.standing("Grace").points == 2
-        course.run("undo", 1)
-        course.grade(*table)
+
+
+def test_who_takes_a_name_that_is_spelled_otherwise_now_takes_no_grade(course):
+    course.hand_in_each("Ada", "Emmy", "Joan", "Mal")
+    others = "Emmy,e@x.org\nJoan,j@x.org\n"
+    course.grade(*course.students(f"name,email\nAda,a@x.org\nMal,m@x.org\n{others}"))
+    now = f"name,email\nAda Maria,a@x.org\nAda,m@x.org\n{others}"
+    course.grade(
+        *course.students(now), places=["in/Emmy.ipynb"], fault="is now that of"
+    )
+    found = {row[0]: row[4] for row in course.rows()[1:]}
+    assert found == {"Ada Maria": "", "Ada (m@x.org)": "", "Emmy": "2", "Joan": "2"}
+    course.run("history", "Ada")
+    assert "in/Ada.ipynb" in course.printed
 
 
 def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
@@ -341,15 +356,6 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
     assert "left out of tables: Ada" in course.said
     assert "Ada" not in course.text("grades.csv")
     assert course.standing("Ada").points == 2
-
-
-@pytest.mark.parametrize("listed", [True, False])
-def test_who_takes_a_name_in_canvas_replaces_no_grade(listed, course):
-    options = course.students("name\nAda Adler\n") * listed
-    for number, scores in (("11", "right"), ("31", "wrong")):
-        course.hand_in(f"adlerada_{number}_900_x", number, scores=scores)
-        assert course.grade(*options, places=[number]) == (number == "31")
-    assert course.points() == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -615,7 +621,7 @@ def test_points_by_hand_stay_when_moodle_shows_a_hidden_name(listed, course):
     path.rename(path.with_name(hidden.replace("Participant", "Ada Adler")))
     people = course.students("name\nAda Adler\n") if listed else []
     for _ in range(2):
-        assert course.grade(*people) == 0
+        assert course.grade(*people, trust=True) == 0
         assert (course.points(), len(course.rows())) == (["1"], 2)
     course.run("undo", 2)
     course.run("undo", 3)
@@ -648,8 +654,8 @@ def test_ones_own_table_counts_where_it_is_earlier(later, own, total, course):
     course.hand_in("Ada_71_assignsubmission_file/x", attention="right")
     sheet = "--times", f"1={course.write('w.csv', SHEET + row)}"
     table = course.times(f"student,exercise,time\nAda,1,{own}\n")
-    course.grade(*sheet, *LATE, *(() if later else table))
-    course.grade(*table)
+    course.grade(*sheet, *LATE, *(() if later else table), trust=True)
+    course.grade(*table, trust=True)
     assert course.standing("Ada").total == total
 
 

@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from pathlib import Path
 
 from attncourse_grader.hand_in.submission import Refused
@@ -23,11 +22,7 @@ HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 # What platforms and instructors call a place with the hand-ins of all: students may
 # choose such a name, but not such a login.
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
-SOMEBODY_ELSES = "A number, login or address of {!r} is now that of {!r}. Grades stay "
-SOMEBODY_ELSES += "with names. If the earlier list was wrong, undo and repeat its runs."
-TAKEN = "{!r} on the class list is taken for {!r}, as numbers or addresses tell. "
-TAKEN += "If that is wrong, undo this run and correct the list."
-SEVERAL = "{} may be several people. Only who is called {!r} has that one's grades."
+NAME_ALONE = "nothing but a name tells whose it is"
 
 
 @dataclass(frozen=True)
@@ -44,13 +39,16 @@ class Student:
 
 
 class ClassList:
-    """The students of a course, found by what files are called."""
+    """The students of a course, found by what files are called.
 
-    def __init__(self, students: list[Student]):
-        self.students = students
-        self._by_key, self._by_moodle = defaultdict(set), defaultdict(set)
-        self._groups, self._sure = defaultdict(dict), set()
-        self._called = defaultdict(set)  # names in the rows of Moodle's numbers
+    With `trust`, the names that files have in Moodle and Canvas are believed.
+    """
+
+    def __init__(self, students: list[Student], *, trust: bool = False):
+        self.students, self.trust = students, trust
+        self._by_key, self._groups = defaultdict(set), defaultdict(dict)
+        # What rows of Moodle's worksheets say of each number, and of whom, if known.
+        self.rows: dict[str, set[tuple[Student, Student | None]]] = {}
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             for key in _names_of(student) | _marks_of(student):
@@ -66,73 +64,80 @@ class ClassList:
         return bool(self.named(name) or self._groups.get(key_of(name)))
 
     def add_moodle(self, row: dict[str, str]) -> Student | None:
-        """Learn a number from a row of Moodle's worksheet; return whose, if known."""
-        number, name = number_in(row.get("identifier", "")), row.get("name", "")
-        found = self.marked("email", row.get("email", ""))
-        found = found if len(found) == 1 else self.named(name, full=True)
-        student = found[0] if len(found) == 1 and number else None
-        self._by_moodle[number].add(student)
-        self._called[number].add(key_of(name))
-        self.meet([(student, name)])
-        return student
+        """Learn a number from a row of Moodle's worksheet; return whose, if known.
 
-    def meet(self, rows) -> None:
-        """Learn from rows, as pairs of a student and a name, who is there as such."""
-        self._sure |= {s for s, name in rows if s in self.named(name, full=True)}
+        The address tells, or an ID number, if the worksheet has one.
+        """
+        told = replace(_student_of(row) or Student(""), name=row.get("name", ""))
+        own = {*self.marked("email", told.email), *self.marked("id", told.id)}
+        student = next(iter(own)) if len(own) == 1 else None
+        if number := number_in(row.get("identifier", "")):
+            self.rows.setdefault(number, set()).add((told, student))
+        return student or (None if own else self._trusted(told.name, [told]))
 
-    def at_odds(self, student: Student, name: str) -> bool:
-        """Say whether a row has another's name, who has no row of the same name."""
-        named = set(self.named(name, full=True))
-        return student not in named and not named <= self._sure
+    def _trusted(self, name: str, rows) -> Student | None:
+        """Return who alone has a name, if that tells and no row has another address."""
+        own = self.called(name) if self.trust else []
+        own = [s for s in own if not any(_differ(vars(row), s) for row in rows)]
+        return own[0] if len(own) == 1 else None
 
-    def find(self, found) -> tuple[list[Student], str]:
-        """Return whose a file is, several if a group's; or nobody, and why."""
-        rows = self._by_moodle.get(found.moodle, set())
-        if len(own := list(rows - {None})) == 1:
-            named = self.named(found.name, full=True) or self.team(found.name)
-            renamed = key_of(found.name) not in self._called[found.moodle]
-            if self.at_odds(own[0], found.name) or (renamed and named not in ([], own)):
-                says = f"in Moodle's worksheet the number is that of {own[0].student!r}"
-                return [], f"{says}, not of {found.name!r}"
-            return own, ""
-        students, why = self._named(found)
-        team, person = self.team(found.name), bool(self.named(found.name, full=True))
-        rows = self._by_moodle  # a group has none
-        if found.moodle and team and (not rows or person != (found.moodle in rows)):
-            why = f"{found.name!r} may be a group or somebody of that name; Moodle's"
-            return [], f"{why} worksheet (--times) and a list with addresses tell which"
-        if found.canvas and self.numbers:
-            if found.doubt & self.numbers or found.canvas not in self.numbers:
-                return [], f"{found.name!r} has no number that is on the class list"
-            students = [s for s in self.students if s.canvas == found.canvas]
-            if not any(key_of(found.name) in _names_of(s) for s in students):
-                whose = students[0].student
-                return [], f"the number is {whose}'s, the name {found.name!r}"
-        elif found.canvas and team and not person:
-            return [], f"{found.name!r} may be a section or somebody of that name"
-        return students, why
+    def by_number(self, found) -> list[Student]:
+        """Return whose a file is by a number that a platform has given."""
+        if found.canvas:
+            return [s for s in self.students if s.canvas == found.canvas]
+        return list({s for _, s in self.rows.get(found.moodle, ())} - {None})
 
     def is_group(self, found) -> bool:
         """Say whether a file of Moodle's, if anybody's, is a group's."""
-        alone = self._by_moodle.get(found.moodle, set()) - {None}
-        alone = alone or self.named(found.name, full=True)
-        return bool(found.moodle and self.team(found.name) and not alone)
+        alone = found.canvas or found.moodle in self.rows or self.called(found.name)
+        return bool(not alone and self.team(found.name))
 
-    def named(self, name: str, *, full=False, login=False, ways=()) -> list[Student]:
-        """Return who is meant by a name: several people if nothing tells which.
+    def find(self, found) -> tuple[list[Student], str]:
+        """Return whose a file is, several if a group's; or nobody, and why."""
+        if not found.of_platform or found.is_login:
+            return self._named(found)
+        named, team = self.called(found.name), self.team(found.name)
+        own, rows = self.by_number(found), self.rows.get(found.moodle, ())
+        names = [row.name for row, _ in rows]
+        if other := [n for n in names if key_of(n) not in ("", key_of(found.name))]:
+            says = f"in Moodle's worksheet number {found.moodle} is {other[0]!r}, not"
+            return [], f"{says} {found.name!r}"
+        if len(own) == 1:
+            if own[0] not in named and (named or team):
+                says = f"the number is {own[0].student}'s, the name {found.name!r}"
+                return [], f"{says} somebody else's"
+            return own, ""
+        if found.canvas and self.numbers:
+            return [], f"{found.name!r} has no number that is on the class list"
+        if self.is_group(found) and (self.rows or self.trust):
+            return team, ""
+        if not (named or team):
+            return [], f"{found.name!r} is not on the class list"
+        if not self.trust:
+            return [], NAME_ALONE
+        if not team and (one := self._trusted(found.name, [row for row, _ in rows])):
+            return [one], ""
+        several = " or ".join([*(s.student for s in named), *["a group"] * bool(team)])
+        return [], f"{found.name!r} may be {several} or somebody else"
 
-        People choose their full names, so these are no logins, and a login is no name
-        of whom the list knows otherwise.
-        """
-        key, matches = key_of(name), self._like(name)
-        if full:
-            matches = [s for s in matches if key in _names_of(s)]
-        elif login:
-            matches = [s for s in matches if key in _logins_of(s)]
-        for way in ways or (FULL if full else ANY):
-            if own := [s for s in matches if _fits(name, s, way)]:
-                return own
-        return matches
+    def called(self, name: str) -> list[Student]:
+        """Return whose full name, which people choose, has these letters."""
+        return [s for s in self._like(name) if key_of(name) in _names_of(s)]
+
+    def named(self, name: str) -> list[Student]:
+        """Return who is meant by a name: several people if nothing tells which."""
+        return self._sure(name) or self._like(name)
+
+    def _sure(self, name: str) -> list[Student]:
+        """Return whom a name fits by what tells best: more than its letters."""
+        mark, words = mark_of(name), words_of(name)
+        ways = (
+            lambda s: mark in map(mark_of, (s.id, s.user, s.email)),
+            lambda s: mark in map(mark_of, (s.student, s.name, s.user or _local(s))),
+            lambda s: words in map(words_of, (s.student, s.name)),
+        )
+        found = (list(filter(way, self._like(name))) for way in ways)
+        return next(filter(None, found), [])
 
     def _like(self, text: str) -> list[Student]:
         return sorted(self._by_key.get(key_of(text), ()), key=lambda s: s.student)
@@ -143,26 +148,25 @@ class ClassList:
         return [s for s in self._like(text) if mark_of(getattr(s, kind)) == mark]
 
     def _named(self, found) -> tuple[list[Student], str]:
-        name, login = found.name, found.is_login
-        full = IN_MOODLE if found.moodle else IN_CANVAS if found.canvas else ()
-        matches = self.named(name, full=full, login=login, ways=full)
-        ways = LOGIN if login else FOLDER
-        if len(words_of(name)) > 1 and not (full or login):
+        name, like, sure = found.name, self._like(found.name), self._sure(found.name)
+        if found.is_login:
+            sure = [s for s in like if mark_of(name) in _logins_of(s)]
+        elif sure and len(words_of(name)) > 1:
             # A full name may be the login that somebody else has chosen.
-            more = self.named(name, full=True)
-            matches = matches + [s for s in more if s not in matches]
-        if len(matches) == 1 and (full or any(_fits(name, *matches, w) for w in ways)):
-            return matches, ""
-        if matches:
-            several = ", ".join(s.student for s in matches)
+            key = key_of(name)
+            more = [s for s in like if key in (key_of(s.student), key_of(s.name))]
+            sure = sure + [s for s in more if s not in sure]
+        if len(sure) == 1:
+            return sure, ""
+        if several := ", ".join(s.student for s in sure or like):
             return [], f"{name!r} may be any of {several} (name, login or address)"
         team = self.team(name)
         return team, "" if team else f"{name!r} is not on the class list"
 
     def team(self, name: str) -> list[Student]:
         """Return who is in a group: of some with the same letters, in that very one."""
-        groups, form = self._groups.get(key_of(name), {}), IN_MOODLE[0][1]
-        own = [g for g in groups if len(groups) == 1 or form(g) == form(mark_of(name))]
+        groups = self._groups.get(key_of(name), {})
+        own = [g for g in groups if len(groups) == 1 or g == mark_of(name)]
         return sorted(groups[own[0]], key=lambda s: s.student) if len(own) == 1 else []
 
 
@@ -173,8 +177,8 @@ def named_as_before(students: list[Student], known) -> tuple:
     or an address tells that it is the same person, and where there is none the name
     under which files came: a full one where a platform gave it.
 
-    Also returns of other names that somebody had whose they are, and a sentence for
-    each person whom a name and a number tell apart.
+    Also returns of other names that somebody had whose they are, and for each person
+    whom a name and a number tell apart which sentence says so, and of whom.
     """
     people, names, problems = ClassList(students), defaultdict(list), []
     letters = defaultdict(set)  # of platforms' names
@@ -182,17 +186,17 @@ def named_as_before(students: list[Student], known) -> tuple:
     for row in known:
         marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
         full = row["moodle"] or row["canvas"] or marked
-        named = people.named(row["student"], full=full)
-        named = set(named or people.named(row["name"], full=True))
+        named = (people.called if full else people.named)(row["student"])
+        named = set(named or people.called(row["name"]))
         same, others = marked or named, marked - named
         shown = row["student"], ", ".join(sorted(s.student for s in others))
         # Whoever is found by a mark alone has to agree in all else that is known.
         doubt = any(key_of(s.student) in rows or _differ(row, s) for s in others)
         if others and (named or doubt):
-            problems.append(SOMEBODY_ELSES.format(*shown))
-            same = named
+            problems.append(("somebody_elses", *shown))
+            same = marked & named
         elif others and not people.named(row["student"]):
-            problems.append(TAKEN.format(*reversed(shown)))
+            problems.append(("taken", *reversed(shown)))
         elif not marked and any(_differ(row, s) for s in same):
             same = set()  # a namesake
         if len(same) == 1:
@@ -201,17 +205,17 @@ def named_as_before(students: list[Student], known) -> tuple:
                 letters[own].add(row["student"])
     for own, those in letters.items():  # which fit by letters: one of them at most
         if len(names[own]) > 1:
-            problems.append(SEVERAL.format(", ".join(names[own]), own.student))
+            problems.append(("several", ", ".join(names[own]), own.student))
             names[own] = [name for name in names[own] if name not in those]
     new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
     for s in students:
         if not names[s] and _own(s) and key_of(s.student) in rows:
             new[s] = f"{s.student} ({_own(s)})"
-            problems.append(TAKEN.format(s.student, new[s]))
+            problems.append(("taken", s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
-    joined = {old: n for s, n in new.items() for old in names[s]}
-    joined = {old: n for old, n in joined.items() if old not in new.values()}
+    taken = {*new.values()}
+    joined = {old: n for s, n in new.items() for old in {*names[s]} - taken}
     return [replace(s, student=n) for s, n in new.items()], joined, problems
 
 
@@ -220,14 +224,18 @@ def _differ(row, student: Student) -> bool:
     return any(one and other and one != other for one, other in pairs)
 
 
-def whose(found, students: ClassList | None) -> tuple[list[Student], str]:
+def whose(found, students: ClassList | None, trust: bool) -> tuple[list, str]:
     """Return whose a file is, several if a group's; or nobody, and why."""
     if found.moodle and key_of(found.name) in HIDDEN:
-        return [blind(found.moodle)], ""
-    if found.numbered or (found.doubt and not (students and students.numbers)):
+        rows = students.rows.get(found.moodle, ()) if students else ()
+        if not any(row.name for row, _ in rows):
+            return [blind(found.moodle)], ""
+    if found.doubt:
         return [], f"{found.name!r} has two numbers: put it in its student's folder"
     if students is not None:
         return students.find(found)
+    if found.of_platform and not (found.canvas or found.is_login or trust):
+        return [], NAME_ALONE
     if found.moodle and is_hidden(found.name):
         return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
     return [Student(found.name, found.name, canvas=found.canvas)], ""
@@ -268,13 +276,20 @@ def _names_of(student: Student) -> set[str]:
 
 
 def _logins_of(student: Student) -> set[str]:
-    own = {key_of(student.user)} - {""}
-    return own or _marks_of(student) or _names_of(student)
+    """Return the login of somebody or, where it is not known, what else may be it."""
+    marks = student.id, student.email, _local(student)
+    names = student.student, student.name
+    own = [student.user] if student.user else marks if any(marks) else names
+    return set(map(mark_of, own))
+
+
+def _local(student: Student) -> str:
+    return student.email.partition("@")[0]
 
 
 def _marks_of(student: Student) -> set[str]:
     marks = [getattr(student, kind) for kind in MARKS]
-    return set(map(key_of, [*marks, student.email.partition("@")[0]])) - {""}
+    return set(map(key_of, [*marks, _local(student)])) - {""}
 
 
 def words_of(text: str) -> list[str]:
@@ -282,26 +297,6 @@ def words_of(text: str) -> list[str]:
     found = unicodedata.normalize("NFKD", mark_of(text))
     plain = "".join(c for c in found if not unicodedata.combining(c))
     return sorted(re.split(r"[\s,_]+", plain))
-
-
-# What a name is compared with, and how, the surest first.
-FULL = ((attrgetter("student", "name"), str),)
-# Moodle leaves signs out of the names of files, and Canvas all but letters.
-SIGNS = r"[&<>\"'`|:\\/]"
-IN_MOODLE = ((FULL[0][0], lambda t: re.sub(SIGNS, "", t.replace("_", " "))),)
-IN_CANVAS = ((_names_of, key_of),)
-ANY = (
-    (attrgetter("id", "user", "email"), mark_of),
-    (lambda s: (s.student, s.name, "" if s.user else s.email.partition("@")[0]), str),
-)
-# Of a login or a folder letters alone are not enough: people choose their names.
-LOGIN = (*ANY, (ANY[-1][0], mark_of))
-FOLDER = (ANY[0], (attrgetter("student", "name"), words_of), *LOGIN)
-
-
-def _fits(name: str, student: Student, way) -> bool:
-    parts, form = way
-    return form(name) in map(form, parts(student))
 
 
 def read_class_list(path: Path) -> ClassList:
@@ -355,10 +350,9 @@ def _student_of(row: dict[str, str]) -> Student | None:
     plain_id = row.get("id", "")
     if {"sis login id", "sis user id"} & row.keys():
         canvas = canvas or plain_id  # the ID of Canvas's gradebook is its own
-    elif row.get("identifier") and not row.keys() & {"full name", "maximum grade"}:
-        number = number or row["identifier"]  # Otter's
-    elif plain_id and "modified" not in map(heading, row):
-        number = number or plain_id  # nbgrader's is what folders are called
+    elif not meant.keys() & {"modified", "most"}:  # Moodle's are of one assignment
+        # Otter's, or nbgrader's, which is what folders are called.
+        number = number or row.get("identifier", "") or plain_id
     student = row.get("student_id") or row.get("id") if "first_name" in row else ""
     student = student or name or number or user or email
     if not student:

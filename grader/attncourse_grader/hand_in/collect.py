@@ -37,7 +37,8 @@ CANVAS = re.compile(
     r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
     r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>(?s:.+))"
 )
-NUMBERS = re.compile(r"(?<![^_])\d+(?=_\d+_)")
+# Where this is in what follows, the numbers before may be part of the student's name.
+NUMBERS = re.compile(r"(?<![^_])\d+_\d{3,}_|\A\d{3,}_")
 # nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
 EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
 COPIES = re.compile(
@@ -59,9 +60,8 @@ class Found:
     time: float | None = None  # when it was handed in, if the platform's name says so
     moodle: str = ""  # the number of the submission in Moodle
     canvas: str = ""  # the number of the student in Canvas
-    doubt: frozenset[str] = frozenset()  # what else may be the number in Canvas
+    doubt: bool = False  # whether something else may be the number in Canvas
     order: int = 0  # the number of the file in Canvas, which counts up
-    numbered: bool = False  # whether such a one follows: this may be the student's
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
@@ -135,26 +135,26 @@ class _Place:
         download = any(own and own.of_platform for own in names)
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
+            who = _key(owner) or entry.parts[:1]
             if download and self.root.is_file() and not (owner and owner.of_platform):
-                self._ask(source, "no platform writes names like this")
+                self._ask(who, source, "no platform writes names like this")
                 continue
             login = self._login_in(place) or self._login_in(*entry.parts[:-1])
             if login and not known and not (owner and owner.name == login):
-                why = f"{login!r} may be an exercise or somebody's login"
-                self._ask(source, why, whose=login)
+                self._ask(login, source, f"{login!r} may be an exercise or a login")
                 continue
             sure = alone or self.students
             if known and owner:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
             if owner and not sure and (owner.of_platform or owner.name != whole):
-                self._ask(source, f"it may be of {whole!r} or of {owner.name!r}")
+                self._ask(who, source, f"it may be of {whole!r} or of {owner.name!r}")
                 continue
             several = owner is None and bare[_without_copy(entry)] > 1
             above = _named((entry.parts[0], ""))
             if above and not (above.of_platform or entry.parts[:1] in self.sure):
                 several |= below[entry.parts[:1], entry.parts[2:]] > 1
             if self.students is None and several:
-                self._ask(source, "it may be another student's than its namesakes")
+                self._ask(who, source, "it may be another student's than its namesakes")
                 continue
             if known:
                 owner = _of(whole)
@@ -169,10 +169,10 @@ class _Place:
         own = self.students.marked if self.students else lambda *_: ()
         return next((folder for folder in above if own("user", folder)), "")
 
-    def _ask(self, source: str, why: str, whose: str = "") -> None:
+    def _ask(self, whose, source: str, why: str) -> None:
         says = f"is not graded, since {why}. Give the class list with --students, one "
         says += "folder per student in one named after nobody, and a download of many"
-        self.left_out.add(whose or source, one_line(source, 300), f"{says} by itself.")
+        self.left_out.add(whose, one_line(source, 300), f"{says} by itself.")
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
         name = entry.parts[-1].lower()
@@ -207,9 +207,9 @@ class _Place:
                     own = replace(own, place=source)  # a download by itself
                     self._entry(member, own, where, whole=True)
                 else:
-                    self._ask(where, "no platform writes names like this", source)
+                    self._ask(source, where, "no platform writes names like this")
         else:
-            self._ask(source, "it may be one student's, or hold those of many")
+            self._ask(source, source, "it may be one student's, or hold those of many")
 
     def _unpacked(self, entry: Entry, source: str, owner=None, whose=None):
         """Return what is in a zip file, of one owner or of many."""
@@ -237,7 +237,7 @@ class _Place:
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        owner = replace(owner, place=owner.place or str(self.scratch))
+        owner = replace(owner, place=owner.place or one_line(self.root))
         self.files.append(replace(owner, path=path, source=source))
 
     def _folder(self) -> Path:
@@ -384,9 +384,8 @@ def _named(parts, sure=()) -> Found | None:
             return _of(
                 f"anon {canvas['id']}" if name == "anon" else name,
                 canvas=canvas["id"],
-                doubt=frozenset(NUMBERS.findall(canvas["rest"])),
+                doubt=bool(NUMBERS.search(canvas["rest"])),
                 order=int(canvas["file"]),
-                numbered=bool(re.match(r"\d{3,}_", canvas["rest"])),
                 marked_late=bool(canvas["late"] or canvas["early"]),
             )
         if place == len(parts):
@@ -404,8 +403,7 @@ def _whose(parts):
 
 def _key(owner: Found | None):
     """Return what tells one who handed in from another: names are theirs to choose."""
-    doubt = owner and (owner.numbered or owner.doubt)
-    return owner and (owner.name, owner.moodle, owner.canvas, not doubt)
+    return owner and (owner.name, owner.moodle, owner.canvas, owner.doubt)
 
 
 def stem_of(name: str) -> str:

@@ -94,10 +94,10 @@ class Gradebook(Database):
     def student_named(self, text: str) -> str:
         """Return the student that a text names, in whatever spelling."""
         people, key = self.people(), key_of(text)
-        found = [student.student for student in people.named(text)]
-        if len(found) == 1:
-            return found[0]
         known = [student.student for student in people.students]
+        found = [student.student for student in people.named(text)]
+        if len(found) == 1 or text in known:
+            return text if text in known else found[0]
         near = found or difflib.get_close_matches(text, known, n=3, cutoff=0.5)
         near = near or [name for name in known if key and key in key_of(name)][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -66,7 +66,7 @@ class Table:
 
         What tells best is asked first. A student has one row: where two would be the
         same one's, the next has to tell, and who has one is meant by no other. Where
-        the name is somebody else's who has no row, nothing is sure.
+        the name is somebody else's, nothing is sure.
         """
         found: dict[int, Student] = {}
         for way in zip(*map(self.ways, self.rows), strict=True):
@@ -76,9 +76,10 @@ class Table:
             count = Counter(itertools.chain(*meant))
             found |= {k: s for k, s in meant if count[k] == count[s] == 1}
         names = list(map(self.name_in, self.rows))
-        self.people.meet([(s, names[k]) for k, s in found.items()])
-        for k in [k for k, s in found.items() if self.people.at_odds(s, names[k])]:
-            del found[k]
+        for k, student in list(found.items()):
+            named = self.people.called(names[k])
+            if named and student not in named:
+                del found[k]
         return [found[k].student if k in found else "" for k in range(len(self.rows))]
 
     def make_safe(self, columns, kept) -> None:
@@ -128,20 +129,17 @@ class Worksheet(Table):
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by an address, by a hand-in of this exercise, by a name.
 
-        A name alone is not that of somebody who has another address.
+        A name alone is not that of somebody who has another address or number.
         """
         number, name = number_in(self.of(row, "identifier")), self.name_in(row)
-        email = mark_of(self.of(row, "email"))
-        named = self.people.named(name or blind(number).student, full=True)
-        own = [s for s in named if not name or (number, s.student) in self.by_number]
-        # Who has other numbers here is meant by none of those.
-        known = {student for _, student in self.by_number} if number else ()
-        rest = [s for s in named if not email or mark_of(s.email) in ("", email)]
-        rest = [s for s in rest if s.student not in known]
-        ways = [self.people.marked("email", email), own, rest]
         # Moodle goes by the number: whose files had it, nobody else is meant.
-        here = {student for known, student in self.by_number if known == number}
-        return [[s for s in way if not here or s.student in here] for way in ways]
+        if here := {student for known, student in self.by_number if known == number}:
+            return [[s for s in self.people.students if s.student in here], []]
+        email, known = mark_of(self.of(row, "email")), {s for _, s in self.by_number}
+        named = self.people.called(name or blind(number).student)
+        rest = [s for s in named if not email or mark_of(s.email) in ("", email)]
+        rest = [s for s in rest if not number or s.student not in known]
+        return [self.people.marked("email", email), rest]
 
     def fill(self, grades: dict[str, EffectiveGrade]) -> list[str]:
         """Fill in grades and comments; return what the instructor should know."""
@@ -230,7 +228,7 @@ class CanvasTable(Table):
         Nobody is who has another number in Canvas.
         """
         ways = [self.people.marked(k, self.of(row, c)) for c, k in MARKS.items()]
-        ways.append(self.people.named(self.name_in(row), full=True))
+        ways.append(self.people.called(self.name_in(row)))
         own = "", mark_of(self.of(row, "ID"))
         return [[s for s in way if mark_of(s.canvas) in own] for way in ways]
 
@@ -262,12 +260,13 @@ class CanvasTable(Table):
             for exercise, place in columns.items():
                 effective = table.get((student, exercise))
                 total = effective.total if effective else None
-                gone = total is None and _amount(row[place])
-                said["undone"] += [student] * bool(gone)
+                before = _amount(row[place])
+                said["undone"] += [student] * bool(total is None and before)
                 excused = row[place].strip().upper() in ("EX", "N/A")
                 # An empty cell where a score was would be a change.
-                if total is not None and not excused and total != _amount(row[place]):
+                if total is not None and not excused and total != before:
                     row[place] = number(total)
+                    said["replaced"] += [student] * (before is not None)
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())

@@ -7,20 +7,22 @@ WHERE NOT undone GROUP BY name, value ORDER BY run;
 
 -- Names that turned out to be another's, who is on the class list: what is kept under
 -- them is hers or his as long as the run counts that found this out.
--- What was kept while Moodle hid a name is whose the same number is once it shows names.
+-- What was kept while Moodle hid a name is whose the same number is once it shows names:
+-- not before, for a group may be called as if its name were hidden.
 CREATE TEMP VIEW joined AS
 WITH listed AS (
     SELECT one.key AS was, one.value AS now FROM (
         SELECT value, MAX(run) FROM all_settings WHERE name = 'joined' GROUP BY name
     ) AS found, json_each(found.value) AS one
 ), shown AS (
-    SELECT 'Participant ' || moodle AS was, IFNULL(now, student) AS now
+    SELECT run, 'Participant ' || moodle AS was, IFNULL(now, student) AS now
     FROM main.seen JOIN runs USING (run) LEFT JOIN listed ON was = student
     WHERE NOT undone AND moodle <> '' AND student <> 'Participant ' || moodle
 )
 SELECT was, now FROM listed
 UNION ALL SELECT was, MAX(now) FROM shown WHERE was IN (SELECT student FROM students)
-GROUP BY was HAVING COUNT(DISTINCT now) = 1;
+GROUP BY was HAVING COUNT(DISTINCT now) = 1
+AND MIN(run) > IFNULL((SELECT MIN(run) FROM main.seen WHERE student = was), 0);
 CREATE TEMP VIEW seen AS
 SELECT
     run, IFNULL(now, student) AS student, content, source, moodle, place, result,
