@@ -163,6 +163,7 @@ checkpoints: setup ## train the models again that the course ships; about 40 min
 bench: setup ## measure speed and memory against PyTorch's own; keeps the figures
 	$(PY) benchmarks/everyday.py --record
 	$(PY) benchmarks/local_attention.py --record
+	$(PY) benchmarks/busy.py --record
 	$(PY) benchmarks/on_gpu.py --record
 
 .PHONY: bench-grading

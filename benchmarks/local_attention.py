@@ -29,11 +29,10 @@ from measuring import (
 from attncourse.layers.core import scaled_dot_product_attention
 from attncourse.layers.local import local_attention, local_attention_in_blocks
 
-HEADS, D_HEAD, WINDOWS, WIDE = 8, 64, (64, 128), 256
+HEADS, D_HEAD, WINDOWS = 8, 64, (64, 128)
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
 MEMORY_LENGTHS = (2048, 4096, 8192)
 NAIVE_UP_TO = 4096  # tokens: beyond it memory grows to gigabytes
-BUSY, OTHERS = (2048, 4096), 4  # lengths, and processes that compute meanwhile
 CALLS = 3  # of each contender in a round
 MATMUL = 1024  # size of the square product that measures the rate of the machine
 
@@ -124,33 +123,6 @@ def measure_time(tokens, backward, rounds, windows=WINDOWS):
     return records
 
 
-def compute_on(threads=1):
-    """Compute until the process is ended."""
-    torch.set_num_threads(threads)
-    square = torch.ones(MATMUL, MATMUL)
-    while True:
-        square @ square
-
-
-def measure_busy(rounds):
-    """Return records of times beside OTHERS processes, and without them before."""
-    windows, fresh = (*WINDOWS, WIDE), multiprocessing.get_context("spawn")
-    others = [fresh.Process(target=compute_on, daemon=True) for _ in range(OTHERS)]
-    found = {}
-    for name, started in (("quiet", []), ("busy", others)):
-        print(f"\nBeside {len(started)} processes that compute")
-        for other in started:
-            other.start()
-        found[name] = [
-            record
-            for tokens, backward in product(BUSY, (False, True))
-            for record in measure_time(tokens, backward, rounds, windows)
-        ]
-    for other in others:
-        other.terminate()
-    return found
-
-
 def resident(field):
     """Return a field of this process's memory in bytes: VmRSS, now, or VmHWM, peak."""
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -197,7 +169,6 @@ def main():
     print("\nTime: median of the rounds (smallest to largest)")
     for backward, tokens in product((False, True), LENGTHS):
         result["time"] += measure_time(tokens, backward, options.rounds)
-    result |= {"others": OTHERS, **measure_busy(options.rounds)}
     record("benchmark_local", options.record, result, freed_memory=freed)
 
 

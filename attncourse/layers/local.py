@@ -13,9 +13,9 @@ from attncourse import _checks
 from attncourse.layers.blockwise import refuse_second_derivative
 from attncourse.layers.core import check_attention_inputs, check_same_tokens, in_full
 
-# Scores are made in tiles of about this many numbers (2 MB in float32): enough that
-# calling PyTorch costs little beside them, and few beside a processor's caches.
-TILE_SCORES = 2**19
+# Scores are made in tiles of about this many numbers (8 MB in float32): enough that
+# calling PyTorch costs little beside them, and few beside a long sequence's outputs.
+TILE_SCORES = 2**21
 
 # Weights are kept for the backward up to rows this many times as long as a query.
 KEPT_ROWS = 4
@@ -127,8 +127,8 @@ def local_attention_in_blocks(
     # Queries that fill up the last block may see anything: no softmax over nothing.
     mask = mask | (i >= tokens)
     # each (batch, blocks, size or span, d)
-    parts = (x[None].flatten(0, -4) for x in (cut(query, 0, 0), keys, values))
-    output = F.scaled_dot_product_attention(*parts, attn_mask=mask)
+    q, k, v = (x[None].flatten(0, -4) for x in (cut(query, 0, 0), keys, values))
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     output = output.flatten(-3, -2)[..., :tokens, :]
     return output.reshape(value.shape)
 
