@@ -14,6 +14,7 @@ CSS_ADDRESS = re.compile(r"(?:url\(|@import)\s*[\"']?([^\"')\s;]+)")
 SCRIPT_IMPORT = re.compile(r"import\s*\(?\s*[\"'](https?:)?//|from\s*[\"'](https?:)?//")
 RAW_LATEX = re.compile(r"\$\$|\\(?:frac|begin|end|text|sum|sqrt|operatorname|mathbf)\b")
 RAW_ROLE = re.compile(r"\{(?:term|cite|cite:[tp]|eq|numref|doc|ref)\}")
+RAW_TABLE = re.compile(r"\|---")
 FILE_NAME = re.compile(r"\.(?:png|svg|jpe?g|gif|webp)$", re.I)
 
 
@@ -123,7 +124,7 @@ def test_formulas_are_mathml_and_nothing_is_left_as_latex(articles):
         read = html.fromstring(str(article))
         etree.strip_elements(read, "code", "pre", "script", "math", with_tail=False)
         text = read.text_content()
-        for pattern in (RAW_LATEX, RAW_ROLE):
+        for pattern in (RAW_LATEX, RAW_ROLE, RAW_TABLE):
             if match := pattern.search(text):
                 around = text[max(0, match.start() - 30) : match.end() + 30]
                 faults.append((page, around))
