@@ -14,7 +14,7 @@ CSS_ADDRESS = re.compile(r"(?:url\(|@import)\s*[\"']?([^\"')\s;]+)")
 SCRIPT_IMPORT = re.compile(r"import\s*\(?\s*[\"'](https?:)?//|from\s*[\"'](https?:)?//")
 RAW_LATEX = re.compile(r"\$\$|\\(?:frac|begin|end|text|sum|sqrt|operatorname|mathbf)\b")
 RAW_ROLE = re.compile(r"\{(?:term|cite|cite:[tp]|eq|numref|doc|ref)\}")
-RAW_TABLE = re.compile(r"\|---")
+RAW_TABLE = re.compile(r"\|(?:---|—)")
 FILE_NAME = re.compile(r"\.(?:png|svg|jpe?g|gif|webp)$", re.I)
 
 
