@@ -79,8 +79,6 @@ class _Run:
         self.of_number = {}  # when what has a number and a name in Moodle came
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
-        self.listed = {}  # numbers of a student's files, as Canvas's list has them
-        self.came = defaultdict(set)  # and as they came
 
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
@@ -148,11 +146,15 @@ class _Run:
             if book.of_another(exercise, numbers):
                 says = SAYS["other_numbers"].format("Moodle's worksheet", exercise)
                 self._leave_out(f"{says} `attncourse undo {book.run}` takes it back.")
-        self._leave_out_all(
-            SAYS["other_files"].format(student, exercise)
-            for (exercise, number, student), files in self.came.items()
-            if files.isdisjoint(self.listed.get((exercise, number)) or files)
-        )
+        places = {(g.student, g.exercise): g.handin["place"] for g in found if g.handin}
+        others = defaultdict(set)
+        for student, one in own:
+            files = one.student.get("files")
+            if files and places.get((student, one.exercise)) not in (0, *files):
+                others[one.exercise].add(student)
+        for exercise, who in others.items():
+            names = ", ".join(sorted(who))
+            self._leave_out(SAYS["other_files"].format(names, exercise))
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
         self._sum_up(graded, same)
@@ -177,7 +179,6 @@ class _Run:
         for said in times:
             who = said.student
             if "canvas" in who:
-                self.listed[said.exercise, who["canvas"]] = who["files"]
                 own = names.marked("canvas", who["canvas"])
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
@@ -263,7 +264,6 @@ class _Run:
             if file.moodle in self.of_number and time is None:
                 self.older.add(student)
             exercise = book.exercise_in(job.content)
-            self.came[exercise, file.canvas, student].add(file.order)
             told = self.told.get((student, exercise))
             if file.moodle and told:  # what else a table says is found by the student
                 time = min(time or told, told)

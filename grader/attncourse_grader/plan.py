@@ -33,6 +33,7 @@ class Keys:
     def __init__(self, solutions: Path, secret: str, limit: int):
         self.solutions, self.secret = solutions, fingerprint(secret)
         self.limit = limit  # seconds
+        list(map(self.of_exercise, modules()))  # before a change during the run
 
     @functools.cache  # noqa: B019 - one object a run
     def of_exercise(self, exercise: str) -> str:

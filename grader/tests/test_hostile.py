@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import time
+import tomllib
 from pathlib import Path
 
 import psutil
@@ -112,167 +113,15 @@ def assert_fair(tasks, bad):
 
 
 FORGED = {"values": {}, "form": "", "error": "", "line": "", "changed": [], "inert": []}
-GROUPS = {
-    "never ending": {
-        "attention": """
-            while True:
-                try:
-                    while True: print('x' * 1000)
-                except BaseException: pass
-            """,
-        "masked": "import time\nwhile True: time.sleep(1000)",
-    },
-    "ending the process": {
-        "scores": "import sys; sys.exit(0)",
-        "attention": "import os; os._exit(0)",
-        "masks": "import ctypes; ctypes.string_at(0)",
-        "masked": "import os, signal; os.kill(os.getpid(), 9); os.kill(-1, 9)",
-        "gradient": "return globals()['softmax_' + 'gradient'](*arguments)",
-    },
-    "greedy": {
-        "scores": "kept = []\nwhile True: kept.append(bytearray(1 << 26))",
-        "attention": "import torch; return torch.zeros(1 << 40)",
-        "masks": "print('x' * 50_000_000); return 'x' * 50_000_000",
-        "masked": """
-            import os, tempfile
-            while True:
-                with open(os.path.join(tempfile.mkdtemp(), 'STRAY'), 'wb') as file:
-                    file.write(b'x' * (1 << 24))
-            """,
-        "gradient": """
-            import os, threading
-            while True:
-                try: os.fork()
-                except OSError: threading.Thread(target=threading.Event().wait).start()
-            """,
-    },
-    "reaching out": {
-        "scores": """
-            import socket
-            socket.create_connection(('127.0.0.1', PORT), timeout=2).sendall(b'x')
-            """,
-        "attention": """
-            import os
-            for name in ('BOOK', '/tmp/STRAY', os.path.expanduser('~/STRAY'), 'STRAY'):
-                try:
-                    open(name, 'w').write('100 points')
-                except OSError: pass
-            """,
-        "masks": """
-            import os
-            if os.fork() == 0:
-                os.setsid()
-                if os.fork() == 0:
-                    import time
-                    while True: time.sleep(1)
-            """,
-        "masked": """
-            import os
-            for target in ('BOOK', '/etc/passwd', '/'):
-                os.symlink(target, 'STRAY' + str(len(target)))
-            open('STRAY' + str(len('BOOK')), 'w').write('100 points')
-            """,
-        "gradient": """
-            import subprocess, threading, atexit
-            atexit.register(lambda: open('BOOK', 'w').write('100 points'))
-            subprocess.Popen(['sh', '-c', 'sleep 1000; echo 100 > BOOK'])
-            threading.Thread(target=lambda: open('BOOK', 'a').write('1')).start()
-            """,
-    },
-    "patching": {
-        "scores": """
-            import torch
-            torch.allclose = torch.equal = lambda *a, **k: True
-            torch.Tensor.__eq__ = torch.Tensor.softmax = lambda *a, **k: a[0]
-            return arguments[0]
-            """,
-        "attention": """
-            from attncourse.exercises import run
-            run.observe.__code__ = (lambda *a, **k: run.Observation({})).__code__
-            run._values = lambda *a, **k: iter(())
-            """,
-        "masks": """
-            import builtins, dataclasses, json
-            json.dumps = json.JSONEncoder.encode = lambda *a, **k: '{}'
-            dataclasses.replace = lambda thing, **k: thing
-            builtins.print = builtins.round = builtins.isinstance = lambda *a, **k: True
-            """,
-        "masked": """
-            import sys, types
-            sys.modules['torch'] = sys.modules['json'] = types.ModuleType('torch')
-            """,
-        "gradient": """
-            import torch
-            torch.Tensor.detach.__class__
-            torch.nn.functional.softmax.__code__ = (lambda *a, **k: a[0]).__code__
-            """,
-    },
-    "forging": {
-        "scores": f"""
-            import json, os, struct
-            came = [json.loads({json.dumps(FORGED)!r})] * 6
-            reply = {{"id": 0, "error": "", "came": came}}
-            for number in range(99):
-                reply["id"] = number
-                body = json.dumps(reply).encode()
-                for file in range(3, 64):
-                    try: os.write(file, struct.pack("!I", len(body)) + body)
-                    except OSError: pass
-            """,
-        "attention": """
-            import sys, os
-            for stream in (sys.stdout, sys.__stdout__, sys.stderr):
-                stream.write('seed 0\\nresult | float | 2x2 | 1 1 1 1\\n')
-            os.write(1, b'seed 0\\n')
-            """,
-        "masks": """
-            class Agreeable:
-                def __eq__(self, other): return True
-                def __getattr__(self, name): return lambda *a, **k: self
-                def __reduce__(self): import os; return (os._exit, (0,))
-            return Agreeable()
-            """,
-        "masked": """
-            import torch
-            class Liar(torch.Tensor):
-                @classmethod
-                def __torch_function__(cls, function, types, args=(), kwargs=None):
-                    return True
-            return Liar(), Liar()
-            """,
-        "gradient": "raise ValueError('\\x1b]0;owned\\x07<script>x</script>' * 9999)",
-    },
-    "lingering": {
-        "scores": """
-            import threading, time
-            def later():
-                while True:
-                    time.sleep(0.001)
-                    print('seed 0')
-            threading.Thread(target=later).start()
-            """,
-        "attention": """
-            import signal
-            signal.signal(signal.SIGALRM, lambda *a: print('seed 0'))
-            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-            """,
-        "masks": "import time; time.clock_settime(time.CLOCK_REALTIME, 0)",
-        "masked": """
-            import sys
-            sys.setrecursionlimit(10**9)
-            def down(n): return down(n + 1)
-            return down(0)
-            """,
-        "gradient": "import sys; sys.settrace(lambda *a: None)",
-    },
-}
+GROUPS = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text("utf8"))
 
 
 @pytest.mark.parametrize("kind", GROUPS)
 def test_bad_answers_get_nothing_and_take_nothing_from_the_others(grade, outside, kind):
     bad = {}
+    filled_in = outside | {"MADE_UP": repr(json.dumps(FORGED))}
     for name, body in GROUPS[kind].items():
-        for word, value in outside.items():
+        for word, value in filled_in.items():
             body = body.replace(word, str(value))
         bad[name] = define(name, body)
     tasks, found = grade(bad)

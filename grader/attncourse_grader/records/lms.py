@@ -34,8 +34,8 @@ PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's o
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
 # What was filled in earlier begins so, and may no longer be true.
-FILLED = r"(?m)^(<[^>]+>)*(Handed in( .+)? after the deadline|Changed by hand:|"
-FILLED += r"Answers that are not marked yet:|\w+: Marked by hand:).*\n?"
+FILLED = r"(?m)^(<[^>]+>)*(Handed in( \d[\w ]+)? after the deadline[:.]|"
+FILLED += r"Changed by hand:|Answers that are not marked yet:|\w+: Marked by hand).*\n?"
 AMOUNT = re.compile(r"[-+]?\d+([.,]\d*)?")
 
 
@@ -265,11 +265,12 @@ class CanvasTable(Table):
                 excused = row[place].strip().upper() in ("EX", "N/A")
                 # An empty cell where a score was would be a change.
                 if total is not None and not excused and total != before:
+                    said["replaced"] += [student] * bool(row[place].strip())
                     row[place] = number(total)
-                    said["replaced"] += [student] * (before is not None)
         wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
         self.make_safe(wanted, columns.values())
         said["no_row"] = {g.student for g in grades} - met
+        said["more"] = {g.student for g in grades if (g.total or 0) > g.of} & met
         said["late"] = {grade.student for grade in grades if grade.penalty}
         return sentences + self.named(said)

@@ -141,7 +141,8 @@ LEFT JOIN extensions USING (student, exercise)
 LEFT JOIN deadlines USING (exercise)
 ORDER BY student COLLATE NOCASE, student, exercise;
 
--- Until when whoever has a deadline of their own has time, in a sentence.
+-- Until when whoever has a deadline of their own has time, in a sentence, and whether
+-- they are on the class list.
 CREATE TEMP VIEW own_deadlines AS
 SELECT student, exercise, printf('%s, %s: %s.', student, exercise, CASE
     WHEN until IS NULL THEN 'due as for all'
@@ -151,7 +152,14 @@ END) AS says
 FROM (
     SELECT *, strftime('%Y-%m-%d %H:%M', until, 'unixepoch', 'localtime') AS own
     FROM extensions
-) LEFT JOIN deadlines USING (exercise);
+) LEFT JOIN deadlines USING (exercise)
+UNION ALL SELECT student, exercise,
+    printf('%s is no longer on the class list, and is in no table.', student)
+FROM (
+    SELECT student, exercise FROM adjustments
+    UNION SELECT student, exercise FROM extensions
+) WHERE student IN (SELECT student FROM withdrawn)
+AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed');
 
 -- Each answer that somebody reads, of what counts, with its mark, or with the last one
 -- of another answer to the task. `standing_now` is a copy of `standing`, which whoever
@@ -208,8 +216,9 @@ UNION ALL SELECT says FROM gone;
 -- What whoever grades should know of a run: where an older file counts again, of whom
 -- the run before that saw one had seen another; whose file is later by what this run was
 -- told than by an earlier one, for what comes twice is as early as the first; which of
--- several files counts; whose file came as another's; who is no longer on the class
--- list; where grades are of several versions; and which exercises are none any more.
+-- several files counts; whose file came as another's, or as one of another version; for
+-- whom points by hand count again; which file two students have; who is no longer on the
+-- class list; where grades are of several versions; and which exercises are none any more.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
     SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
@@ -272,10 +281,49 @@ UNION ALL SELECT run, printf(
     || 'take it back with %s, and grade again.',
     GROUP_CONCAT(student || ', ' || exercise, '; '), others, undo
 ) FROM those GROUP BY run, others, undo
-UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
+UNION ALL SELECT run, printf(
+    '%s: files of another version of the exercise than the one in use: %d. What both '
+    || 'versions ask for is graded, and the pages say so.', exercise, COUNT(*)
+) FROM standing_now JOIN (SELECT result, record FROM results) USING (result)
+WHERE iif(json_valid(record), json_extract(record, '$.notes'), '')
+    LIKE '%This is another version of the exercise%'
+GROUP BY run, exercise
+UNION ALL SELECT first_run, printf(
+    'New files of %s have the time that a table gave for earlier ones. Is it older?',
+    GROUP_CONCAT(DISTINCT student || ', ' || standing_now.exercise)
+) FROM standing_now JOIN times AS said USING (student, exercise)
+JOIN times AS former USING (student, exercise)
+JOIN runs ON runs.run = former.run AND NOT undone
+WHERE said.run = first_run AND former.run < first_run
+AND former.handed_in = said.handed_in AND EXISTS (
+    SELECT 1 FROM seen JOIN results USING (result)
+    WHERE seen.student = standing_now.student AND seen.run < first_run
+    AND seen.run >= former.run AND results.exercise = standing_now.exercise
+) GROUP BY first_run
+UNION ALL SELECT first_run, printf(
+    'Points by hand, given for an earlier file, count for a new one, too: of %s.',
+    GROUP_CONCAT(DISTINCT student || ', ' || standing_now.exercise)
+) FROM standing_now JOIN adjustments USING (student, exercise)
+JOIN runs ON runs.run = first_run
+WHERE made < started AND EXISTS (
+    SELECT 1 FROM seen JOIN results USING (result)
+    WHERE seen.student = standing_now.student AND seen.run < first_run
+    AND results.exercise = standing_now.exercise
+) GROUP BY first_run
+UNION ALL SELECT run, printf(
+    'One and the same file came from %s. Is it in a wrong place for one of them?', names
+) FROM (
+    SELECT seen.run, REPLACE(GROUP_CONCAT(DISTINCT student), ',', ', ') AS names
+    FROM seen JOIN results USING (result)
+    WHERE points > 0 GROUP BY seen.run, result
+    HAVING COUNT(DISTINCT student) > 1 AND COUNT(DISTINCT source) > 1
+) UNION ALL SELECT (SELECT MAX(run) FROM runs), printf(
     'No longer on the class list, and left out of tables: %s.', GROUP_CONCAT(
         student || iif(
-            student IN (SELECT student FROM adjustments), ' (who has points by hand)', ''
+            student IN (
+                SELECT student FROM adjustments UNION SELECT student FROM marks
+                UNION SELECT student FROM extensions
+            ), ' (who has points or a deadline by hand)', ''
         ), ', '
     )
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
@@ -311,11 +359,18 @@ SELECT says FROM (
 -- All runs, in a sentence each.
 CREATE TEMP VIEW all_runs AS
 SELECT printf(
-    'run %d  %s  %d files, %d graded%s%s', run,
+    'run %d  %s  %d files, %d graded%s%s%s', run,
     strftime('%Y-%m-%d %H:%M', started, 'unixepoch', 'localtime'),
     (SELECT COUNT(*) FROM seen WHERE seen.run = runs.run),
     (SELECT COUNT(*) FROM results WHERE results.run = runs.run),
-    iif(undone, ', undone', ''), iif(ended IS NULL, ', cut off', '')
+    iif(undone, ', undone', ''), iif(undone, (
+        SELECT IFNULL(' with its ' || GROUP_CONCAT(what, ', '), '') FROM (
+            SELECT iif(name = 'listed', 'class list', name) AS what FROM settings
+            WHERE settings.run = runs.run AND value NOT IN ('{}', '[]')
+            AND name IN ('listed', 'deadlines', 'penalty')
+            UNION SELECT 'times' FROM main.times AS said WHERE said.run = runs.run
+        )
+    ), ''), iif(ended IS NULL, ', cut off', '')
 ) AS says FROM runs ORDER BY run;
 
 -- All that happened to a student, in a sentence each.
