@@ -97,7 +97,7 @@ class _Run:
         found = collect(course.submissions, scratch, students)
         before = effective_grades(book)
         if last:
-            self._check_course(last[0]["started"], students, found.files, before)
+            self._check_course(last[0]["started"], students, found, before, doubts)
         own = fingerprint(course.secret)
         book.start_run(own)
         book.set("deadlines", deadlines)
@@ -152,20 +152,19 @@ class _Run:
             files = one.student.get("files")
             if files and places.get((student, one.exercise)) not in (0, *files):
                 others[one.exercise].add(student)
-        for exercise, who in others.items():
-            names = ", ".join(sorted(who))
-            self._leave_out(SAYS["other_files"].format(names, exercise))
+        for exercise, of in others.items():
+            self._leave_out(SAYS["other_files"].format(", ".join(sorted(of)), exercise))
         self._leave_out_all(write_outputs(book, out))
         book.end_run()
         self._sum_up(graded, same)
         return 1 if self.left_out else 0
 
-    def _check_course(self, started: float, students, files, before) -> None:
+    def _check_course(self, started, students, found, before, doubts) -> None:
         """Raise `Refused` if the gradebook seems to be of another course or year."""
         known = {g.student for g in before if not class_list.is_hidden(g.student)}
-        here = {file.name for file in files}
-        if students is not None:
-            here = {student.student for student in students.students}
+        here = {file.name for file in found.files}
+        if students is not None:  # in doubt is who is known, too
+            here = {s.student for s in students.students} | {d[1] for d in doubts}
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO
         if 2 * both < least and (old or (students and not both)):

@@ -86,15 +86,12 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     Where nothing but a name tells, a student has one number in one place, and in Canvas
     one for ever. Who goes by somebody else's name is left to the instructor.
     """
-    found, problems, names = [], [], defaultdict(list)
-    numbers, strangers = defaultdict(set), set()
+    found, problems, names, numbers = [], [], defaultdict(list), defaultdict(set)
     known = {s["student"]: s["canvas"] for s in book.students().values()}
     for file in files:
         own, why = whose(file, students, trust)
         if group := bool(students and file.moodle and students.is_group(file)):
             file = replace(file, moodle="")  # which is the group's number
-        elif students and file.moodle and file.moodle not in students.rows:
-            strangers.add(file.place)
         if why == NAME_ALONE:
             names[file.place].append(file.name)
         elif not own:
@@ -107,9 +104,8 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     kept = []
     for file, own, group in found:
         sure = group or (students and students.by_number(file) == own)
-        if group and file.place in strangers and not trust:
-            problems.append(SAYS["stranger"].format(file.source, file.name))
-        elif not sure and len(numbers[file.place, own[0].student]) > 1:
+        sure = sure or file.canvas == known.get(own[0].student) != ""
+        if not sure and len(numbers[file.place, own[0].student]) > 1:
             problems.append(SAYS["one_name"].format(file.source, own[0].student))
         else:
             kept.append((file, own))

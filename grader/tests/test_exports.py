@@ -154,12 +154,16 @@ def test_hidden_names_go_back_as_they_came(listed, course):
 
 def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(course):
     as_moodle(course, "Red_11", "Blue_12", "Default group")  # Blue is one student
-    members = "Ada Lovelace,ada@uni.example,Red\nEve,,Red\nGrace Hopper,,Blue\nMo,,\n"
-    options = course.students(f"name,email,group\n{members}")
-    course.grade(*options, "--times", SHEET, fault="'Default group' is not on the")
-    assert course.run("export", SHEET) == 0
-    _, (_, *rows) = filled(course, "moodle-en")
-    assert [row[4] for row in rows] == ["4", "4", "7.00", ""]
+    rows = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig").splitlines()
+    groups = zip(rows, ("Group", "Red", "Blue", "Red", "Default group"), strict=True)
+    sheet = f"1={course.write('w.csv', chr(10).join(map(','.join, groups)))}"
+    people = "Ada Lovelace,ada@uni.example,Red\nEve,eve@uni.example,Red\n"
+    people += "Grace Hopper,grace@uni.example,Blue\nMo,,\n"
+    options = course.students(f"name,email,group\n{people}")
+    course.grade(*options, "--times", sheet, fault="'Default group' is not on the")
+    assert course.run("export", sheet) == 0
+    rows = course.rows("filled-1-w.csv")[1:]
+    assert [row[4] for row in rows] == ["4", "4", "4", ""]
     assert course.points() == ["4", "4", "4", ""]
 
 
@@ -169,6 +173,11 @@ HEAD = "Identifier,Full name,Email address,Last modified (submission)\n"
 PEOPLE = "name,email,group\nAda Adler,ada@x,Red\nMal,mal@x,Blue\n"
 NUMBERS = "name,email,canvas id\nAda Adler,ada@x,777\nMal,mal@x,888\n"
 ROWS = HEAD + "Participant 11,Ada Adler,ada@x,-\nParticipant 31,Ada Adler,mal@x,-\n"
+# A group has taken another's name; a profile has another's ID number.
+TEAMS = HEAD.replace("\n", ",Group\n") + "Participant 11,Ada Adler,ada@x,-,Red\n"
+TEAMS += "Participant 31,Mal,mal@x,-,Red\n"
+IDS = "name,email,student_id\nAda Adler,ada@x,1\nMal,mal@x,2\n"
+CHOSEN = HEAD.replace("\n", ",ID number\n") + "Participant 31,Ada Adler,m@y,-,1\n"
 OF = "assignsubmission_file"
 
 
@@ -194,12 +203,9 @@ OF = "assignsubmission_file"
             "is Mal's",
         ),
         ([f"Participant_11_{OF}/x"], PEOPLE, ROWS, "'Ada Adler', not 'Participant'"),
-        (
-            [f"Mal_64_{OF}/x", f"Red_63_{OF}/x"],
-            PEOPLE,
-            ROWS,
-            "neither in Moodle's work",
-        ),
+        ([f"Red_64_{OF}/x"], PEOPLE, ROWS, "only a name, such as 'Red'"),
+        ([f"Red_64_{OF}/x"], PEOPLE, TEAMS, "only a name, such as 'Red'"),
+        ([f"Ada Adler_31_{OF}/x"], IDS, CHOSEN, "only a name, such as 'Ada"),
     ],
 )
 def test_who_takes_a_name_changes_nobody_elses_grade(names, listed, rows, says, course):

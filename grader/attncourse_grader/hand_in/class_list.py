@@ -6,6 +6,7 @@ and Canvas (gradebook), or with a column ``student`` or ``name`` of one's own.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -51,7 +52,8 @@ class ClassList:
         self.rows: dict[str, set[tuple[Student, Student | None]]] = {}
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
-            for key in _names_of(student) | _marks_of(student):
+            marks = map(key_of, [*_marks(student), _local(student)])
+            for key in _names_of(student) | {*marks} - {""}:
                 self._by_key[key].add(student)
             for group in filter(key_of, map(mark_of, student.section.split(","))):
                 self._groups[key_of(group)].setdefault(group, set()).add(student)
@@ -66,10 +68,11 @@ class ClassList:
     def add_moodle(self, row: dict[str, str]) -> Student | None:
         """Learn a number from a row of Moodle's worksheet; return whose, if known.
 
-        The address tells, or an ID number, if the worksheet has one.
+        The address tells; an ID number, which people may choose, if names are believed.
         """
         told = replace(_student_of(row) or Student(""), name=row.get("name", ""))
-        own = {*self.marked("email", told.email), *self.marked("id", told.id)}
+        chosen = self.marked("id", told.id) if self.trust else []
+        own = set(self.marked("email", told.email) or chosen)
         student = next(iter(own)) if len(own) == 1 else None
         if number := number_in(row.get("identifier", "")):
             self.rows.setdefault(number, set()).add((told, student))
@@ -88,9 +91,12 @@ class ClassList:
         return list({s for _, s in self.rows.get(found.moodle, ())} - {None})
 
     def is_group(self, found) -> bool:
-        """Say whether a file of Moodle's, if anybody's, is a group's."""
-        alone = found.canvas or found.moodle in self.rows or self.called(found.name)
-        return bool(not alone and self.team(found.name))
+        """Say whether a file is a group's, in which the worksheet has nobody else."""
+        team, key = self.team(found.name), key_of(found.name)
+        rows = [(row.section, s) for row, s in itertools.chain(*self.rows.values())]
+        own = {s for g, s in rows if key_of(g) == key and self.team(g) in (team, [])}
+        sure = not self.called(found.name) if self.trust else own and own <= {*team}
+        return bool(team and sure) and not (found.canvas or found.moodle in self.rows)
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
@@ -109,7 +115,7 @@ class ClassList:
             return own, ""
         if found.canvas and self.numbers:
             return [], f"{found.name!r} has no number that is on the class list"
-        if self.is_group(found) and (self.rows or self.trust):
+        if self.is_group(found):
             return team, ""
         if not (named or team):
             return [], f"{found.name!r} is not on the class list"
@@ -160,7 +166,7 @@ class ClassList:
             return sure, ""
         if several := ", ".join(s.student for s in sure or like):
             return [], f"{name!r} may be any of {several} (name, login or address)"
-        team = self.team(name)
+        team = [] if found.is_login else self.team(name)
         return team, "" if team else f"{name!r} is not on the class list"
 
     def team(self, name: str) -> list[Student]:
@@ -209,8 +215,8 @@ def named_as_before(students: list[Student], known) -> tuple:
             names[own] = [name for name in names[own] if name not in those]
     new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
     for s in students:
-        if not names[s] and _own(s) and key_of(s.student) in rows:
-            new[s] = f"{s.student} ({_own(s)})"
+        if not names[s] and _marks(s) and key_of(s.student) in rows:
+            new[s] = f"{s.student} ({_marks(s)[0]})"
             problems.append(("taken", s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
@@ -259,7 +265,7 @@ def number_in(identifier: str) -> str:
 
 def key_of(text: str) -> str:
     """Return a name without case, accents, spaces and signs, for comparing."""
-    found = unicodedata.normalize("NFKD", one_line(text).casefold())
+    found = unicodedata.normalize("NFKD", one_line(text, 300).casefold())
     return "".join(c for c in found if c.isalnum())
 
 
@@ -271,7 +277,8 @@ def mark_of(text: str) -> str:
 def _names_of(student: Student) -> set[str]:
     words = student.name.replace(",", " ").split()
     # "Ada King Lovelace" is "lovelaceadaking" in Canvas.
-    turned = ["".join(words[k:] + words[:k]) for k in range(1, len(words))]
+    turned = ("".join(words[k:] + words[:k]) for k in range(1, len(words)))
+    turned = itertools.filterfalse(is_hidden, turned)  # "11 Participant" is somebody
     return set(map(key_of, [student.student, student.name, *turned])) - {""}
 
 
@@ -287,11 +294,6 @@ def _local(student: Student) -> str:
     return student.email.partition("@")[0]
 
 
-def _marks_of(student: Student) -> set[str]:
-    marks = [getattr(student, kind) for kind in MARKS]
-    return set(map(key_of, [*marks, _local(student)])) - {""}
-
-
 def words_of(text: str) -> list[str]:
     """Return the words of a name, sorted: by their letters alone "A L" is "al", too."""
     found = unicodedata.normalize("NFKD", mark_of(text))
@@ -304,11 +306,14 @@ def read_class_list(path: Path) -> ClassList:
     people: dict[tuple, Student] = {}
     for student in filter(None, map(_student_of, read_table(path))):
         # Who is in two groups has two rows.
-        key = student.student.casefold(), _own(student).casefold() or len(people)
+        marks = [mark_of(getattr(student, kind)) for kind in MARKS]
+        key = student.student.casefold(), *(marks if any(marks) else [len(people)])
         groups = [people[key].section] if key in people else []
         groups = dict.fromkeys(filter(None, [*groups, student.section]))
         people[key] = replace(student, section=",".join(groups))
-    students = list(people.values())
+    # Whoever writes another's ID number into a profile of Moodle's takes it from both.
+    ids = Counter(mark_of(s.id) for s in people.values())
+    students = [replace(s, id=s.id * (ids[mark_of(s.id)] < 2)) for s in people.values()]
     # Somebody may have chosen a name that tells others apart, who keep theirs.
     while len(count := Counter(s.student.casefold() for s in students)) < len(students):
         again = {s for s in students if count[s.student.casefold()] > 1}
@@ -320,15 +325,15 @@ def read_class_list(path: Path) -> ClassList:
     return ClassList(students)
 
 
-def _own(student: Student) -> str:
-    return student.id or student.user or student.email or student.canvas
+def _marks(student: Student) -> list[str]:
+    return [mark for kind in MARKS if (mark := getattr(student, kind))]
 
 
 def _told_apart(student: Student, path: Path) -> Student:
-    if not _own(student):
+    if not (marks := _marks(student)):
         says = f"{path.name} lists {student.student!r} more than once"
         raise Refused(f"{says}. Give each student an id of their own.")
-    return replace(student, student=f"{student.student} ({_own(student)})")
+    return replace(student, student=f"{student.student} ({marks[0]})")
 
 
 def _student_of(row: dict[str, str]) -> Student | None:
@@ -338,8 +343,6 @@ def _student_of(row: dict[str, str]) -> Student | None:
         own = meant.get(kind, "") if kind in ("name", "email") else ""
         return own or next((row[c] for c in HEADINGS["people"][kind] if row.get(c)), "")
 
-    if value("name").lower() == "points possible":  # the second line of Canvas
-        return None
     name = value("name") or f"{value('first')} {value('last')}".strip()
     if "," in name:  # "Lovelace, Ada" of Canvas
         last, _, first = name.partition(",")
@@ -355,6 +358,7 @@ def _student_of(row: dict[str, str]) -> Student | None:
         number = number or row.get("identifier", "") or plain_id
     student = row.get("student_id") or row.get("id") if "first_name" in row else ""
     student = student or name or number or user or email
-    if not student:
+    points = name.lower() == "points possible"  # the second line of Canvas
+    if not student or (points and not (number or user or email or canvas)):
         return None
     return Student(student, name, number, user, email, canvas, value("section"))

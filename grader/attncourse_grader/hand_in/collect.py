@@ -34,7 +34,7 @@ MOODLE = re.compile(
 )
 # Canvas: "lovelaceada_LATE_123_456_x.ipynb": the student's number, the file's number.
 CANVAS = re.compile(
-    r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]+?)_(?P<late>LATE_)?"
+    r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]*?)_(?P<late>LATE_)?"
     r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>(?s:.+))"
 )
 # Where this is in what follows, the numbers before may be part of the student's name.
@@ -317,7 +317,7 @@ class _Place:
         other = MOODLE.fullmatch(here.name) or EXCHANGE.fullmatch(here.name)
         clone = ".git" in (*folders, *files) and not other
         if clone and (here / ".git").lstat().st_uid == here.stat().st_uid:
-            self.sure[here.relative_to(self.root).parts] = {}
+            self.sure.setdefault(here.relative_to(self.root).parts, {})
             if {*folders} >= {*archives.COURSES}:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
 
@@ -347,7 +347,7 @@ class _Place:
             login = pwd.getpwuid(owner).pw_name
         self.sure[login,] = {"is_login": True}
         match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
-        if not match or match["name"] != login:
+        if not match or match["name"] != login or MOODLE.fullmatch(rest[0]):
             return (login, *rest)
         if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
             return rest
@@ -382,7 +382,7 @@ def _named(parts, sure=()) -> Found | None:
         if canvas:
             name = canvas["name"]
             return _of(
-                f"anon {canvas['id']}" if name == "anon" else name,
+                f"anon {canvas['id']}" if name in ("", "anon") else name,
                 canvas=canvas["id"],
                 doubt=bool(NUMBERS.search(canvas["rest"])),
                 order=int(canvas["file"]),

@@ -338,8 +338,9 @@ UNION ALL SELECT (SELECT MAX(run) FROM runs), says FROM gone;
 
 -- Whose each of Moodle's numbers is, which are of one assignment.
 CREATE TEMP VIEW numbers AS
-SELECT DISTINCT exercise, moodle, student FROM seen JOIN results USING (result)
-WHERE moodle <> '';
+SELECT DISTINCT exercise, moodle, student
+FROM seen JOIN results USING (result) JOIN runs ON runs.run = seen.run
+WHERE moodle <> '' AND NOT undone;
 
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
