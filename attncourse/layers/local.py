@@ -133,17 +133,18 @@ def local_attention_in_blocks(
     return output.reshape(value.shape)
 
 
-# Its public name, `varlen_attn`, takes longer to call than the kernel to run.
+# FlashAttention with a window. The public `varlen_attn` takes longer to call.
 FLASH = torch.ops.aten._flash_attention_forward.default
 
 
 def _flash_takes(query, value):
-    """Return whether FlashAttention takes tensors of this kind on their GPU."""
+    """Return whether FlashAttention takes these on their GPU, one of NVIDIA's."""
     d_k, d_v = query.shape[-1], value.shape[-1]
     if not query.is_cuda or query.dtype not in (torch.float16, torch.bfloat16):
         return False
-    sizes = d_k == d_v <= 256 and d_k % 8 == 0 and query.numel() > 0
+    sizes = d_k == d_v <= 192 and d_k % 8 == 0 and query.numel() > 0
     able = torch.cuda.get_device_capability(query.device) >= (8, 0)
+    able = able and not torch.version.hip  # on AMD's GPUs it was never tried
     return sizes and able and "window_size_left" in str(FLASH._schema)  # PyTorch 2.5
 
 
@@ -151,7 +152,6 @@ def _by_flash(query, key, value, before, after):
     n = query.shape[-2]
     heads = (x[None].flatten(0, -3)[:, :, None] for x in (query, key, value))
     window = {"window_size_left": before, "window_size_right": after}
-    # not packed, no dropout, no other mask, no weights
     output = FLASH(*heads, None, None, n, n, 0.0, False, False, **window)[0]
     return output.reshape(value.shape)  # from (heads of the batch, tokens, 1, d)
 

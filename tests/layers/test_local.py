@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -84,6 +86,29 @@ def test_what_flash_attention_is_given_is_the_band(rng, monkeypatch, causal):
     *_, before, after = local._checked(*inputs, 5, causal)
     got = local._by_flash(*inputs, before, after)
     torch.testing.assert_close(got, in_full(*inputs, 5, causal), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "takes"),
+    [
+        ({}, True),
+        ({"dtype": torch.float32}, False),
+        ({"is_cuda": False}, False),
+        ({"shape": (3, 20)}, False),
+        ({"shape": (3, 256)}, False),
+        ({"hip": "6.4"}, False),  # its windows were never tried there
+        ({"capability": (7, 5)}, False),
+    ],
+)
+def test_flash_attention_is_given_what_it_takes(monkeypatch, changed, takes):
+    kind = {"dtype": torch.bfloat16, "is_cuda": True, "shape": (3, 64), "device": 0}
+    kind |= {"hip": None, "capability": (8, 0), "numel": lambda: 192} | changed
+    given = SimpleNamespace(**kind)
+    monkeypatch.setattr(torch.version, "hip", given.hip)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_capability", lambda device: given.capability
+    )
+    assert local._flash_takes(given, given) == takes
 
 
 def test_large_scores_do_not_overflow(rng):
