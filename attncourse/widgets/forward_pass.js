@@ -27,9 +27,11 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     { autocomplete: "off" });
   const stage = traitSlider(model, "stage", { label: "Stage", min: 0, max: last, write: nameOf });
   for (const { input } of [field, stage]) input.addEventListener("input", () => stop());
+  field.input.addEventListener("input", () => save(model, { token: LONGEST - 1 }));
   const move = (by) => {
     const to = Math.min(last, Math.max(0, model.get("stage") + by));
     save(model, { stage: to });
+    if (to === last) stop();
   };
   const back = button("Back", () => { stop(); move(-1); });
   const next = button("Next", () => { stop(); move(1); }, { class: "attn-main" });
@@ -37,15 +39,15 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     if (timer) return stop();
     play.textContent = "Stop";
     if (model.get("stage") === last) save(model, { stage: 0 });
-    timer = setInterval(() => (model.get("stage") < last ? move(1) : stop()), REST);
+    timer = setInterval(() => move(1), REST);
   });
   const head = traitChoice(model, "head", "Weights of", [[ALL, "all heads, on average"],
     ...Array.from({ length: model.get("heads") }, (_, h) => [`${h}`, `head ${h}`])]);
   const arcs = svg("svg", { width: 64, "aria-hidden": "true" });
   const body = el("tbody", {});
   const table = el("table", { class: "attn-flow" },
-    el("thead", {}, headRow(["", "Token", "Weight", "Vector", "Length",
-      "Next, if the model ended here"])), body);
+    el("thead", {}, headRow(["", "Token", "Weight",
+      "Vector: blue above 0, orange below", "Length", "Next, if the model ended here"])), body);
   const numbers = dataTable({
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
@@ -94,6 +96,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     arcs.setAttribute("height", ids.length * ROW);
     arcs.setAttribute("viewBox", `0 0 64 ${ids.length * ROW}`);
     arcs.setAttribute("preserveAspectRatio", "none");
+    arcs.replaceChildren(...ids.map(() => svg("path", { class: "attn-arc" })));
     shownVectors = [];
   };
 
@@ -129,14 +132,16 @@ export default widget("forward-pass", QUESTION, (root, model) => {
 
   const drawArcs = (weights, query) => {
     const middle = (i) => (i + 0.5) * ROW;
-    arcs.replaceChildren(...(weights ?? []).map((weight, key) => {
+    [...arcs.children].forEach((arc, key) => {
       const bow = 58 - Math.min(52, 12 * (query - key));
       const d = key === query ? `M60 ${middle(key) - 9}C40 ${middle(key) - 9} 40 ${
         middle(key) + 9} 60 ${middle(key) + 9}` : `M60 ${middle(query)}C${bow} ${
         middle(query)} ${bow} ${middle(key)} 60 ${middle(key)}`;
-      return svg("path", { d, class: "attn-arc", "stroke-width": 0.5 + 9 * weight,
-        "stroke-opacity": 0.15 + 0.85 * Math.sqrt(weight) });
-    }));
+      const weight = weights?.[key] ?? 0;
+      arc.setAttribute("d", d);
+      arc.setAttribute("stroke-width", weight && 0.5 + 9 * weight);
+      arc.setAttribute("stroke-opacity", weight && 0.15 + 0.85 * Math.sqrt(weight));
+    });
   };
 
   const draw = () => {
@@ -145,7 +150,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     const weights = weightsNow();
     back.disabled = k === 0;
     next.disabled = k === last;
-    head.hidden = weights === null;
+    head.style.visibility = weights ? "" : "hidden";
     const vectors = steps.map(({ stream }) => stream[k]);
     const guesses = vectors.map((x) => {
       const share = softmax(Array.from(gpt.read(x)));
@@ -155,7 +160,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     rows.forEach((row, i) => {
       row.pick.setAttribute("aria-pressed", String(i === query));
       const read = weights?.[i];
-      row.weight.textContent = read === undefined ? "" : `${number(100 * read, 0)}%`;
+      row.weight.textContent = read === undefined ? "–" : `${number(100 * read, 0)}%`;
       row.length.textContent = number(Math.hypot(...vectors[i]), 1);
       row.guess.textContent = `${guesses[i][0]}  ${number(100 * guesses[i][1], 0)}%`;
     });
@@ -177,7 +182,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
         + "matrix, so at first most tokens predict themselves."
         : weights ? `“${token}” reads the tokens up to it, ${mostly(weights)}, and what it `
           + "reads is added to its vector." : `The network changes the vector of “${
-          token}” without any other token.`,
+          token}” without looking at any other.`,
       `Next, if the model ended here: “${guesses[query][0]}”.`,
       k === last ? "This was the last layer: that is the model’s prediction." : "",
     ].join(" ").trim());

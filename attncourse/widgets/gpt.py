@@ -104,7 +104,7 @@ class ForwardPass(_OfGPT):
     _esm = engine_text("tiles", "loading", "gpt_model", "forward_pass")
     _css = style_text("tiles", "heads", "gpt")
 
-    text = traitlets.Unicode("She was not at all").tag(sync=True)
+    text = traitlets.Unicode("She gave him her").tag(sync=True)
     stage = traitlets.Int(0, min=0).tag(sync=True)
     token = traitlets.Int(99, min=0).tag(sync=True)
     head = traitlets.Unicode("all").tag(sync=True)

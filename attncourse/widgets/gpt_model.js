@@ -102,5 +102,5 @@ function loadGPT(model) {
 /** Show a token with its spaces and line breaks; bytes that are no character as numbers. */
 function visible(tokenizer, id) {
   const text = tokenizer.decode([id]).replaceAll(" ", "␣").replaceAll("\n", "⏎");
-  return text.includes("\ufffd") ? `bytes ${tokenizer.tokens[id].join(" ")}` : text;
+  return /[\ufffd\p{Cc}]/u.test(text) ? `bytes ${tokenizer.tokens[id].join(" ")}` : text;
 }

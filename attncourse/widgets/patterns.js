@@ -54,6 +54,9 @@ function patternControls(model, { examples, count, unit }) {
     value: (x) => (x < min ? OFF[trait] : x), write: (x) => (x < min ? "off" : String(x)) }).root;
   const buttons = examples.map(([name, values]) =>
     button(name, () => save(model, { ...OFF, ...values })));
+  live(model, [...Object.keys(OFF), "dilation"], () => examples.forEach(([, values], i) =>
+    buttons[i].setAttribute("aria-pressed", String(Object.entries({ ...OFF, ...values })
+      .every(([trait, value]) => model.get(trait) === value)))));
   return {
     examples: [heading("Examples to start from"), el("div", { class: "attn-options" }, buttons)],
     roots: [

@@ -132,8 +132,8 @@ export default widget("reading", QUESTION, (root, model) => {
     const [begins, ends] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
     say.say((span ? `The model’s answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`
-      : "The model’s answer: the passage does not say") + ` (beginning ${begins} %, end ${ends} %). `
-      + `In head ${model.get("head")}, “${from}” gives “${to}” ${percent(looks[top])} % of its attention.`
+      : "The model’s answer: the passage does not say") + ` (beginning ${begins}%, end ${ends}%). `
+      + `In head ${model.get("head")}, “${from}” gives “${to}” ${percent(looks[top])}% of its attention.`
       + (strange.length ? ` These words are not in its vocabulary: ${strange.join(", ")}.` : ""));
     table.update(["word", "begins", "ends", "weight"], ["no answer", ...passage].map((word, i) =>
       [word, ...shares.map((share) => percent(share[i])), i ? percent(looks[i - 1]) : ""]));

@@ -39,11 +39,11 @@ function number(x, digits = 2) {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
-/** Write a whole number with thin spaces between thousands. */
+/** Write a whole number with a comma between thousands. */
 function whole(x) {
   return Math.round(x)
     .toString()
-    .replace(/\B(?=(\d{3})+$)/g, "\u202f");
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** Say whether the reader has asked for less motion. */

@@ -37,7 +37,7 @@ function thumbnail(mask, size, ...more) {
     svg("path", { d, class: "attn-seen" }), ...more);
 }
 
-const QUESTION = "With which pattern does every output depend on all inputs after few layers, at a low cost?";
+const QUESTION = "Which pattern lets every output depend on every input after a few layers, at low cost?";
 
 export default widget("sparse", QUESTION, (root, model) => {
   const traits = ["causal", "window", "stride", "global_tokens", "dilation"];
@@ -110,7 +110,7 @@ export default widget("sparse", QUESTION, (root, model) => {
     reach.setAttribute("aria-label", words);
     const { full, sparse, projections, output } = costs(n, now);
     const share = Number(((100 * sparse.pairs) / full.pairs).toPrecision(2));
-    line.say(`${words} At ${whole(n)} tokens the pattern has ${share} % of the pairs.`);
+    line.say(`${words} At ${whole(n)} tokens the pattern has ${share}% of the pairs.`);
     table.update(["layers", "how many", "which"], rows.slice(1).map((reached, k) =>
       [String(k + 1), String(reached.length), list(reached)]));
     const everything = pattern(BLOCKS, { ...OFF, causal: now.causal });

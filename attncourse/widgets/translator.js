@@ -195,7 +195,7 @@ export default widget("translator", QUESTION, (root, model) => {
   const drawTable = () => {
     next.update(["step", "likeliest", "second", "third"], now.steps.map((step, i) => {
       const shares = softmax(Array.from(step.logits));
-      const write = (k) => `${now.words[k]} ${number(100 * shares[k], 1)} %`;
+      const write = (k) => `${now.words[k]} ${number(100 * shares[k], 1)}%`;
       return [String(i + 1), ...ranked(shares, 3).map(write)];
     }));
   };

@@ -1,42 +1,41 @@
 """Drawings of whole models; each is a function of whether the screen is narrow."""
 
 from canvas import Canvas, flow, n, tones
+from trained import block_reads
 
 SOURCE = ["the", "cat", "sees", "the", "milk"]
 TARGET = ["le", "chat", "voit", "le", "lait"]
 ALIGNMENT = (0.04, 0.1, 0.7, 0.06, 0.1)  # an illustration, not a measurement
 
-GPT_WORDS = ["She", "gave", "him", "her"]
-GPT_WEIGHTS = (  # chapter 10's model, the third head of its last layer; tested
-    (1,),
-    (0.13, 0.87),
-    (0.11, 0.84, 0.05),
-    (0.28, 0.51, 0.16, 0.05),
-)
-
 
 def transformer_block(narrow):
     """Draw a pre-norm block over four positions, read from bottom to top."""
-    c = Canvas(352 if narrow else 708, 626 if narrow else 452)
+    c = Canvas(352 if narrow else 708, 646 if narrow else 452)
     first, step, branch, span = (26, 84, 38, 26) if narrow else (200, 134, 56, 40)
     edge, low = (0, 304) if narrow else (168, 320)  # the sides and foot of attention
     norms, inner, sums = Canvas(0, 0), Canvas(0, 0), Canvas(0, 0)
+    words, weights, following = block_reads()
+    columns = [first + step * i for i in range(len(words))]
+    half = 27 if narrow else 36
+
+    def ribbons(query, opacity):
+        end = columns[query] + branch - span / 2
+        for key, weight in enumerate(weights[query][: query + 1]):
+            width = span * weight / 100
+            start, end = columns[key] + branch, end + width / 2
+            path = f"M{start} {low}C{start} {low - 44} {n(end)} 284 {n(end)} 244"
+            c.ribbon(path, width, opacity)
+            end += width / 2
+
     with c.part("Attention"):
         c.box(edge, 244, c.width - edge, low - 244, style="a")
         c.badge("a", edge + 1, 245)
-    for query, row in enumerate(GPT_WEIGHTS):
-        end = first + step * query + branch - span / 2
-        for key, weight in enumerate(row):
-            start, end = first + step * key + branch, end + span * weight / 2
-            path = f"M{n(start)} {low}C{n(start)} {low - 44} {n(end)} 284 {n(end)} 244"
-            c.ribbon(path, span * weight, 1 if query == 3 else 0.2)
-            end += span * weight / 2
-    for i, word in enumerate(GPT_WORDS):
-        x, strong = first + step * i, "strong" if i == 3 else ""
-        right, half = x + branch, 27 if narrow else 36
-        c.path(f"M{x} {low + 104}V36", f"stream {strong} way")
-        c.path(f"M{x} 26l6 10h-12z", f"{strong} tip")
-        c.box(x - 26, low + 104, 52, 26, word, strong, "word")
+    for query in range(len(words)):
+        ribbons(query, 0.2)
+    for x in columns:
+        right = x + branch
+        c.path(f"M{x} {low + 104}V36", "stream way")
+        c.path(f"M{x} 26l6 10h-12z", "tip")
         for leave, enter, top, back in ((low + 62, low, 244, 218), (198, 140, 102, 64)):
             c.dot(x, leave, 3.5)
             c.way((x, leave), (right, leave), (right, enter + 40))
@@ -44,27 +43,50 @@ def transformer_block(narrow):
             c.way((right, enter + 20), (right, enter))
             c.way((right, top), (right, back), (x + 10, back))
             sums.plus(x, back)
-        inner.box(right - half, 102, 2 * half, 38, "feed-\nforward", strong, "small")
-        c.text(right + 21, low + 15, f"{GPT_WEIGHTS[3][i]:.2f}", "a number")
+        inner.box(right - half, 102, 2 * half, 38, "feed-\nforward", "", "small")
     parts = {"Norm": norms, "Feed-forward network": inner, "Residual sum": sums}
     for name, drawn in parts.items():
         with c.part(name):
             c.parts += drawn.parts
-    c.text(first + 3 * step, 14, "next word: “hand”", "small mid")
     earlier = f"M{edge} {low + 73}H{c.width}v20H{edge}z"
     c.path(earlier, "box", stroke_dasharray="5 4")
     c.text((edge + c.width) / 2, low + 87, "earlier layers", "small mid")
-    reads = "each position reads\nitself and those before;\nribbons: the weights"
+    streams = "".join(f"M{x} {low}V244" for x in columns)
+    for query, (x, word) in enumerate(zip(columns, words, strict=True)):
+        row, (next_word, share) = weights[query][: query + 1], following[query]
+        most = words[row.index(max(row))]
+        says = f"“{word}” reads most from “{most}” ({max(row) / 100:.2f}). "
+        says += f"Next word: “{next_word}” ({share}%)"
+        place = (x - 26, low + 104, 52, 26)
+        with c.choice(says, x - step / 2, low + 94, step, 38, query == len(words) - 1):
+            c.rect("box off", *place)
+            c.text(x, low + 122, word, "word mid off")
+            with c.group(class_="on"):
+                ribbons(query, 1)
+                c.path(streams, "stream way")
+                around = f"M{x} {low + 104}v-11m0-20V228m0-20V74m0-20V36"
+                c.path(around, "stream strong way")
+                c.path(f"M{x} 26l6 10h-12z", "strong tip")
+                c.rect("strong frame", x + branch - half, 102, 2 * half, 38, 5)
+                c.rect("strong box followed", *place)
+                c.text(x, low + 122, word, "word bold mid")
+                for key, weight in enumerate(row):
+                    right = columns[key] + branch + 21
+                    c.text(right, low + 15, f"{weight / 100:.2f}", "a number")
+                says = f"next word: “{next_word}” ({share}%)"
+                c.text(min(max(x, 58), c.width - 58), 14, says, "small mid")
+    reads = "each position reads itself\nand those before it;\nribbons: the weights"
     for y, below, name, note in (
-        (44, 464, "Residual stream", "runs past every part;\neach adds to it"),
-        (116, 506, "Feed-forward", "in each position\nby itself"),
-        (262, 548, "Attention", reads),
-        (352, 607, "Norm", "rescales what\na part reads"),
+        (44, 484, "Residual stream", "runs past every part;\neach adds to it"),
+        (116, 526, "Feed-forward", "in each position\nby itself"),
+        (262, 568, "Attention", reads),
+        (352, 627, "Norm", "rescales what\na part reads"),
     ):
         if narrow:
             y, note = below, note.replace("\n", " ", 1)
         c.text(0, y, name, "step")
         c.lines(0, y + 18, note, "note")
+    c.text(0, low + (150 if narrow else 122), "Choose a word", "note")
     return c
 
 

@@ -25,6 +25,14 @@ MARKS = {
     "v": "M{0:g} {1:g}h.1",
     "o": "M{0:g} {1:g}m-2-2l4 4m0-4l-4 4",
 }
+CHOICE = """<style>.ask{--on:0;cursor:pointer;outline:0}
+.ask:hover,.ask:focus,svg:not(:has(.ask:hover,.ask:focus))>.ask.first{--on:1}
+svg:has(.ask:hover)>.ask:focus:not(:hover){--on:0}
+.ask .hit{fill:none;pointer-events:all}.ask .off{opacity:calc(1 - var(--on))}
+.ask .on{opacity:var(--on);pointer-events:none;transition:opacity .2s}
+.ask .box.off{stroke:var(--line)}.ask .read{fill:var(--a)}
+.ask:focus-visible .followed{stroke:var(--ink);stroke-width:2;stroke-dasharray:none}
+@media (prefers-reduced-motion:reduce){.ask .on{transition:none}}</style>"""
 LEVELS = 6
 WORDS = ["the", "cat", "drank", "its", "milk"]
 
@@ -80,6 +88,21 @@ class Canvas:
     def part(self, name):
         """Put what is drawn meanwhile into a part that the site links."""
         return self.group("a", data_part=name)
+
+    @contextmanager
+    def choice(self, says, x, y, width, height, first=False):
+        """Put what is drawn meanwhile into a part that the reader can choose.
+
+        What has the class ``on`` shows while it is chosen, ``off`` while it is not.
+        """
+        if self.role != "group":
+            self.role = "group"
+            self.add(CHOICE)
+        style = "ask" + " first" * first
+        with self.group(class_=style, tabindex="0", role="img"):
+            self.element("title", escape(says))
+            self.rect("hit", x, y, width, height, 0)
+            yield
 
     def text(self, x, y, words, style=""):
         words = escape(words)

@@ -363,47 +363,61 @@ def gqa(narrow):
 
 def attention_cost(narrow):
     """Draw the scores of causal attention and of a window, to scale."""
-    panels, window, side = [], 64, 140 if narrow else 300
+    window, lengths, side = 64, (128, 256, 512, 1024), 140 if narrow else 270
+    top, unit, pitch = 90 if narrow else 76, side / lengths[-1], 92 if narrow else 112
+    room = 352 if narrow else 708
+    bottom, first = top + side + (72 if narrow else 56), 0 if narrow else 136
+    c = Canvas(room, bottom + (52 if narrow else 28))
+    lefts = (26, room - side) if narrow else (44, 394)
     near = f"its own key and\nup to {window - 1} before it"
-    before = "its own key and\nall before it"
-    for full, name, note, growth in (
-        (True, "Full attention", before, "about 4 times the scores"),
-        (False, f"A window of {window}", near, "about 2 times the scores"),
-    ):
-        left, top, unit = 26, 90 if narrow else 76, side / 1024
-        c = Canvas(26 + side, side + top + (130 if narrow else 28), name)
+    notes = ("its own key and\nall before it", near)
+    names = ("Full attention", f"A window of {window}")
+
+    def scores(full, length):
+        width = length if full else min(window, length)
+        return width * length - width * (width - 1) // 2
+
+    def computed(full, length, style):
+        """Draw the scores that are computed for the first tokens."""
+        left, edge = lefts[not full], length * unit
+        band = edge if full else window * unit
+        d = f"M{left} {top}l{n(edge)} {n(edge)}h-{n(band)}L{left} {n(top + band)}z"
+        c.path(d, style)
+
+    for full, left, name, note in zip((True, False), lefts, names, notes, strict=True):
         if not narrow:
-            note = f"a query meets {note}".replace("\n", " ")
-        c.lines(0, 36, note, "note")
+            note = f"each query sees {note}".replace("\n", " ")
+        c.text(left - 26, 16, name, "step")
+        c.lines(left - 26, 36, note, "note")
         c.slanted(left - 10, top + side / 2, "queries", "q named mid", -90)
-        c.text(left, top - 7, "keys", "k named")
+        c.text(left + side / 2, top - 7, "keys", "k named mid")
         c.rect("box", left, top, side, side, 0)
-        band = n(side if full else window * unit)
-        down = n(top + (side if full else window * unit))
-        d = f"M{left} {top}l{side} {side}h-{band}L{left} {down}z"
-        c.path(d, "a cells l2")
-        c.path(d, "a frame")
-        for i, length in enumerate((1024, 512, 256)):
-            edge = length * unit
-            c.rect("a frame", left, top, edge, edge, 0)
-            width = length if full else window
-            count = width * length - width * (width - 1) // 2
-            tokens, scores = f"{length:,}", f"{count:,}"
-            if narrow:
-                c.text(0, top + side + 82 - 20 * i, tokens)
-                c.text(c.width, top + side + 82 - 20 * i, scores, "bold end")
-            else:
-                last = i == 0
-                c.text(left + edge, top - 7, tokens + " tokens" * last, "small end")
-                c.text(left + edge - 5, top + 13, scores + " scores" * last, "bold end")
-        if narrow:
-            c.text(0, top + side + 22, "tokens", "note")
-            c.text(c.width, top + side + 22, "scores", "note end")
-            c.lines(0, top + side + 108, f"twice the tokens:\n{growth}", "note")
-        else:
-            c.text(left, top + side + 22, f"twice the tokens: {growth}", "note")
-        panels.append(c)
-    return flow(narrow, panels, 20 if narrow else 56)
+        computed(full, lengths[-1], "a cells l1")
+        for length in lengths[:-1]:
+            c.rect("rule", left, top, length * unit, length * unit, 0)
+    for i, length in enumerate(lengths):
+        x, words = first + pitch * i, f"{length:,}" + " tokens" * (not narrow)
+        counts = [scores(full, length) for full in (True, False)]
+        says = (
+            f"{length:,} tokens: {counts[0]:,} scores, or {counts[1]:,} in the window"
+        )
+        with c.choice(says, x - 8, bottom - 6, pitch, 40, length == 512):
+            c.box(x, bottom, pitch - 16, 26, words, "off", "small off")
+            with c.group(class_="on"):
+                for full, left, count in zip((True, False), lefts, counts, strict=True):
+                    computed(full, length, "a cells l3")
+                    edge = length * unit
+                    c.rect("a frame", left, top, edge, edge, 0)
+                    c.text(left, top + side + 20, f"{count:,} scores", "bold")
+                    growth = f"{count / scores(full, length // 2):.1f} times those"
+                    growth += "\n" if narrow else " "
+                    growth += f"of {length // 2:,} tokens"
+                    c.lines(left, top + side + 38, growth, "note")
+                c.box(x, bottom, pitch - 16, 26, words, "followed", "small bold")
+    c.text(
+        0 if narrow else 18, bottom + (44 if narrow else 17), "Choose a length", "note"
+    )
+    return c
 
 
 def sliding_window(narrow):

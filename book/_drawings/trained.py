@@ -12,14 +12,6 @@ NOTES = (
 )
 TOP, ROW = 112, 25  # where the words begin, and their distance
 BAND = 19  # the width of a ribbon of weight 1
-STYLE = """<style>.ask{--on:0;cursor:pointer;outline:0}
-.ask:hover,.ask:focus,svg:not(:has(.ask:hover,.ask:focus))>.ask.first{--on:1}
-svg:has(.ask:hover)>.ask:focus:not(:hover){--on:0}
-.ask .hit{fill:none;pointer-events:all}.ask .off{opacity:calc(1 - var(--on))}
-.ask .on{opacity:var(--on);pointer-events:none;transition:opacity .2s}
-.ask .box.off{stroke:var(--line)}.ask .read{fill:var(--a)}
-.ask:focus-visible .followed{stroke:var(--ink);stroke-width:2;stroke-dasharray:none}
-@media (prefers-reduced-motion:reduce){.ask .on{transition:none}}</style>"""
 
 
 @cache
@@ -40,13 +32,35 @@ def two_weights():
     return words, (100 * weights).round().int().tolist()
 
 
+@cache
+def block_reads():
+    """Return words, and of each its weights and the next word's, all in hundredths.
+
+    The head is the third of the last layer of chapter 10's model.
+    """
+    import torch
+
+    from attncourse.data.bpe import BPETokenizer
+    from attncourse.recorded import load_model
+
+    model, record = load_model("gpt")
+    tokenizer = BPETokenizer(record["merges"])
+    ids = tokenizer.encode("She gave him her")
+    with torch.no_grad():
+        logits, weights = model(torch.tensor([ids]), need_weights=True)
+    most = logits[0].softmax(-1).max(-1)
+    parts = [tokenizer.decode([i]).strip() for i in ids + most.indices.tolist()]
+    words, following = parts[: len(ids)], parts[len(ids) :]
+    shares = (100 * most.values).round().int().tolist()
+    rows = (100 * weights[-1][0, 2]).round().int().tolist()
+    return words, rows, list(zip(following, shares, strict=True))
+
+
 def two_heads(narrow):
     words, weights = two_weights()
     room, edge, half = (352, 68, 40) if narrow else (708, 132, 54)
     middle, bottom = room / 2, TOP + ROW * len(words)
     c = Canvas(room, bottom + (62 if narrow else 46))
-    c.role = "group"
-    c.add(STYLE)
 
     def side(head, x):
         """Return the point x pixels from the middle, on the side of a head."""
@@ -95,10 +109,8 @@ def two_heads(narrow):
             key = words[weights[head][query].index(most)]
             said.append(f"“{key}” in head {head} ({most / 100:.2f})")
         says = f"“{word}” attends most to"
-        style = "ask" + " first" * (word == "it")
-        with c.group(class_=style, tabindex="0", role="img"):
-            c.element("title", f"{says} {' and to '.join(said)}")
-            c.rect("hit", middle - half - 12, y - 1.5, 2 * half + 24, ROW, 0)
+        place = (middle - half - 12, y - 1.5, 2 * half + 24, ROW)
+        with c.choice(f"{says} {' and to '.join(said)}", *place, word == "it"):
             c.rect("box off", middle - half, y, *box)
             c.text(middle, y + 16, word, "word mid off")
             with c.group(class_="on"):

@@ -40,7 +40,7 @@ def twin(site, page, kind, **given):
 
 def number(text):
     """Read a number as the page writes it."""
-    return float(text.replace(MINUS, "-").replace("\u202f", ""))
+    return float(text.replace(MINUS, "-").replace(",", ""))
 
 
 class Widget:

@@ -8,10 +8,7 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
-import torch
 
-from attncourse.data.bpe import BPETokenizer
-from attncourse.recorded import load_model
 from attncourse.viz import drawing
 from attncourse.viz.drawings import HERE
 
@@ -60,20 +57,6 @@ def test_no_text_is_smaller_than_12_pixels():
     style = (HERE / "drawings.css").read_text(encoding="utf8")
     sizes = re.findall(r"font(?:-size)?: (?:\d+ )?([\d.]+)px", style)
     assert min(map(float, sizes)) >= 12
-
-
-def test_the_weights_in_the_block_are_those_of_the_trained_model(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "book/_drawings")
-    from architectures import GPT_WEIGHTS, GPT_WORDS
-
-    model, record = load_model("gpt")
-    tokenizer = BPETokenizer(record["merges"])
-    ids = tokenizer.encode(" ".join(GPT_WORDS))
-    assert [tokenizer.decode([i]).strip() for i in ids] == GPT_WORDS
-    logits, weights = model(torch.tensor([ids]), need_weights=True)
-    for drawn, row in zip(GPT_WEIGHTS, weights[-1][0, 2].tolist(), strict=True):
-        assert drawn == pytest.approx(row[: len(drawn)], abs=0.006)
-    assert tokenizer.decode([int(logits[0, -1].argmax())]) == " hand"
 
 
 def test_a_notebook_gets_both_forms_and_a_name():
