@@ -14,6 +14,7 @@ JOBS ?= 2
 PORT ?= 8000
 DOCKER ?= docker
 
+unexport PYTHONDONTWRITEBYTECODE  # else each of some hundred processes compiles the course
 export OMP_NUM_THREADS := 1
 export PYTHONUTF8 := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -93,7 +93,7 @@ export default widget("sparse", QUESTION, (root, model) => {
           (seen ? `M${column(p)} ${level(k)}L${column(j)} ${level(k + 1)}` : ""))).join(""),
       })),
       ...rows.flatMap((reached, k) => [
-        svg("text", { x: 0, y: level(k) + 4 },
+        svg("text", { x: 0, y: level(k) + 4, style: "font-size: 13.5px" },
           k === 0 ? "output" : `${k} layer${k > 1 ? "s" : ""}`),
         ...Array.from({ length: BLOCKS }, (_, j) => svg("circle", {
           cx: column(j), cy: level(k), r: 4.5,
