@@ -20,6 +20,7 @@ import linecache
 import sys
 import time
 import tomllib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,6 +106,9 @@ class Recording:
         names = {task.name for task in self.exercise.tasks}
         for name in self.slips.keys() - names:
             self.faults.append(f"slips for {name!r}, which is no task")
+        asked = Counter(n for task in self.exercise.tasks for n in task.answers)
+        for name in [name for name, count in asked.items() if count > 1]:
+            self.faults.append(f"two tasks ask for {name!r}")
         space = self.solution.namespace()
         return {task.name: self._task(task, space) for task in self.exercise.tasks}
 

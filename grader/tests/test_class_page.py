@@ -99,6 +99,7 @@ def test_the_page_tells_distribution_tasks_mistakes_and_similarity(course):
     assert "joan.ipynb" in text
     drawn = histogram([0, 1.9, 2, 19.9, 20, 25], 20)  # everybody once
     assert [b["count"] for b in drawn] == [2, 1, 0, 0, 0, 0, 0, 0, 0, 3]
+    assert histogram([0.0], 0.0)[0]["count"] == 1  # an exercise that gives no points
 
 
 def test_nothing_that_students_write_is_obeyed_by_a_browser(course):

@@ -120,7 +120,7 @@ def test_names_of_people_are_left_whole_and_numbers_of_platforms_are_kept(
     for name in ("Ada_final", "student12", "Exner", "Exavier 2nd"):
         assert without_exercise(name) == name
     monkeypatch.setattr(collecting, "modules", lambda: ["1_attention", "7_mine"])
-    for name in ("ivanov1", "Abefinal", "Jasmine Lee"):
+    for name in ("ivanov1", "Abefinal", "Jasmine Lee", "Mine Yilmaz"):
         assert without_exercise(f"{name}_7_mine-copy2 (1)") == name
     inbox.put("Ada_123_assignsubmission_file_/x.ipynb")
     inbox.put("lovelaceada_LATE_12_345_x.ipynb")
@@ -237,6 +237,9 @@ def test_who_handed_in_only_what_is_hidden_is_named(inbox):
     (says,) = found.problems
     assert says.startswith(f"{inbox.folder}/grace/")
     assert says.endswith("is no notebook and is left out.")
+    inbox.put("ada/.1.ipynb.icloud", place="mac")  # what has not been downloaded yet
+    inbox.put("ada/2.ipynb", place="mac")
+    assert "/ada/.1.ipynb.icloud is no" in inbox.collect("mac").problems[0]
 
 
 @pytest.fixture

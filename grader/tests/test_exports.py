@@ -107,7 +107,8 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
         pages = sorted(archive.namelist())
     # What is uploaded and filled again says what holds then, also in a paragraph.
     text = course.text(f"filled-1-moodle-{name}.csv")
-    again = course.write("again.csv", text.replace("Handed in", "<p>Handed in"))
+    text = text.replace("Handed in", "a-z 1: Marked by hand: 2 of 4.\n<p>Handed in")
+    again = course.write("again.csv", text)
     course.grade("--deadline", "none")
     course.run("export", f"1={again}")
     comments = [row[comment].rstrip("\n") for row in before[:3]]
@@ -533,6 +534,7 @@ def test_an_exercise_that_has_another_name_now_fills_no_column(course):
     assert course.run("export", course.folder / "class.csv") == 0
     assert "No exercise any more, and left out of totals: 1_old" in course.said
     assert "1_old" not in course.text("grades.csv")
+    assert [p.stem for p in course.grades.glob("feedback/*")] == ["Ada_Lovelace-1"]
     head, _, *rows = course.rows("filled-class.csv")
     assert head.count("Sheet 1 (99)") == 1
     assert [row[-1] for row in rows] == ["2", ""]

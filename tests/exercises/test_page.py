@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -40,6 +41,16 @@ def example(tmp_path, monkeypatch):
     monkeypatch.setattr(record_expected, "exercise_of", lambda _: space["EXERCISE"])
     monkeypatch.setattr(recorded, "FOLDER", tmp_path / "expected")
     return space["EXERCISE"], path
+
+
+def test_a_function_that_two_tasks_ask_for_is_named(example, monkeypatch):
+    exercise, path = example
+    again = replace(exercise.tasks[0], name="other")
+    exercise = replace(exercise, tasks=(*exercise.tasks, again))
+    monkeypatch.setattr(record_expected, "exercise_of", lambda _: exercise)
+    making = Recording(path)
+    making.run()
+    assert making.faults == ["two tasks ask for 'tempered_softmax'"]
 
 
 def test_the_task_of_the_page_works_and_says_what_the_page_shows(example):

@@ -34,8 +34,8 @@ CHUNK = 1 << 18
 COURSES = ("chapters", "solutions")  # folders of a copy of the course
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
-# What systems and editors make; ". Suharto" is the name of somebody.
-HIDDEN = re.compile(r"(^|/)(\.(?!ipynb$)\w|__MACOSX(/|$)|Thumbs\.db$)")
+# What systems and editors make; ". Suharto" is a name, ".x.ipynb.icloud" not here yet.
+HIDDEN = re.compile(r"(^|/)(\.(?!ipynb$|.+ipynb\.\w{6}$)\w|__MACOSX(/|$)|Thumbs\.db$)")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA may take all memory
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 FAULTS += (NotImplementedError, ValueError, IndexError, KeyError, OverflowError)

@@ -420,11 +420,11 @@ def without_exercise(name: str) -> str:
     bare = COPIES.sub("", name)
     for notebook in modules():
         number, _, title = notebook.partition("_")
-        title = title.replace("_", "[ _-]*")
-        # A row of signs is looked at once, from its start: it may be long. Jasmine has
-        # no "mine" in her name.
-        form = r"(?i)(?<![ _-])[ _-]*(?:(?<![^\W_])(?:(exercise|ex)[ _-]*)?"
-        form += rf"{number}[ _-]*)?(?<![^\W\d_]){title}(?![^\W\d_])"
+        # One word alone may be a name. A row of signs is seen once: it may be long.
+        alone, title = "_" not in title, title.replace("_", "[ _-]*")
+        form = r"(?i)(?<![ _-])[ _-]*(?:(?<![^\W_])(?:(exercise|ex)[ _-]*)?{0}[ _-]*"
+        form = form.format(number) + (rf"|^(?={title}$))" if alone else r")?")
+        form += rf"(?<![^\W\d_]){title}(?![^\W\d_])"
         rest = re.sub(form, "", bare)
         if rest != bare:
             return COPIES.sub("", rest).strip(" _-.")

@@ -56,7 +56,7 @@ def histogram(totals: list[float], of: float) -> list[dict]:
     """Return how many students reached how many points."""
     counts = [0] * BINS
     for total in totals:
-        counts[min(BINS - 1, max(0, int(total / of * BINS)))] += 1
+        counts[min(BINS - 1, max(0, int(total / (of or 1) * BINS)))] += 1
     return [
         {"count": count, "low": of * place / BINS, "high": of * (place + 1) / BINS}
         for place, count in enumerate(counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from attncourse_grader.exercises import counts
+from attncourse_grader.exercises import counts, modules
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
 from attncourse_grader.records import SAYS, effective
@@ -30,7 +30,7 @@ def write_outputs(book, out: Path) -> list[str]:
 
     for name, make in {**TABLES, "class.html": class_page}.items():
         keep(out / name, make(book, graded))
-    for grade, record in graded:
+    for grade, record in (one for one in graded if one[0].exercise in modules()):
         name, place = students[grade.student]["page"], grade.exercise.partition("_")[0]
         pages.add(path := out / "feedback" / f"{name}-{place}.html")
         if record is not None:
