@@ -114,6 +114,5 @@ def path_of(notebook: str) -> Path:
 def write(notebook: str, tasks: dict) -> Path:
     """Write what was recorded for an exercise, and return where."""
     path = path_of(notebook)
-    path.parent.mkdir(exist_ok=True)
     path.write_bytes(lzma.compress(json.dumps(tasks).encode()))
     return path

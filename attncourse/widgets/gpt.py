@@ -16,7 +16,7 @@ EXAMPLES = [
 
 
 class _OfGPT(ModelWidget):
-    """What both widgets know of the recorded model."""
+    """What both widgets know of the model, which is loaded when they are seen."""
 
     _models = ("gpt",)
 
@@ -50,11 +50,6 @@ class LanguageModel(_OfGPT):
         `temperature`, from 0 to 2; `off`, the heads that write nothing, such as
         "blocks.0.2" (block, head); `head`, the one that is shown; `first`, known
         before the model is loaded: "next" (tokens, probabilities) and "more" (text).
-
-    Notes
-    -----
-    The weights are loaded when the reader comes to the widget; in Jupyter the kernel
-    sends them.
     """
 
     _esm = engine_text("tiles", "loading", "gpt_model", "gpt")
@@ -94,11 +89,6 @@ class ForwardPass(_OfGPT):
         `stage`, 0 for the embedding, then two for each layer: attention, feed-forward
         network; `token`, the one that is chosen, counted from 0; `head`, "0" and so on,
         or "all" for the mean.
-
-    Notes
-    -----
-    The weights are loaded when the reader comes to the widget; in Jupyter the kernel
-    sends them. Where the reader asks for less motion, nothing moves by itself.
     """
 
     _esm = engine_text("tiles", "loading", "gpt_model", "forward_pass")

@@ -88,7 +88,7 @@ class _Run:
             listed = class_list.read_class_list(course.students).students
             known = book.students().values()
             own, joined, doubts = class_list.named_as_before(listed, known)
-            students = ClassList(own, trust=course.trust_names)
+            students = self.students = ClassList(own, trust=course.trust_names)
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
@@ -111,7 +111,7 @@ class _Run:
             book.set("listed", [asdict(student) for student in students.students])
             book.set("joined", joined)
             for said in times:
-                students.add_moodle(said.student)
+                students.add_moodle(said.student, said.exercise)
         here = [] if course.scheduler else layers_missing()
         said = {"cut_off": last and last[0]["ended"] is None}
         said |= {"other_secret": last and last[0]["secret"] != own}
@@ -136,8 +136,7 @@ class _Run:
         same = sum(len(job.handins) for job in known)
         graded = self._grade([job for job in jobs if job.result is None], same)
         if self.spent:
-            names = ", ".join(sorted(self.spent))
-            self._say(SAYS["spent"].format(course.limit, names))
+            self._say(SAYS["spent"].format(course.limit, ", ".join(sorted(self.spent))))
         if self.older:
             self._leave_out(SAYS["older_times"].format(", ".join(sorted(self.older))))
         self._note(found := effective_grades(book))
@@ -185,7 +184,8 @@ class _Run:
                 name = who.get("name", "")
                 self.numbers[said.exercise].add(of_moodle)
                 self.of_number[of_moodle] = said.handed_in
-                own, shown = [names.add_moodle(who)], name or who["identifier"]
+                own = [names.add_moodle(who, said.exercise)]
+                shown = name or who["identifier"]
                 if own == [None] and not name:
                     own = [class_list.blind(of_moodle)]
                     self.book.add_student(own[0])
@@ -258,11 +258,14 @@ class _Run:
         elif (said := outcome.get("broken", "")) not in self.broken | {""}:
             self.broken.add(said)
             self._leave_out(SAYS["broken"].format(said, job.handins[0][1].source))
+        exercise = book.exercise_in(job.content)
         for student, file in job.handins:
+            if file.group and exercise and not self.students.is_group(file, exercise):
+                self._leave_out(SAYS["other_group"].format(file.source, student))
+                continue
             time = file.time or self.of_number.get(file.moodle)
             if file.moodle in self.of_number and time is None:
                 self.older.add(student)
-            exercise = book.exercise_in(job.content)
             told = self.told.get((student, exercise))
             if file.moodle and told:  # what else a table says is found by the student
                 time = min(time or told, told)

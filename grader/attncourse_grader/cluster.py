@@ -66,8 +66,7 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
             raise Refused(says.format(len(other), len(found), other[0]))
         yield from results(jobs, submit, room)
     except FAULTS as error:
-        says = SAYS["cluster_lost"].format(address, one_line(error))
-        raise Refused(says) from None
+        raise Refused(SAYS["cluster_lost"].format(address, one_line(error))) from None
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)

@@ -104,8 +104,7 @@ def _change(arguments, table: str, **facts) -> int:
         for found in effective_grades(book):
             if (found.student, found.exercise) == (student, exercise):
                 total = f"{number(found.total)} of {number(found.of)} points."
-                said = " ".join(found.sentences()) or total
-                print(f"{student}, {exercise}: {said}")
+                print(f"{student}, {exercise}:", " ".join(found.sentences()) or total)
         query = "SELECT says FROM own_deadlines WHERE student = ? AND exercise = ?"
         for row in book.rows(query, student, exercise):
             print(row["says"])

@@ -90,23 +90,24 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     known = {s["student"]: s["canvas"] for s in book.students().values()}
     for file in files:
         own, why = whose(file, students, trust)
-        if group := bool(students and file.moodle and students.is_group(file)):
-            file = replace(file, moodle="")  # which is the group's number
+        number = file.moodle or file.canvas
+        if students and file.moodle and students.is_group(file):
+            file = replace(file, moodle="", group=True)
         if why == NAME_ALONE:
             names[file.place].append(file.name)
         elif not own:
             problems.append(f"{file.source}: {why}. It is not graded.")
         else:
-            found.append((file, own, group))
-            name, number = own[0].student, file.moodle or file.canvas
-            before = known.get(name) if file.canvas else ""
-            numbers[file.place, name] |= {number, before or number} - {""}
+            found.append((file, own, key := (file.place, file.group, *own)))
+            before = known.get(own[0].student) if file.canvas else ""
+            numbers[key] |= {number, before or number} - {""}
     kept = []
-    for file, own, group in found:
-        sure = group or (students and students.by_number(file) == own)
+    for file, own, key in found:
+        sure = students and students.by_number(file) == own
         sure = sure or file.canvas == known.get(own[0].student) != ""
-        if not sure and len(numbers[file.place, own[0].student]) > 1:
-            problems.append(SAYS["one_name"].format(file.source, own[0].student))
+        if not sure and len(numbers[key]) > 1:
+            name = file.name if file.group else own[0].student
+            problems.append(SAYS["one_name"].format(file.source, name))
         else:
             kept.append((file, own))
     says = SAYS["name_alone"]  # once for each download

@@ -306,6 +306,14 @@ def test_a_folder_like_an_exercise_and_a_login_is_a_question(place, asked, inbox
     assert len(inbox.collect(students=students).problems) == 1
 
 
+def test_what_one_account_leaves_fills_no_list(inbox, shared):
+    inbox.put("x/x.ipynb")
+    shared(inbox.folder, 0o1733, "eve")
+    for number in range(30):
+        (inbox.folder / f"{number}.ipynb").symlink_to("x")
+    assert len(inbox.collect().problems) == archives.MOST_SAID + 1
+
+
 def test_a_file_of_another_account_than_its_folder_is_left_out(inbox):
     path = inbox.put("eve/x.ipynb")  # where a hard link may be
     inbox.folder.chmod(0o1733)
@@ -748,7 +756,7 @@ def test_a_group_is_the_one_that_is_called_so():
     people = ClassList(people)
     for row, who in enumerate(groups, 1):
         told = {"name": who, "email": f"{who}@x", "group": groups[who].split(",")[0]}
-        people.add_moodle({"identifier": f"Participant {row}", **told})
+        people.add_moodle({"identifier": f"Participant {row}", **told}, "1")
     for name, number, members in [
         ("Group 1", "51", ["Ada", "Bob"]),
         ("Group-1", "52", ["Mal"]),

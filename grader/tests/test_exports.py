@@ -221,6 +221,18 @@ def test_who_takes_a_name_changes_nobody_elses_grade(names, listed, rows, says, 
     assert sorted(filter(None, course.points())) == ["0", "4"][bool(says) :]
 
 
+@pytest.mark.parametrize(("numbers", "of"), [([64], 2), ([64, 65], 1)])
+def test_who_is_called_like_a_group_is_not_the_group(numbers, of, course):
+    options = course.students(PEOPLE)
+    course.hand_in("Ada Adler", place="before", attention="right")
+    course.grade(*options, places=["before"])
+    course.hand_in_each(*(f"Red_{number}_{OF}/x" for number in numbers), scores="no")
+    rows = course.write("rows.csv", TEAMS.replace("mal@x,-,Red", "mal@x,-,Blue"))
+    says = "two here have" if len(numbers) > 1 else "no worksheet of its exercise"
+    course.grade(*options, "--times", f"{of}={rows}", fault=says)
+    assert course.standing("Ada Adler").points == 4
+
+
 def test_what_moodle_would_misread_is_refused_and_what_it_skips_is_named(course):
     as_moodle(course, "Ada Lovelace_101", "Grace Hopper_102")
     course.grade(trust=True)

@@ -63,7 +63,9 @@ def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
         ("query.zero_()\n    return query @ key.mT", "in place", "changes `query`"),
     ],
 )
-def test_an_answer_that_misbehaves_costs_itself_only(hand_in, body, kind, says):
+def test_an_answer_that_misbehaves_costs_itself_only(
+    hand_in, no_rule, body, kind, says
+):
     bad = f"def attention_scores(query, key):\n    {body}"
     scores, attention, *_ = graded(hand_in(bad, ATTENTION)).tasks
     assert scores.points == 0

@@ -246,8 +246,7 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(graded, monkeypatch):
     graded.hand_in("grace", scores="else")
     works = grading.grade_file
     for kind in (SolutionBroken, Refused, ZeroDivisionError):
-        fails = Mock(side_effect=kind("no"))
-        monkeypatch.setattr(grading, "grade_file", fails)
+        monkeypatch.setattr(grading, "grade_file", Mock(side_effect=kind("no")))
         assert graded.grade("--again") == 1
         said = graded.said
         words = "the instructor's notebook, as grading in/ada.ipynb has shown"
@@ -419,6 +418,13 @@ def test_points_are_changed_by_hand_with_a_reason(graded):
         (["ada", "1", "nan"], "no number of points"),
     ]:
         graded.run("adjust", *words, "--reason", "why", fault=said)
+
+
+def test_a_name_that_is_anothers_login_is_a_question(course):
+    people = "name,username\nAda Adler,ada\nada,mal\n"
+    course.hand_in_each("ada", "mal", attention="right")
+    course.grade(*course.students(people))
+    course.run("extend", "ada", 1, "2026-12-01", fault="mean 'Ada Adler' or 'ada'")
 
 
 def test_two_runs_at_once_the_second_says_so(graded):

@@ -39,7 +39,7 @@ def example(tmp_path, monkeypatch):
     slips.write_text(block("toml", "tempered"), encoding="utf8")
     monkeypatch.setattr(record_expected, "SOLUTIONS", tmp_path)
     monkeypatch.setattr(record_expected, "exercise_of", lambda _: space["EXERCISE"])
-    monkeypatch.setattr(recorded, "FOLDER", tmp_path / "expected")
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
     return space["EXERCISE"], path
 
 

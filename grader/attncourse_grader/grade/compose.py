@@ -84,11 +84,10 @@ class Template:
         """Return what a process for this exercise imports, and what it must not."""
         forbidden = (*self.exercise.forbidden, *more)
         starts = tuple(name.rstrip("*") for name in forbidden)
-        wanted = imports_of(self.given) | imports_of(self.solution)
-        wanted = {m for m in wanted if not m.startswith(starts) and m != CHECKS}
+        wanted = imports_of(self.given + self.solution) - {CHECKS}
         return {
             "exercise": modules()[self.exercise.notebook],
-            "modules": sorted(wanted),
+            "modules": sorted(m for m in wanted if not m.startswith(starts)),
             "forbidden": sorted(forbidden),
         }
 

@@ -50,6 +50,7 @@ class ClassList:
         self._by_key, self._groups = defaultdict(set), defaultdict(dict)
         # What rows of Moodle's worksheets say of each number, and of whom, if known.
         self.rows: dict[str, set[tuple[Student, Student | None]]] = {}
+        self.teams = defaultdict(set)  # groups there and who is in them, by exercise
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             marks = map(key_of, [*_marks(student), _local(student)])
@@ -65,8 +66,8 @@ class ClassList:
             return False
         return bool(self.named(name) or self._groups.get(key_of(name)))
 
-    def add_moodle(self, row: dict[str, str]) -> Student | None:
-        """Learn a number from a row of Moodle's worksheet; return whose, if known.
+    def add_moodle(self, row: dict[str, str], exercise: str) -> Student | None:
+        """Learn a number from a row of an exercise's worksheet; return whose, if known.
 
         The address tells; an ID number, which people may choose, if names are believed.
         """
@@ -76,6 +77,7 @@ class ClassList:
         student = next(iter(own)) if len(own) == 1 else None
         if number := number_in(row.get("identifier", "")):
             self.rows.setdefault(number, set()).add((told, student))
+            self.teams[exercise].add((told.section, student))
         return student or (None if own else self._trusted(told.name, [told]))
 
     def _trusted(self, name: str, rows) -> Student | None:
@@ -90,10 +92,10 @@ class ClassList:
             return [s for s in self.students if s.canvas == found.canvas]
         return list({s for _, s in self.rows.get(found.moodle, ())} - {None})
 
-    def is_group(self, found) -> bool:
+    def is_group(self, found, exercise: str = "") -> bool:
         """Say whether a file is a group's, in which the worksheet has nobody else."""
         team, key = self.team(found.name), key_of(found.name)
-        rows = [(row.section, s) for row, s in itertools.chain(*self.rows.values())]
+        rows = self.teams[exercise] if exercise else set().union(*self.teams.values())
         own = {s for g, s in rows if key_of(g) == key and self.team(g) in (team, [])}
         sure = not self.called(found.name) if self.trust else own and own <= {*team}
         return bool(team and sure) and not (found.canvas or found.moodle in self.rows)
@@ -220,8 +222,7 @@ def named_as_before(students: list[Student], known) -> tuple:
             problems.append(("taken", s.student, new[s]))
     count = Counter(map(str.casefold, new.values()))
     new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
-    taken = {*new.values()}
-    joined = {old: n for s, n in new.items() for old in {*names[s]} - taken}
+    joined = {old: n for s, n in new.items() for old in {*names[s]} - {*new.values()}}
     return [replace(s, student=n) for s, n in new.items()], joined, problems
 
 
@@ -259,8 +260,7 @@ def is_hidden(name: str) -> bool:
 
 def number_in(identifier: str) -> str:
     """Return the number in Moodle's identifier, "" if there is none."""
-    match = re.fullmatch(r"\D*(\d+)", identifier.strip())
-    return match[1] if match else ""
+    return "".join(re.findall(r"\A\D*(\d+)\Z", identifier.strip()))
 
 
 def key_of(text: str) -> str:

@@ -66,6 +66,7 @@ class Found:
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
     place: str = ""  # which place that was given, or download in it, it comes from
+    group: bool = False  # whether the name is that of a group in Moodle
 
 
 @dataclass
@@ -93,7 +94,8 @@ def collect(places, scratch: Path, students=None) -> Collected:
             reader = _Place(place, scratch / str(number), students, found)
             reader.read(alone=len(folders) < 2)
         except OSError as error:
-            found.problems.append(_unreadable(place, error))
+            why = reason(error)
+            found.problems.append(f"{one_line(place)} cannot be read ({why}).")
     return found
 
 
@@ -267,21 +269,26 @@ class _Place:
         whose = _key(owner)
         self.own[whose] += 1
         if too_many := self.own[whose] > archives.MOST_FILES:
-            shown = one_line(source, LONGEST_PART)
-            self.left_out.add(whose, shown, archives.TOO_MANY)
+            self.left_out.add(whose, one_line(source, LONGEST_PART), archives.TOO_MANY)
         return not too_many
 
     def _walk(self, root: Path):
+        def leave_out(path, why):
+            whole = (*Path(path).relative_to(root).parts, "")
+            who = _whose(whole)
+            with contextlib.suppress(OSError):  # in a shared folder its account tells
+                account, _ = self._account(whole)
+                who = who if account is None else account
+            self.left_out.add(who, one_line(path), why)
+
         def unreadable(error):
-            self.problems.append(_unreadable(error.filename or root, error))
+            leave_out(error.filename or root, f"cannot be read ({reason(error)}).")
 
         hidden, seen = [], {None}
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
             if len(here.parts) - len(root.parts) == archives.DEEPEST and folders:
-                whole = (*here.relative_to(root).parts, "")
-                why = "holds more folders, which are left out."
-                self.left_out.add(_whose(whole), one_line(here), why)
+                leave_out(here, "holds more folders, which are left out.")
                 folders.clear()
             with contextlib.suppress(OSError):
                 self._look_for_clone(here, folders, files)
@@ -301,16 +308,26 @@ class _Place:
                     found = path.lstat()
                     parts = self._dropped(path, whole, found)
                 except OSError as error:
-                    self.problems.append(_unreadable(path, error))
+                    leave_out(path, f"cannot be read ({reason(error)}).")
                     continue
                 if not stat.S_ISREG(found.st_mode):
-                    why = "is no ordinary file (perhaps a link) and is left out."
-                    self.left_out.add(_whose(whole), one_line(path), why)
+                    leave_out(path, "is no ordinary file (perhaps a link), left out.")
                 elif parts:
                     yield Entry(parts, path, _identity(found))
         for owner, path in dict(hidden).items():
             if owner not in seen:
-                self.left_out.add(owner, one_line(path), archives.NO_NOTEBOOK)
+                leave_out(path, archives.NO_NOTEBOOK)
+
+    def _account(self, parts) -> tuple:
+        """Return who wrote into a folder that others may write to anew, and what."""
+        above = self.root
+        for place, part in enumerate(parts):
+            owner, folder = (above / part).lstat().st_uid, above.stat()
+            others = folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+            if others and owner not in (os.geteuid(), folder.st_uid):
+                return owner, parts[place:]
+            above = above / part
+        return None, parts  # put there by the instructor
 
     def _look_for_clone(self, here: Path, folders: list, files: list) -> None:
         """Note a clone, and leave out what it has of the course's own notebooks."""
@@ -329,14 +346,8 @@ class _Place:
         the time in the name with that of the file's last change, which its owner cannot
         set. What belongs to others than its folder has no parts.
         """
-        above, rest = self.root, parts
-        while rest:
-            owner, folder = (above / rest[0]).lstat().st_uid, above.stat()
-            others = folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-            if others and owner not in (os.geteuid(), folder.st_uid):
-                break
-            above, rest = above / rest[0], rest[1:]
-        else:  # put there by the instructor
+        owner, rest = self._account(parts)
+        if owner is None:
             return parts
         if found.st_uid != owner:
             why = "belongs to another account than its folder and is left out."
@@ -377,8 +388,7 @@ def _named(parts, sure=()) -> Found | None:
             return _of(match["name"], moodle=match["id"] or "")
         # Of a folder alone: students name their files, Canvas puts words before that.
         if place < len(parts) and (match := EXCHANGE.fullmatch(text)):
-            time = claimed_time(match["time"])
-            return _of(match["name"], is_login=True, time=time)
+            return _of(match["name"], is_login=True, time=claimed_time(match["time"]))
         if canvas:
             name = canvas["name"]
             return _of(
@@ -442,7 +452,3 @@ def _identity(found: os.stat_result) -> tuple:
 def _check_unchanged(file, entry: Entry) -> None:
     if entry.seen and _identity(os.fstat(file.fileno())) != entry.seen:
         raise OSError(0, "it was changed while it was read")
-
-
-def _unreadable(path, error) -> str:
-    return f"{one_line(path)} cannot be read ({reason(error)})."

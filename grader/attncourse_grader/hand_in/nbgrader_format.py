@@ -38,8 +38,7 @@ def assignment_from(notebook, name: str):
         cells.append(cell)
         mark = cell.metadata.get("attncourse", {})
         if answer := mark.get("answer"):  # `manual` is what somebody marks by hand
-            points = mark.get("manual")
-            _mark(cell, f"answer-{answer}", solution=True, points=points)
+            _mark(cell, f"answer-{answer}", solution=True, points=mark.get("manual"))
         elif MODEL_ANSWER.search(cell.source):  # read, and given no points
             questions += 1
             _mark(cell, f"question-{questions}", solution=True, points=0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fnmatch
 import re
 import sys
 import types
@@ -34,7 +35,6 @@ def _refuse(*_, **__):
 
 def rule_out(names) -> None:
     """Make functions and classes of torch raise, and forget modules of the course."""
-    names = [*_expanded(names)]
     forget(m for m in [*sys.modules] if m.startswith(CHECKS) and PROVIDED not in m)
     forgotten = tuple(f"{name}." for name in names if name.startswith("attncourse."))
     forget(name.rstrip(".") for name in forgotten)
@@ -47,25 +47,17 @@ def rule_out(names) -> None:
         torch.autograd.Variable._execution_engine = None
         _disable_operations("_make_dual|.*backward")
         # Nodes can be called one by one: no operation may keep what they need.
-        hooks = torch._C._autograd
-        hooks._push_saved_tensors_default_hooks(_refuse, _refuse)
-        for name in [n for n in vars(hooks) if "_hooks" in n]:  # to take them off
-            delattr(hooks, name)
+        torch.autograd._push_saved_tensors_default_hooks(_refuse, _refuse)
+        for home in (torch._C._autograd, torch.autograd):  # and to take them off
+            for name in [n for n in vars(home) if "_hooks" in n]:
+                delattr(home, name)
         with contextlib.suppress(OSError):  # another thread has none of them
             seccomp.refuse_calls(seccomp.THREADS)
     if "torch.nn.MultiheadAttention" in names:
         _disable_operations(ATTENTION)
-    for name in names:
-        if name.startswith("torch."):
-            _disable(*name.rsplit(".", 1))
-
-
-def _expanded(names):
-    """Yield names, with those in place of "torch.nn.Transformer*" that begin so."""
-    for name in names:
-        place, _, start = name.rstrip("*").rpartition(".")
-        there = vars(sys.modules.get(place, sys)) if "*" in name else ()
-        yield from [f"{place}.{n}" for n in there if n.startswith(start)] or [name]
+    for place, name in [n.rsplit(".", 1) for n in names if n.startswith("torch.")]:
+        for found in fnmatch.filter(vars(sys.modules.get(place, sys)), name) or [name]:
+            _disable(place, found)
 
 
 def forget(names) -> None:

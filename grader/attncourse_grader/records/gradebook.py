@@ -96,8 +96,10 @@ class Gradebook(Database):
         people, key = self.people(), key_of(text)
         known = [student.student for student in people.students]
         found = [student.student for student in people.named(text)]
-        if len(found) == 1 or text in known:
-            return text if text in known else found[0]
+        # Who is called like another's login is not meant alone.
+        found = [text] if text in found else found + [text] * (text in known)
+        if len(found) == 1:
+            return found[0]
         near = found or difflib.get_close_matches(text, known, n=3, cutoff=0.5)
         near = near or [name for name in known if key and key in key_of(name)][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
