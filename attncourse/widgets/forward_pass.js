@@ -179,7 +179,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     const token = visible(tokenizer, ids[query]);
     say.say([
       k === 0 ? "Each token begins as its row of the embedding. The output matrix is the same "
-        + "matrix, so at first most tokens predict themselves."
+        + "matrix, so at first tokens often predict themselves."
         : weights ? `“${token}” reads the tokens up to it, ${mostly(weights)}, and what it `
           + "reads is added to its vector." : `The network changes the vector of “${
           token}” without looking at any other.`,
