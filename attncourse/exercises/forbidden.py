@@ -16,19 +16,22 @@ from attncourse import MODULE_OF
 BUILT_IN = ("eval", "exec", "compile", "globals", "locals")
 BUILT_IN += ("__import__", "__builtins__")
 HIDING = ("importlib", "ctypes", "builtins", "gc", "inspect", "pickle", "marshal")
-HIDING += ("operator.attrgetter", "operator.methodcaller", "typing.get_type_hints")
+HIDING += ("operator.attrgetter", "operator.methodcaller")
 HIDING += ("torch._*", "torch.ao", "torch.ops", "torch.library", "torch.onnx")
 HIDING += ("torch.nn.modules", "attncourse.exercises", "sys.modules", "sys._*")
 HIDING += ("sys.path", "sys.meta_path", "sys.settrace", "sys.setprofile")
 # Of Python's own modules the others are ruled out: many run what stands in a text.
-USUAL = ("__future__", "collections", "contextlib", "copy", "dataclasses", "enum")
-USUAL += ("functools", "itertools", "math", "operator", "random", "re", "statistics")
-USUAL += ("sys", "time", "typing", "warnings")
+USUAL = ("__future__", "abc", "bisect", "cmath", "collections", "contextlib", "copy")
+USUAL += ("dataclasses", "decimal", "enum", "fractions", "functools", "heapq", "json")
+USUAL += ("itertools", "math", "numbers", "operator", "random", "re", "statistics")
+USUAL += ("sys", "time", "types", "typing", "warnings")
 OTHERS = sys.stdlib_module_names - {*USUAL, *(f"_{name}" for name in USUAL)}
 ROOTS = frozenset(name.split(".")[0] for name in HIDING)
-# Attributes of frames, and those that only a module has, of what it has imported.
-WAYS = ("f_back", "f_globals", "f_locals", "tb_frame", "gi_frame")
-WAYS += ("torch", "sys", "builtins", "importlib", "attncourse", "gc")
+WAYS = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
+WAYS += ("__builtins__", "__closure__", "__loader__", "__self__", "__spec__")
+WAYS += ("f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame")
+# What only a module has as an attribute, of what it has imported.
+WAYS += ("torch", "_C", "_VF", "sys", "builtins", "bltns", "importlib", "attncourse")
 # Of a dotted name that somebody writes; longer ones would take time, and are not read.
 DEEPEST, LONGEST = 8, 200  # names, characters
 OPEN = {"attempt", "open_exercise", "provided"}  # in `attncourse.exercises`
@@ -50,16 +53,15 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
         _write_down(node)
     dotted = tuple(n for n in names if not n.startswith("."))
     methods = {*WAYS, *(n[1:] for n in names if n.startswith("."))}
-    own = {"__class__", "__doc__", "__init__", "__name__", "__version__"}
-    own |= {getattr(n, "name", "") for n in nodes}  # of functions and classes
-    stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
-    own |= {getattr(n, "attr", getattr(n, "id", "")) for n in stored}
-    known, followed = _imported(nodes)
+    known, followed = _imported(nodes, dotted)
+    modules = OTHERS & {path.split(".")[0] for path in known.values()}
     found: dict[str, None] = {}
     for node in nodes:
         for used in filter(None, _used(node, known)):
-            if hit := _hit(used, dotted) or _hidden(used, node, dotted):
+            if hit := _hit(used, dotted) or _hidden(used, dotted):
                 found[hit] = None
+            elif isinstance(node, ast.Name) and used.split(".")[0] in modules:
+                found[used] = None
             elif id(node) not in followed and _leads_on(node, used, dotted):
                 found[f"{used} as a value"] = None
         if _looks_up(node) and id(node) not in followed and node.id not in known:
@@ -67,10 +69,13 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
         taken = {getattr(node, "attr", ""), *getattr(node, "kwd_attrs", ())}
         if isinstance(node, ast.ImportFrom):
             taken |= {alias.name for alias in node.names}
-        ways = taken & methods | {n for n in taken - own if n[:1] == "_"}
-        found.update(dict.fromkeys(f".{name}" for name in ways))
+        found.update(dict.fromkeys(f".{name}" for name in taken & methods))
         if isinstance(node, ast.Call) and _looks_up(node.func):
-            found[f"{node.func.id}{' with a computed name' * bool(node.args)}"] = None
+            word, of = node.func.id, _path(node.args[0], known) if node.args else "all"
+            if (
+                word == "getattr" or of
+            ):  # what an object of the answer's has may be asked
+                found[f"{word}{' with a computed name' * bool(node.args)}"] = None
     kept = (n for n in found if not any(n.startswith(f"{other}.") for other in found))
     return [f"The answer uses `{name}`, which this task rules out." for name in kept]
 
@@ -90,7 +95,7 @@ def _leads_on(node, used: str, names) -> bool:
     return value and any(n.startswith(f"{used}.") for n in (*names, *HIDING))
 
 
-def _imported(nodes) -> tuple[dict[str, str], set[int]]:
+def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
     """Return the dotted names behind names, and from which nodes these are followed."""
     known, bound, followed, inside = {}, set(), set(), set()
     for node in nodes:
@@ -107,6 +112,10 @@ def _imported(nodes) -> tuple[dict[str, str], set[int]]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                if alias.name == "*":  # what it may bring along
+                    rest = (n.partition(f"{node.module}.") for n in (*names, *HIDING))
+                    parts = {r.split(".")[0] for first, _, r in rest if not first}
+                    known |= {part: f"{node.module}.{part}" for part in parts - {""}}
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -154,14 +163,13 @@ def _looks_up(node) -> bool:
     return isinstance(node, ast.Name) and node.id in ("getattr", "vars")
 
 
-def _hidden(used: str, node, names) -> str:
+def _hidden(used: str, names) -> str:
     """Return the way to hide a name that a path takes, by whatever module it begins."""
     parts = used.split(".")[-DEEPEST:]  # what is before has a node, too
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
-    imported = isinstance(node, (ast.Import, ast.ImportFrom))
-    if used in BUILT_IN or (imported and (parts[0] in OTHERS or parts[-1] == "*")):
-        return parts[0]
+    if used in BUILT_IN:
+        return used
     starts = (start for start, part in enumerate(parts) if part in ROOTS)
     hits = (_hit(".".join(parts[start:]), (*names, *HIDING)) for start in starts)
     return next(filter(None, hits), "")

@@ -47,17 +47,9 @@ def attempt() -> Iterator[None]:
 
 
 def open_exercise(name: str) -> Checks:
-    """Return the checks of an exercise.
+    """Return the checks of an exercise, by its module: "attention_from_scratch".
 
-    Parameters
-    ----------
-    name : str
-        The name of its module: "attention_from_scratch".
-
-    Raises
-    ------
-    ValueError
-        If there is no such exercise.
+    Raises ValueError if there is no such exercise.
     """
     full = f"attncourse.exercises.{name}"
     try:

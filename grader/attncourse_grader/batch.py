@@ -17,7 +17,7 @@ from tqdm import tqdm
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in import class_list
 from attncourse_grader.hand_in.class_list import ClassList, Student, number_in
-from attncourse_grader.hand_in.collect import collect
+from attncourse_grader.hand_in.collect import Found, collect
 from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
@@ -83,12 +83,14 @@ class _Run:
     def through(self, out: Path, scratch: Path) -> int:
         course, book = self.course, self.book
         # A fault in what the instructor gives is said before anything is kept.
-        students, joined, doubts = None, {}, []
+        own = [Student(**row) for row in book.setting("listed", [])]
+        joined, doubts = {}, []
         if course.students:
             listed = class_list.read_class_list(course.students).students
             known = book.students().values()
             own, joined, doubts = class_list.named_as_before(listed, known)
-            students = self.students = ClassList(own, trust=course.trust_names)
+        students = ClassList(own, trust=course.trust_names) if own else None
+        self.students = students
         deadlines = read_deadlines(course.deadline)
         times = [said for text in course.times for said in read_times(text)]
         penalty_for(course.penalty)
@@ -104,14 +106,14 @@ class _Run:
         book.set("alike", course.alike)
         if course.penalty:
             book.set("penalty", course.penalty.removeprefix("none"))
-        if students is not None:
+        if course.students:
             with book.together():
                 for student in students.students:
                     book.add_student(Student(student.student))
             book.set("listed", [asdict(student) for student in students.students])
             book.set("joined", joined)
-            for said in times:
-                students.add_moodle(said.student, said.exercise)
+        for said in times if students else ():
+            students.add_moodle(said.student, said.exercise)
         here = [] if course.scheduler else layers_missing()
         said = {"cut_off": last and last[0]["ended"] is None}
         said |= {"other_secret": last and last[0]["secret"] != own}
@@ -162,11 +164,11 @@ class _Run:
         """Raise `Refused` if the gradebook seems to be of another course or year."""
         known = {g.student for g in before if not class_list.is_hidden(g.student)}
         here = {file.name for file in found.files}
-        if students is not None:  # in doubt is who is known, too
+        if self.course.students:  # in doubt is who is known, too
             here = {s.student for s in students.students} | {d[1] for d in doubts}
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO
-        if 2 * both < least and (old or (students and not both)):
+        if 2 * both < least and (old or (self.course.students and not both)):
             facts = self.book.path, len(known), both
             raise Refused(SAYS["other_course"].format(*facts))
 
@@ -190,8 +192,9 @@ class _Run:
                     own = [class_list.blind(of_moodle)]
                     self.book.add_student(own[0])
             else:
-                shown = next(who[k] for k in WHO if who.get(k))
-                own = known.named(shown)
+                shown, *_ = given = [who[k] for k in WHO if who.get(k)]
+                meant = [m for t in given if (m := known.find(Found(Path(), "", t))[0])]
+                own = [s for s in [*meant, []][0] if all(s in m for m in meant)]
             if said.handed_in is None:
                 continue
             if len(own) == 1 and own[0]:

@@ -667,6 +667,7 @@ LISTED = [row.split(",") for row in LISTED.split(";")]
 LISTED = [Student(n, n, user=u, email=f"{a}@x.org") for n, u, a in LISTED]
 CHOSEN = [Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")]
 ONE = [Student("Conan O'Brien", "Conan O'Brien")]
+THEIRS = [Student("Bob B", email="bob@x", section="Red"), Student("Red", "Red", "bob")]
 SAME = [Student("Ada L", "Ada L", user="al"), Student("Bob", "Bob", user="ada_l")]
 
 
@@ -675,7 +676,9 @@ def test_a_login_is_no_name_and_namesakes_are_a_question():
         (LISTED, "Ada", {}, "Ada Lovelace"),  # her login, which nobody else can choose
         (LISTED, "ada", {"moodle": "5"}, ""),  # or A. D. A.
         (LISTED, "user 51001", {"moodle": "5"}, "User 51001"),
-        (LISTED, "Ada Lovelace", {}, "Ada Lovelace"),
+        (LISTED, "Ada Lovelace", {}, ""),  # or Lovelace Ada, who may have chosen that
+        (THEIRS, "bob", {}, ""),  # his address, and a number that somebody has chosen
+        (THEIRS, "Red", {}, ""),  # his group, and a name
         (LISTED, "lovelaceada", {"canvas": "5"}, ""),  # the words in another order
         (LISTED, "ADA.L@x.org", {}, "Ada Lovelace"),
         (LISTED, "grace", {}, ""),
@@ -736,7 +739,7 @@ def test_downloads_beside_others_count_by_themselves_file_by_file(inbox):
 def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
     names = [f"{name}_101_assignsubmission_file/x.ipynb" for name in ("ada", "grace")]
     names += ["1_attention_from_scratch.ipynb"] * (form == "folder")  # of nobody
-    people = [Student(name, name) for name in ("ada", "grace", place)]
+    people = [Student(name, name, name) for name in ("ada", "grace", place)]
     if form == "folder":
         for name in names:
             inbox.put(name, place)
@@ -749,9 +752,18 @@ def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
     assert sorted(own[0].student for own in known if own) == ["ada", "grace"]
 
 
+def test_a_folder_that_is_called_like_somebody_may_be_a_download(inbox):
+    for name in ("ada", "grace"):
+        inbox.put(f"{name}_101_assignsubmission_file/x.ipynb", "in/sheet")
+    found = inbox.collect("in", students=ClassList([Student("sheet", "sheet")]))
+    assert (found.files, len(found.problems)) == ([], 2)
+
+
 def test_a_group_is_the_one_that_is_called_so():
     groups = {"Ada": "Group 1", "Bob": "Group 1", "Mal": "Group-1,Ada"}
     groups |= {"Nell": "Team 2", "Zed": "Group 3", "Group 3": ""}
+    groups |= {"Eve": "Team 9", "Dee": "Team: 9"}  # Moodle calls the files of both so
+    groups |= {"Ann": "Team 8", "Ben": "team 8"}
     people = [Student(n, n, email=f"{n}@x", section=g) for n, g in groups.items()]
     people = ClassList(people)
     for row, who in enumerate(groups, 1):
@@ -763,6 +775,8 @@ def test_a_group_is_the_one_that_is_called_so():
         ("Group1", "53", []),  # which of both?
         ("Team 2", "54", ["Nell"]),
         ("team2", "54", ["Nell"]),
+        ("Team 9", "57", []),
+        ("Team 8", "58", []),
         ("Ada", "55", []),  # a group that is called so, but not in the worksheet
         ("Ada", "2", []),  # in the worksheet this is Bob
         ("Group 3", "56", ["Zed"]),  # somebody's name, too, who has another number

@@ -14,6 +14,15 @@ CANVAS += '"Adler, Ada",7,ada,A\n"Byte, Bob",8,bob,A\n'
 LATE = ["--deadline", "2026-12-01", "--penalty", "5%/day"]
 
 
+def test_a_time_is_of_whom_all_columns_name_and_the_class_list_is_kept(course):
+    course.hand_in("ada")
+    listed = course.students("name,email\nAda Adler,ada@x\nMal,mal@x\n")
+    table = course.times("name,email,exercise,time\nAda Adler,mal@x,1,2026-12-03\n")
+    course.grade(*LATE, *table, *listed, fault="nobody is known as 'Ada Adler'")
+    course.grade()
+    assert course.standing("Ada Adler").handin["run"] == 2
+
+
 def test_an_undone_run_says_what_it_was_given(course):
     course.hand_in()
     table = course.times("student,exercise,time\nada,1,2026-12-03\n")

@@ -13,7 +13,9 @@ READY = """() => {
 }"""
 
 # A section far down is laid out when it comes near; here all are, as if they were.
-NEAR = ".bd-article :is(section, .cell_input) { content-visibility: visible !important; }"
+NEAR = (
+    ".bd-article :is(section, .cell_input) { content-visibility: visible !important; }"
+)
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # axe takes its time for each element, so a page is made smaller for it. Pages of the
 # API have many sections of one template: six stay. Contrast depends on colour, size,

@@ -189,8 +189,7 @@ def all_seeds(task: Task, secret: str) -> list[list[int]]:
 
 def block_of(place: int, seed: int, text: str) -> str:
     """Return what a check prints for one probe and seed: a head, and indented lines."""
-    lines = [f"probe {place}, seed {seed}", *text.splitlines()]
-    return "\n  ".join(lines) + "\n"
+    return "\n  ".join([f"probe {place}, seed {seed}", *text.splitlines()]) + "\n"
 
 
 def blocks_in(text: str) -> dict[tuple[int, int], str]:

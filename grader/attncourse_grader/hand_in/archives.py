@@ -140,8 +140,7 @@ def _take(opened, label: str, folder: Path, left_out, of, whose):
 
 
 def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
-    parts = PurePosixPath(name).parts
-    if name.startswith("/") or ".." in parts or name[1:2] == ":":
+    if name.startswith("/") or ".." in PurePosixPath(name).parts or name[1:2] == ":":
         return "names a place outside the archive and is refused."
     mode = member.external_attr >> 16
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):

@@ -23,6 +23,7 @@ HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 # What platforms and instructors call a place with the hand-ins of all: students may
 # choose such a name, but not such a login.
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
+DROPPED = re.compile(r"[&<>\"`|':\\/]|\.\.+")  # by Moodle, in names of files
 NAME_ALONE = "nothing but a name tells whose it is"
 
 
@@ -56,13 +57,12 @@ class ClassList:
             marks = map(key_of, [*_marks(student), _local(student)])
             for key in _names_of(student) | {*marks} - {""}:
                 self._by_key[key].add(student)
-            for group in filter(key_of, map(mark_of, student.section.split(","))):
+            for group in filter(key_of, map(one_line, student.section.split(","))):
                 self._groups[key_of(group)].setdefault(group, set()).add(student)
 
     def knows(self, name: str) -> bool:
         """Say whether a place may be called after a student, or is after a group."""
-        given = [self.marked(kind, name) for kind in ("id", "user", "canvas")]
-        if OF_ALL.fullmatch(name) and not any(given):
+        if OF_ALL.fullmatch(name) and not self.marked("user", name):
             return False
         return bool(self.named(name) or self._groups.get(key_of(name)))
 
@@ -137,15 +137,18 @@ class ClassList:
         return self._sure(name) or self._like(name)
 
     def _sure(self, name: str) -> list[Student]:
-        """Return whom a name fits by what tells best: more than its letters."""
-        mark, words = mark_of(name), words_of(name)
+        """Return whom a name fits by what tells best, and who may be called so, too."""
+        mark, words, like = mark_of(name), words_of(name), self._like(name)
         ways = (
             lambda s: mark in map(mark_of, (s.id, s.user, s.email)),
             lambda s: mark in map(mark_of, (s.student, s.name, s.user or _local(s))),
             lambda s: words in map(words_of, (s.student, s.name)),
         )
-        found = (list(filter(way, self._like(name))) for way in ways)
-        return next(filter(None, found), [])
+        sure = next(filter(None, (list(filter(way, like)) for way in ways)), [])
+        more = self.called(name) if len(words) > 1 else []
+        if any(mark_of(s.id) == mark for s in sure):
+            more += [s for s in like if not s.user and mark == mark_of(_local(s))]
+        return sure + [s for s in more if sure and s not in sure]
 
     def _like(self, text: str) -> list[Student]:
         return sorted(self._by_key.get(key_of(text), ()), key=lambda s: s.student)
@@ -157,24 +160,20 @@ class ClassList:
 
     def _named(self, found) -> tuple[list[Student], str]:
         name, like, sure = found.name, self._like(found.name), self._sure(found.name)
+        team = [] if found.is_login else self.team(name)
         if found.is_login:
             sure = [s for s in like if mark_of(name) in _logins_of(s)]
-        elif sure and len(words_of(name)) > 1:
-            # A full name may be the login that somebody else has chosen.
-            key = key_of(name)
-            more = [s for s in like if key in (key_of(s.student), key_of(s.name))]
-            sure = sure + [s for s in more if s not in sure]
-        if len(sure) == 1:
+        if len(sure) == 1 and not (team and sure[0] in self.called(name)):
             return sure, ""
         if several := ", ".join(s.student for s in sure or like):
+            several += " or a group" * bool(team)
             return [], f"{name!r} may be any of {several} (name, login or address)"
-        team = [] if found.is_login else self.team(name)
         return team, "" if team else f"{name!r} is not on the class list"
 
     def team(self, name: str) -> list[Student]:
         """Return who is in a group: of some with the same letters, in that very one."""
-        groups = self._groups.get(key_of(name), {})
-        own = [g for g in groups if len(groups) == 1 or g == mark_of(name)]
+        groups, words = self._groups.get(key_of(name), {}), words_of(name)
+        own = [g for g in groups if len(groups) == 1 or words_of(g) == words]
         return sorted(groups[own[0]], key=lambda s: s.student) if len(own) == 1 else []
 
 
@@ -298,7 +297,7 @@ def words_of(text: str) -> list[str]:
     """Return the words of a name, sorted: by their letters alone "A L" is "al", too."""
     found = unicodedata.normalize("NFKD", mark_of(text))
     plain = "".join(c for c in found if not unicodedata.combining(c))
-    return sorted(re.split(r"[\s,_]+", plain))
+    return sorted(filter(None, re.split(r"[\s,_]+", DROPPED.sub("", plain))))
 
 
 def read_class_list(path: Path) -> ClassList:

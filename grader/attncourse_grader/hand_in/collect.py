@@ -14,7 +14,7 @@ import itertools
 import os
 import re
 import stat
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -134,6 +134,10 @@ class _Place:
         # So may be "x/1.ipynb" and "y/1.ipynb" in a folder that names neither of them.
         walked = [entry.parts for entry in entries if entry.seen]
         below = Counter((parts[:1], parts[2:]) for parts in walked if parts[2:])
+        inside = defaultdict(set)  # whom platforms name in what has somebody's name
+        for entry, owner in zip(entries, names, strict=True):
+            lower = (_named(entry.parts[k:]) for k in range(1, len(entry.parts)))
+            inside[_key(owner)] |= {_key(o) for o in lower if o and o.of_platform}
         download = any(own and own.of_platform for own in names)
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
@@ -150,6 +154,9 @@ class _Place:
                 sure = not (owner.of_platform or self.students.knows(owner.name))
             if owner and not sure and (owner.of_platform or owner.name != whole):
                 self._ask(who, source, f"it may be of {whole!r} or of {owner.name!r}")
+                continue
+            if owner and not owner.of_platform and len(inside[_key(owner)]) > 1:
+                self._ask(who, source, f"{owner.name!r} may be a download or a student")
                 continue
             several = owner is None and bare[_without_copy(entry)] > 1
             above = _named((entry.parts[0], ""))
@@ -394,7 +401,7 @@ def _named(parts, sure=()) -> Found | None:
             return _of(
                 f"anon {canvas['id']}" if name in ("", "anon") else name,
                 canvas=canvas["id"],
-                doubt=bool(NUMBERS.search(canvas["rest"])),
+                doubt=bool(match or NUMBERS.search(canvas["rest"])),
                 order=int(canvas["file"]),
                 marked_late=bool(canvas["late"] or canvas["early"]),
             )

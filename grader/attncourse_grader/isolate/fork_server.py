@@ -139,8 +139,7 @@ def serve_exercise(asked, environment: dict) -> None:
 def answer(number, asks, sends) -> None:
     """Call the function that a socket names, and send what it returns."""
     sock = socket.socket(fileno=number)
-    deadline = time.monotonic() + forking.GRACE
-    request = receive(sock, deadline, forking.LONGEST)
+    request = receive(sock, time.monotonic() + forking.GRACE, forking.LONGEST)
     signal.alarm(int(request["seconds"]) + forking.GRACE)
     most = sandbox.address_space() + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, most)

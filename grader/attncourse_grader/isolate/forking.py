@@ -87,8 +87,7 @@ class Forker:
             with there, self._lock:
                 socket.send_fds(self._control, [b"f"], [there.fileno()])
             send(here, {**request, "folder": folder})
-            deadline = time.monotonic() + seconds + 2 * GRACE
-            said = receive(here, deadline, LONGEST)
+            said = receive(here, time.monotonic() + seconds + 2 * GRACE, LONGEST)
         except OSError as error:
             why = "it took too long" if isinstance(error, TimeoutError) else error
             raise Ended(f"the process that does the work has ended: {why}") from None

@@ -134,8 +134,7 @@ def visible() -> tuple[list[Path], list[Path]]:
 
 def address_space() -> int:
     """Return the bytes of address space that this process has."""
-    pages = Path("/proc/self/statm").read_text().split()[0]
-    return int(pages) * resource.getpagesize()
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def limits(seconds: float, there: int, disk: int) -> None:
@@ -171,8 +170,7 @@ def no_rights(number: int, *, keep_user: bool = False) -> None:
         except OSError:  # a container that has few users
             os.setresgid(*[65534] * 3)
             os.setresuid(*[65534] * 3)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    done(libc.capset(header, (ctypes.c_uint32 * 6)()))
+    done(libc.capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()))
     done(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
     done(libc.prctl(SET_DUMPABLE, 0, 0, 0, 0))
 

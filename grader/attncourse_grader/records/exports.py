@@ -25,8 +25,7 @@ def write_outputs(book, out: Path) -> list[str]:
         try:
             write(path, text)
         except OSError as error:
-            says = SAYS["unwritten"]
-            problems.append(says.format(one_line(path), reason(error)))
+            problems.append(SAYS["unwritten"].format(one_line(path), reason(error)))
 
     for name, make in {**TABLES, "class.html": class_page}.items():
         keep(out / name, make(book, graded))
@@ -54,8 +53,7 @@ def place_of(out: Path, exercise: str, name: str) -> Path:
 def fill(book, out: Path, exercise: str, name: str, columns: dict[str, str]):
     """Fill a platform's table; return the paths written, and what should be known."""
     found, paths = effective.grades_of_class(book), [place_of(out, exercise, name)]
-    kind = Worksheet if exercise else CanvasTable
-    table = kind(Path(name), book, exercise)
+    table = (Worksheet if exercise else CanvasTable)(Path(name), book, exercise)
     query = "SELECT DISTINCT student FROM standing_now JOIN withdrawn USING (student)"
     left = {row["student"] for row in book.rows(query)}.intersection(table.whose())
     said = table.named({"withdrawn": left})

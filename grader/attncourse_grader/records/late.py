@@ -46,5 +46,4 @@ def in_words(seconds: float) -> str:
     """Return a length of time in words: "1 day 2 hours"."""
     days, rest = divmod(math.ceil(seconds / 60), 1440)
     parts = (days, "day"), (rest // 60, "hour"), (rest % 60, "minute")
-    words = [f"{n} {unit}{'s' * (n != 1)}" for n, unit in parts if n]
-    return " ".join(words[:2])
+    return " ".join([f"{n} {unit}{'s' * (n != 1)}" for n, unit in parts if n][:2])
