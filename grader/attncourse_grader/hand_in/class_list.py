@@ -120,7 +120,7 @@ class ClassList:
         if self.is_group(found):
             return team, ""
         if not (named or team):
-            return [], f"{found.name!r} is not on the class list"
+            return [], f"{found.name!r} is not on the class list, or is twice"
         if not self.trust:
             return [], NAME_ALONE
         if not team and (one := self._trusted(found.name, [row for row, _ in rows])):
@@ -168,7 +168,7 @@ class ClassList:
         if several := ", ".join(s.student for s in sure or like):
             several += " or a group" * bool(team)
             return [], f"{name!r} may be any of {several} (name, login or address)"
-        return team, "" if team else f"{name!r} is not on the class list"
+        return team, "" if team else f"{name!r} is not on the class list, or is twice"
 
     def team(self, name: str) -> list[Student]:
         """Return who is in a group: of some with the same letters, in that very one."""
