@@ -46,13 +46,14 @@ export default widget("forward-pass", QUESTION, (root, model) => {
   const arcs = svg("svg", { width: 64, "aria-hidden": "true" });
   const body = el("tbody", {});
   const table = el("table", { class: "attn-flow" },
-    el("thead", {}, headRow(["", "Token", "Weight",
-      "Vector: blue above 0, orange below", "Length", "Next, if the model ended here"])), body);
+    el("thead", {}, headRow(["", "Token", "Weight", "Vector", "Length",
+      "Next, if the model ended here"])), body);
   const numbers = dataTable({
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
     el("div", { class: "attn-buttons" }, back, next, play), say.root,
-    scrollable("The tokens at this stage", table), head, numbers.root);
+    scrollable("The tokens at this stage", table),
+    remark("In a vector, what is above 0 is blue, and what is below is orange."), head, numbers.root);
   const waiting = report();
   root.append(field.root, waiting.root, results);
 

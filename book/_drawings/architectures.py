@@ -74,17 +74,30 @@ def transformer_block(narrow):
                     right = columns[key] + branch + 21
                     c.text(right, low + 15, f"{weight / 100:.2f}", "a number")
                 says = f"next word: “{next_word}” ({share}%)"
-                c.text(min(max(x, 58), c.width - 58), 14, says, "small mid")
-    reads = "each position reads itself\nand those before it;\nribbons: the weights"
-    for y, below, name, note in (
-        (44, 484, "Residual stream", "runs past every part;\neach adds to it"),
-        (116, 526, "Feed-forward", "in each position\nby itself"),
-        (262, 568, "Attention", reads),
-        (352, 627, "Norm", "rescales what\na part reads"),
+                c.text(min(max(x, 64), c.width - 58), 14, says, "small mid")
+    reads = "each position reads\nitself and earlier ones;\nribbons: the weights"
+    for y, below, name, part, note in (
+        (
+            44,
+            484,
+            "Residual stream",
+            "Residual sum",
+            "runs past every part;\neach adds to it",
+        ),
+        (
+            116,
+            526,
+            "Feed-forward",
+            "Feed-forward network",
+            "in each position\nby itself",
+        ),
+        (262, 568, "Attention", "Attention", reads),
+        (352, 627, "Norm", "Norm", "rescales what\na part reads"),
     ):
         if narrow:
             y, note = below, note.replace("\n", " ", 1)
-        c.text(0, y, name, "step")
+        with c.part(part):
+            c.text(0, y, name, "step")
         c.lines(0, y + 18, note, "note")
     c.text(0, low + (150 if narrow else 122), "Choose a word", "note")
     return c

@@ -395,6 +395,7 @@ def attention_cost(narrow):
         computed(full, lengths[-1], "a cells l1")
         for length in lengths[:-1]:
             c.rect("rule", left, top, length * unit, length * unit, 0)
+        c.rect("frame", left, top, side, side, 0)
     for i, length in enumerate(lengths):
         x, words = first + pitch * i, f"{length:,}" + " tokens" * (not narrow)
         counts = [scores(full, length) for full in (True, False)]
@@ -409,9 +410,9 @@ def attention_cost(narrow):
                     edge = length * unit
                     c.rect("a frame", left, top, edge, edge, 0)
                     c.text(left, top + side + 20, f"{count:,} scores", "bold")
-                    growth = f"{count / scores(full, length // 2):.1f} times those"
+                    growth = f"{count / scores(full, length // 2):.1f} times as many"
                     growth += "\n" if narrow else " "
-                    growth += f"of {length // 2:,} tokens"
+                    growth += f"as for {length // 2:,} tokens"
                     c.lines(left, top + side + 38, growth, "note")
                 c.box(x, bottom, pitch - 16, 26, words, "followed", "small bold")
     c.text(
