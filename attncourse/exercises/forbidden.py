@@ -72,9 +72,7 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
         found.update(dict.fromkeys(f".{name}" for name in taken & methods))
         if isinstance(node, ast.Call) and _looks_up(node.func):
             word, of = node.func.id, _path(node.args[0], known) if node.args else "all"
-            if (
-                word == "getattr" or of
-            ):  # what an object of the answer's has may be asked
+            if word == "getattr" or of:  # vars(self) is of the answer's own
                 found[f"{word}{' with a computed name' * bool(node.args)}"] = None
     kept = (n for n in found if not any(n.startswith(f"{other}.") for other in found))
     return [f"The answer uses `{name}`, which this task rules out." for name in kept]
