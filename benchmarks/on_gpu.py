@@ -1,12 +1,14 @@
 """Local attention on a GPU, against FlexAttention and full fused attention.
 
 Every figure is a ratio of two times taken one after the other in the same round of the
-same process, in bfloat16, forward and backward. FlexAttention computes the same band
+same process, in bfloat16, forward and backward. As in training, the GPU's work is queued:
+one waits for it after ten calls. FlexAttention computes the same band
 by a compiled kernel. Without a GPU this says so and ends.
 Run ``python benchmarks/on_gpu.py --help``.
 """
 
 from functools import partial
+from itertools import product
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +19,9 @@ from tqdm.auto import tqdm
 
 from attncourse.layers.local import local_attention
 
-HEADS, D_HEAD, WINDOW = 8, 64, 512
+WINDOW = 512
+SIZES = [(8, 64), (32, 128)]  # heads, d_head: a small model, one of 7 to 8 billion
+QUEUED = 10
 LENGTHS = [4096, 8192, 16384, 32768]
 BACK_ENDS = {
     "flash": SDPBackend.FLASH_ATTENTION,
@@ -50,26 +54,28 @@ def fused(query, key, value, back_end=None):
         return full()
 
 
-def step_of(function, inputs):
-    """Return a call that runs forward and backward, and waits for the end."""
+def steps_of(function, inputs):
+    """Return a call that runs forward and backward QUEUED times, and then waits."""
     upstream = torch.ones_like(inputs[2])
 
-    def step():
-        torch.autograd.grad(function(*inputs), inputs, upstream)
+    def steps():
+        for _ in range(QUEUED):
+            torch.autograd.grad(function(*inputs), inputs, upstream)
         torch.cuda.synchronize()
 
-    return step
+    return steps
 
 
-def measure(tokens, rounds):
+def measure(size, tokens, rounds):
     """Return one row: how many times faster local attention is than each other way."""
     generator = torch.Generator().manual_seed(0)
-    shape = (3, 1, HEADS, tokens, D_HEAD)
+    heads, d_head = size
+    shape = (3, 1, heads, tokens, d_head)
     drawn = torch.randn(shape, generator=generator).to("cuda", torch.bfloat16)
     inputs = [x.clone().requires_grad_() for x in drawn]
     ways = {"local": local, "FlexAttention": by_flex(tokens), "fused": fused}
     ways |= {name: partial(fused, back_end=end) for name, end in BACK_ENDS.items()}
-    steps = {name: step_of(way, inputs) for name, way in ways.items()}
+    steps = {name: steps_of(way, inputs) for name, way in ways.items()}
     for name in BACK_ENDS:
         try:
             steps[name]()
@@ -77,7 +83,7 @@ def measure(tokens, rounds):
             del steps[name]
     runs = side_by_side(steps, rounds)
     faster = {name: ratio(runs, name, "local") for name in steps if name != "local"}
-    return {"tokens": tokens, "faster_than": faster}
+    return {"heads": heads, "d_head": d_head, "tokens": tokens, "faster_than": faster}
 
 
 def main():
@@ -86,11 +92,13 @@ def main():
     if not torch.cuda.is_available():
         print("There is no GPU here: nothing was measured on one.")
         return
-    rows = [measure(n, options.rounds) for n in tqdm(LENGTHS, desc="on the GPU")]
+    cases = tqdm([*product(SIZES, LENGTHS)], desc="on the GPU")
+    rows = [measure(*case, options.rounds) for case in cases]
     print(f"\nTime over that of local attention, window {WINDOW}, forward + backward")
     for row in rows:
         for name, found in row["faster_than"].items():
-            print(f"n = {row['tokens']:5}  {name:16} {text_of(found)}")
+            case = f"{row['heads']:2} heads of {row['d_head']:3}, n = {row['tokens']:5}"
+            print(f"{case}  {name:16} {text_of(found)}")
     gpu = torch.cuda.get_device_name()
     results = {"gpu": gpu, "window": WINDOW, "times": rows}
     record("benchmark_gpu", options.record, results)

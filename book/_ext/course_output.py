@@ -32,6 +32,12 @@ UNUSED_FILES = [
     *(f"_static/{name}" for name in UNUSED_SCRIPTS),
     "searchindex.js",
 ]
+# What the theme and the copy buttons run: page.js asks for it once the page is drawn.
+THEIRS = (
+    "documentation_options|clipboard.min|copybutton|sphinx-book-theme|bootstrap"
+    "|pydata-sphinx-theme"
+)
+LATE = re.compile(rf'<script defer(?:="defer")?(?= src="[^"]*/(?:{THEIRS})\.js)')
 SHEET = re.compile(r"(_static/course\.css)[^\"]*")
 THEME = ("basic.css", "pydata-sphinx-theme.css")  # the template's other sheets
 RULE = re.compile(r"([^{}@;]+)\{([^{}]*)\}")  # those within @media too
@@ -180,7 +186,8 @@ def finish(app, exception):
         text = with_sizes(page.read_text(encoding="utf8"), page)
         for old, new in ROLES.items():
             text = text.replace(old, new)
-        text = SHEET.sub(rf"\1?v={digest}", PLAIN.sub(r"\1", text))
+        text = LATE.sub('<script type="text/late"', PLAIN.sub(r"\1", text))
+        text = SHEET.sub(rf"\1?v={digest}", text)
         page.write_text(text, encoding="utf8")
 
 

@@ -1,4 +1,4 @@
-// Four things that neither the theme nor a style sheet can do.
+// Five things that neither the theme nor a style sheet can do.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -24,6 +24,29 @@
   window.addEventListener("resize", mark);
   document.addEventListener("toggle", mark, true);
   document.addEventListener("contentvisibilityautostatechange", mark, true);
+
+  // The theme's menus and the copy buttons come when the page has been drawn, or somebody
+  // has touched it: to read, nobody needs them.
+  const theirs = [...document.querySelectorAll('script[type="text/late"]')];
+  function ask() {
+    for (const { src } of theirs.splice(0)) {
+      const script = document.createElement("script");
+      script.async = false; // in their order
+      script.onload = () => {
+        if (!--missing) root.dataset.whole = "";
+      };
+      script.src = src;
+      document.head.append(script);
+    }
+  }
+  let missing = theirs.length;
+  const idle = window.requestIdleCallback ?? setTimeout; // Safari has only the second
+  window.addEventListener("load", () => requestAnimationFrame(
+    () => requestAnimationFrame(() => idle(ask)), // drawn by the second
+  ));
+  for (const event of ["pointerdown", "keydown", "focusin"]) {
+    window.addEventListener(event, ask, { capture: true, once: true });
+  }
 
   // Paper is light, whatever the screen is.
   let onScreen;

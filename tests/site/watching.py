@@ -5,11 +5,12 @@ from pathlib import Path
 OWN = ("http://127.0.0.1:", "file:", "data:", "blob:")
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
-# Every widget runs, and page.js has done its work. A widget starts when it comes near.
+# Every widget runs, page.js and the theme have done their work. A widget starts when it comes near.
 READY = """() => {
   const next = document.querySelector('.course-widget:not(.course-widget-runs)');
   next?.scrollIntoView({ behavior: 'instant' });
-  return !next && 'marked' in document.documentElement.dataset;
+  const done = document.documentElement.dataset;
+  return !next && 'marked' in done && 'whole' in done;
 }"""
 
 # A section far down is laid out when it comes near; here all are, as if they were.
