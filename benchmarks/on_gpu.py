@@ -1,9 +1,9 @@
 """Local attention on a GPU, against FlexAttention and full fused attention.
 
 Every figure is a ratio of two times taken one after the other in the same round of the
-same process, in bfloat16, forward and backward. As in training, the GPU's work is queued:
-one waits for it after ten calls. FlexAttention computes the same band
-by a compiled kernel. Without a GPU this says so and ends.
+same process, in bfloat16, forward and backward. As in training, calls are queued: one
+waits for the GPU after ten. FlexAttention computes the same band by a compiled kernel.
+Without a GPU this says so and ends.
 Run ``python benchmarks/on_gpu.py --help``.
 """
 
@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from attncourse.layers.local import local_attention
 
 WINDOW = 512
-SIZES = [(8, 64), (32, 128)]  # heads, d_head: a small model, one of 7 to 8 billion
+SIZES = [(8, 64), (32, 128)]  # heads, d_head: a small model; LLaMA 7B
 QUEUED = 10
 LENGTHS = [4096, 8192, 16384, 32768]
 BACK_ENDS = {

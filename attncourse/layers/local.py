@@ -135,6 +135,7 @@ def local_attention_in_blocks(
 
 # FlashAttention with a window. The public `varlen_attn` takes longer to call.
 FLASH = torch.ops.aten._flash_attention_forward.default
+FLASH_HAS_WINDOW = "window_size_left" in str(FLASH._schema)  # from PyTorch 2.5 on
 
 
 def _flash_takes(query, value):
@@ -145,7 +146,7 @@ def _flash_takes(query, value):
     sizes = d_k == d_v <= 192 and d_k % 8 == 0 and query.numel() > 0
     able = torch.cuda.get_device_capability(query.device) >= (8, 0)
     able = able and not torch.version.hip  # on AMD's GPUs it was never tried
-    return sizes and able and "window_size_left" in str(FLASH._schema)  # PyTorch 2.5
+    return sizes and able and FLASH_HAS_WINDOW
 
 
 def _by_flash(query, key, value, before, after):

@@ -217,7 +217,7 @@ def word_order(narrow):
             c.box(3, box, 334, 24, "self-attention", "a", "small mid")
             for i, (word, middle) in enumerate(zip(words, middles, strict=True)):
                 c.text(middle, y, word, "word mid")
-                c.text(middle - 46, y, str(i) if line else "", "shape")
+                c.text(middle - 28, y, str(i) if line else "", "shape")
                 c.way((middle, leave), (middle, enter))
                 cells = (output[i] - low) / (high - low)
                 c.grid(middle - 48, top, cells[None], "o", 12, marks=False)
@@ -366,8 +366,8 @@ def attention_cost(narrow):
     window, lengths, side = 64, (128, 256, 512, 1024), 140 if narrow else 270
     top, unit, pitch = 90 if narrow else 76, side / lengths[-1], 92 if narrow else 112
     room = 352 if narrow else 708
-    bottom, first = top + side + (72 if narrow else 56), 0 if narrow else 136
-    c = Canvas(room, bottom + (52 if narrow else 28))
+    bottom, first = top + side + (98 if narrow else 56), 0 if narrow else 136
+    c = Canvas(room, bottom + (36 if narrow else 28))
     lefts = (26, room - side) if narrow else (44, 394)
     near = f"its own key and\nup to {window - 1} before it"
     notes = ("its own key and\nall before it", near)
@@ -415,9 +415,10 @@ def attention_cost(narrow):
                     growth += f"as for {length // 2:,} tokens"
                     c.lines(left, top + side + 38, growth, "note")
                 c.box(x, bottom, pitch - 16, 26, words, "followed", "small bold")
-    c.text(
-        0 if narrow else 18, bottom + (44 if narrow else 17), "Choose a length", "note"
-    )
+    if narrow:
+        c.text(0, bottom - 14, "Choose a length, in tokens", "note")
+    else:
+        c.text(18, bottom + 17, "Choose a length", "note")
     return c
 
 

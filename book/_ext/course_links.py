@@ -120,7 +120,9 @@ def link_parts(app, doctree, docname):
     def link(found):
         page, section = PARTS[found[1]].split("#")
         uri = app.builder.get_relative_uri(docname, f"chapters/{page}")
-        title = f"<title>{found[1]}: see chapter {int(page[:2])}</title>"
+        away = docname != f"chapters/{page}"
+        place = f"see chapter {int(page[:2])}" if away else "explained in this chapter"
+        title = f"<title>{found[1]}: {place}</title>"
         return f'<a href="{uri}#{section}">{title}'
 
     for paragraph in doctree.findall(nodes.paragraph):
