@@ -5,7 +5,7 @@ from pathlib import Path
 OWN = ("http://127.0.0.1:", "file:", "data:", "blob:")
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
-# Every widget runs, page.js and the theme have done their work. A widget starts when it comes near.
+# Widgets run, page.js and the theme are done. A widget starts when it comes near.
 READY = """() => {
   const next = document.querySelector('.course-widget:not(.course-widget-runs)');
   next?.scrollIntoView({ behavior: 'instant' });
