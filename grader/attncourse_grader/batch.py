@@ -77,6 +77,7 @@ class _Run:
         self.spent = set()  # whose cells have used up their time
         self.older = set()  # whose files a worksheet does not know yet
         self.of_number = {}  # when what has a number and a name in Moodle came
+        self.dated = set()  # whose time of an exercise tables tell
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
 
@@ -128,6 +129,7 @@ class _Run:
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 facts = {"run": book.run, "handed_in": one.handed_in}
                 book.keep("times", student, one.exercise, **facts)
+                self.dated.add((student, one.exercise))
                 if "modified" not in one.student:
                     self.told[student, one.exercise] = one.handed_in
             said = [SAYS[kind].format(*who) for kind, *who in doubts]
@@ -263,11 +265,13 @@ class _Run:
             self._leave_out(SAYS["broken"].format(said, job.handins[0][1].source))
         exercise = book.exercise_in(job.content)
         for student, file in job.handins:
-            if file.group and exercise and not self.students.is_group(file, exercise):
-                self._leave_out(SAYS["other_group"].format(file.source, student))
+            of_group = file.group and exercise
+            if of_group and (kind := self._other_group(file, student, exercise)):
+                self._leave_out(SAYS[kind].format(file.source, student))
                 continue
             time = file.time or self.of_number.get(file.moodle)
-            if file.moodle in self.of_number and time is None:
+            on_sheet = file.moodle in self.of_number or of_group in self.numbers
+            if on_sheet and time is None and (student, exercise) not in self.dated:
                 self.older.add(student)
             told = self.told.get((student, exercise))
             if file.moodle and told:  # what else a table says is found by the student
@@ -279,6 +283,15 @@ class _Run:
                 said = outcome.get("refused") or outcome["failed"]
                 self._leave_out(f"{file.source}: not graded. {said}")
         return len(job.handins) if record is not None else 0
+
+    def _other_group(self, file, student: str, exercise: str) -> str:
+        """Say why a group's file may be of another group of its name: "" if it is not."""
+        if not self.students.is_group(file, exercise):
+            return "other_group"
+        query = """SELECT place FROM hand_ins WHERE student = ? AND exercise = ?
+        AND place > 0 AND source LIKE '%\\_assignsubmission\\_%' ESCAPE '\\'"""
+        before = {row["place"] for row in self.book.rows(query, student, exercise)}
+        return "other_number" if before - {file.order} else ""
 
     def _say(self, says: str) -> None:
         tqdm.write(one_line(says, MOST_LETTERS), file=sys.stderr)

@@ -92,7 +92,7 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
         own, why = whose(file, students, trust)
         number = file.moodle or file.canvas
         if students and file.moodle and students.is_group(file):
-            file = replace(file, moodle="", group=True)
+            file = replace(file, moodle="", group=True, order=int(number[-15:]))
         if why == NAME_ALONE:
             names[file.place].append(file.name)
         elif not own:

@@ -233,6 +233,18 @@ def test_who_is_called_like_a_group_is_not_the_group(numbers, of, course):
     assert course.standing("Ada Adler").points == 4
 
 
+def test_a_group_has_one_number_and_may_be_newer_than_its_worksheet(course):
+    rows = course.write("rows.csv", TEAMS.replace("mal@x,-,Red", "mal@x,-,Blue"))
+    options = [*course.students(PEOPLE), "--times", f"1={rows}"]
+    course.hand_in(f"Red_64_{OF}/x", place="before", attention="right")
+    course.grade(
+        *options, places=["before"], fault="has no hand-in of Ada Adler, whose"
+    )
+    course.hand_in(f"Red_65_{OF}/x", scores="no")
+    course.grade(*options, fault="Ada Adler came under another number of Moodle's")
+    assert course.standing("Ada Adler").points == 4
+
+
 def test_what_moodle_would_misread_is_refused_and_what_it_skips_is_named(course):
     as_moodle(course, "Ada Lovelace_101", "Grace Hopper_102")
     course.grade(trust=True)

@@ -61,7 +61,7 @@ class Found:
     moodle: str = ""  # the number of the submission in Moodle
     canvas: str = ""  # the number of the student in Canvas
     doubt: bool = False  # whether something else may be the number in Canvas
-    order: int = 0  # the number of the file in Canvas, which counts up
+    order: int = 0  # the number of the file in Canvas, which counts up; of a group
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
