@@ -285,7 +285,7 @@ class _Run:
         return len(job.handins) if record is not None else 0
 
     def _other_group(self, file, student: str, exercise: str) -> str:
-        """Say why a group's file may be of another group of its name: "" if it is not."""
+        """Say why a group's file may be another's of its name: "" if it is not."""
         if not self.students.is_group(file, exercise):
             return "other_group"
         query = """SELECT place FROM hand_ins WHERE student = ? AND exercise = ?
