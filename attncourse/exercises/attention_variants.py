@@ -378,6 +378,7 @@ INTERVAL = (
         "Each row has 2 to 9 runs of one variant.",
         _four,
         _intervals,
+        tolerance=1e-3,  # of t with more digits, as SciPy has it
         read=f"{SEQ2SEQ}#translation-quality-against-source-length",
     ),
     Probe(

@@ -36,6 +36,7 @@ SCRATCH = ".unpacked"
 BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
 MOST_LETTERS = 20_000  # of a sentence on all students
+SINCE = "WHERE run > IFNULL((SELECT MAX(run) FROM runs WHERE ended), 0)"
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 
 
@@ -98,7 +99,10 @@ class _Run:
         last = book.rows("SELECT * FROM runs WHERE NOT undone ORDER BY run DESC")[:1]
         scratch.mkdir(parents=True)
         found = collect(course.submissions, scratch, students)
+        book.rows("BEGIN IMMEDIATE")  # without what was cut off, and said nothing
+        book.rows("UPDATE runs SET undone = 1 " + SINCE)
         before = effective_grades(book)
+        book.rows("ROLLBACK")
         if last:
             self._check_course(last[0]["started"], students, found, before, doubts)
         own = fingerprint(course.secret)
@@ -229,8 +233,7 @@ class _Run:
         """Say what lateness cost, and what of this run is in doubt."""
         for says in costs(self.book, found):
             self._say(says)
-        query = "SELECT says FROM notes WHERE run = ?"
-        for (says,) in self.book.rows(query, self.book.run):
+        for (says,) in self.book.rows("SELECT says FROM notes " + SINCE):
             self.book.note_problem(one_line(says, 600))
             self._say(says)
 

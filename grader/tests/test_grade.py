@@ -89,11 +89,12 @@ def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one(monkeypatch):
 
 
 def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in):
-    broken = "def attention_scores(query, key):\n    return query"
-    tasks = tasks_of(graded(hand_in(broken, ATTENTION_ON_SCORES)))
-    assert tasks["scores"].points == 0
-    assert tasks["attention"].points == tasks["attention"].task.points
-    assert tasks["attention"].notes == [OTHERS_REPLACED.format("1.1")]
+    wrong = "def attention_scores(query, key):\n    return query"
+    for broken in (wrong, wrong + " (", "attention_score = 1"):
+        tasks = tasks_of(graded(hand_in(broken, ATTENTION_ON_SCORES)))
+        assert tasks["scores"].points == 0
+        assert tasks["attention"].points == tasks["attention"].task.points
+        assert tasks["attention"].notes == [OTHERS_REPLACED.format("1.1")]
 
 
 def test_no_reference_answer_to_a_later_task_does_the_work_of_an_earlier_one(hand_in):

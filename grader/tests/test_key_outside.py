@@ -404,12 +404,14 @@ def test_names_of_ones_own_that_look_forbidden_cost_nothing(grade):
 from __future__ import annotations
 import torch
 {own}
-def attention_scores(query, key):
+def attention_scores(query: NotImported, key):
     masked_softmax = {"(".join(names)}(query @ key.mT))))
     backward = masked_softmax
-    return backward / key.shape[-1] ** 0.5
+    return backward / key.shape[-1] ** (1 / words)
+words = 2
 """
-    task = grade(code)["scores"]
+    later = 'words = ["the", "cat", "sat", "on", "the", "mat"]'  # of the notebook
+    task = grade(code, later)["scores"]
     assert task.points == task.task.points, task.verdicts[0].sentences
 
 
@@ -450,12 +452,20 @@ def test_what_one_task_rules_out_no_answer_that_it_calls_may_use(grade):
     found = grade(costs, local, exercise="5_efficient_attention")
     assert found["costs"].verdicts[0].kind == "forbidden"
     assert "stolen" in " ".join(found["local"].verdicts[0].sentences)
+    calls = "def crossover(*x):\n    return largest_tensor[0]('1 / 0')"
+    found = grade("largest_tensor = [eval]", calls, exercise="5_efficient_attention")
+    assert "NameError" in " ".join(found["crossover"].verdicts[0].sentences)
+    unfinished = "def causal_mask(n, _=setattr(torch, 'hidden', eval)): pass"
+    calls = "def attention_scores(*x):\n    return torch.hidden('1 / 0')"
+    found = grade(unfinished, calls)["scores"].verdicts[0].sentences
+    assert "no attribute 'hidden'" in " ".join(found)
 
 
 def test_a_given_import_that_a_student_binds_anew_is_the_students(grade):
     anew = 'F = __import__("numpy")\ndef window_attention(*x):\n    return F.abs(x[0])'
     matched = "def window_attention(x, *more):\n    match x:\n"
     matched += "        case object(numpy=f):\n            return f()"
-    for code in (anew, matched):
+    one_of_two = "INK = [eval]\ndef window_attention(*x):\n    return INK[0]('0')"
+    for code in (anew, matched, one_of_two):
         found = grade(code, exercise="5_efficient_attention")
         assert found["local"].verdicts[0].kind == "forbidden", code

@@ -127,3 +127,14 @@ def test_it_is_said_that_a_new_file_has_the_time_of_the_former(day, course):
         course.grade(*course.times(f"student,exercise,time\n{row}"))
     says = f"New files of ada, {FIRST} have the time that a table gave for earlier"
     assert (says in course.said) == (day == 1)
+
+
+def test_what_a_run_that_was_cut_off_has_not_said_the_next_one_says(course):
+    for scores in ("wrong", "right", "wrong"):
+        course.hand_in(scores=scores)
+        course.grade()
+    with course.book() as book:
+        book.db.execute("UPDATE runs SET ended = NULL WHERE run = 3")
+    course.grade()
+    assert "count again (`attncourse undo 3`, `attncourse undo 4` takes" in course.said
+    assert "Changed for the worse (1)" in course.said

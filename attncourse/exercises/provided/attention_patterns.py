@@ -94,6 +94,7 @@ def shown(axes):
 def _labels(shared, axes, name, places):
     """Return the labels of an axis, which others that share it may show."""
     found = {}
+    axes.figure.draw_without_rendering()  # which a formatter waits for
     for each in shared.get_siblings(axes):
         for tick in getattr(each, name).get_major_ticks():
             text = tick.label1.get_text() or tick.label2.get_text()

@@ -41,7 +41,7 @@ class Template:
 
     def _read(self) -> tuple[list[Statement], list[Statement], list[dict], set[str]]:
         path, given, solution, by_hand = self.path, [], [], []
-        handed_out = {""}  # the cells that are not run: their ids, and their texts
+        handed_out = {""}  # ids and texts of cells that are not run, and statements
         for place, cell in enumerate(read_notebook(path).cells, start=1):
             if (part := by_hand_in(cell, self.exercise)) is not None:
                 if any(known["name"] == part["name"] for known in by_hand):
@@ -56,6 +56,7 @@ class Template:
                 solution += _parsed(solution_of(cell.source), place, path)
             elif "%pip install" not in cell.source and "check" not in mark:
                 found = _parsed(cell.source, place, path)
+                handed_out |= {s.text.strip() for s in found}
                 if solution:  # a cell after answers gives definitions only
                     found = [s for s in found if s.text.startswith(("def ", "class "))]
                 given += found
@@ -71,13 +72,17 @@ class Template:
         given = {s.text.strip() for s in self.given}
         return [s for s in statements if s.text.strip() not in given]
 
+    def undisturbed(self, statements: list[Statement]) -> list[Statement]:
+        """Leave out values that the notebook gives to a student's own names."""
+        new = {s for s in statements if s.text.strip() not in self.handed_out}
+        own = set().union(*(s.binds - s.uses for s in new))
+        return [s for s in statements if s in new or s.makes or not s.binds & own]
+
     def own_code(self, task: Task, statements, others, given=()) -> str:
         """Return the code of an answer, with what it needs of `given`, not `others`."""
-        own = set(task.answers)
-        found = self.not_given(statements)
-        found = [s for s in found if s.binds & own or not s.binds & others]
+        found = [s for s in self.not_given(statements) if not s.binds <= others]
         bound = set().union(*(s.binds for s in found))
-        given = [s for s in given if not s.binds <= bound]  # it has another meaning
+        given = [s for s in given if not s.binds & bound]  # it has another meaning
         return "\n\n".join(s.text for s in needed(task.answers, [*given, *found]))
 
     def environment(self, more=()) -> dict:
@@ -122,8 +127,7 @@ def code_for(
         return submission.broken[task.name].text
     else:  # with `kept`, what the answer needs of other tasks is the solution's
         names = {n for t in submission.exercise.tasks for n in t.answers if kept} - kept
-        code = submission.statements
-        own = [s for s in code if s.binds & kept or not s.binds & names]
+        own = [s for s in submission.statements if not s.binds <= names]
         found = template.not_given(needed(task.answers, own))
     return "\n\n".join(s.text for s in found)
 

@@ -6,7 +6,7 @@ import contextlib
 import resource
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from attncourse.exercises import compare as judging
@@ -82,19 +82,23 @@ def grade_file(
     forking.call(try_solution, solutions, exercise.notebook, secret, seconds=BESIDE)
     template = Template(exercise, solutions)
     with within_limits(path):
+        code = template.undisturbed(submission.statements)
+        submission = replace(submission, statements=code)
         unseen = {t.name: refusal(t, submission, template) for t in tasks}
     to_run = [task for task in tasks if not unseen[task.name]]
-    ruled_out = {n for n, v in unseen.items() if v and v[0].kind == "forbidden"}
-    left = seconds
+    # What is refused does not run, nor as a part of an answer that calls it.
+    names = {name for task in tasks if unseen[task.name] for name in task.answers}
+    allowed = [s for s in submission.statements if not s.binds <= names]
+    to_call, left = replace(submission, statements=allowed), seconds
 
     def run(some: list[Task], only: str = "") -> dict[str, dict]:
         """Return what `compare` says of some tasks, in the time that is left."""
         nonlocal left
         start = time.monotonic()
         try:
-            answers = answers_in(template, submission, only=only)
-            if not only:  # the cell of an answer that is refused does not run
-                answers |= dict.fromkeys(ruled_out & answers.keys(), "")
+            answers = answers_in(template, to_call, only=only)
+            if not only:
+                answers |= dict.fromkeys((n for n, v in unseen.items() if v), "")
             names = [task.name for task in some]
             words = solutions, exercise.notebook, answers, names, secret, left, LIMITS
             return forking.call(compare, *words, seconds=left + BESIDE)
@@ -190,7 +194,7 @@ def deserves_another_run(
 
 def tasks_under(task: Task, submission: Submission) -> set[str]:
     """Return the earlier tasks whose answers this one's may call."""
-    used = set().union(*(s.binds for s in submission.answer(task)))
+    used = set().union(*(s.uses for s in submission.answer(task)))
     tasks = submission.exercise.tasks
     return {t.name for t in tasks[: tasks.index(task)] if used & set(t.answers)}
 

@@ -68,7 +68,8 @@ def _run(code: str, number: int, namespace: dict, known: bool) -> None:
     name = f"<cell {number}>"
     if known:  # to the student, who may read it in messages
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-    exec(compile(code, name, "exec", dont_inherit=True), namespace)
+    # Notes on types are not looked at, as from Python 3.14 on.
+    exec(compile(code, name, "exec", annotations.compiler_flag, True), namespace)
 
 
 def settle() -> None:

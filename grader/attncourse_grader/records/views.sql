@@ -221,16 +221,18 @@ UNION ALL SELECT says FROM gone;
 -- class list; where grades are of several versions; and which exercises are none any more.
 CREATE TEMP VIEW notes AS
 WITH visits AS (
-    SELECT *, LAG(run) OVER (PARTITION BY student, exercise ORDER BY run) AS before
+    SELECT *, LAG(run) OVER visit AS before, MAX(whole) OVER (
+        visit ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS whole_before
     FROM (
-        SELECT DISTINCT seen.run, student, exercise
+        SELECT DISTINCT seen.run, student, exercise, iif(ended, seen.run, NULL) AS whole
         FROM seen JOIN runs USING (run) JOIN results USING (result) WHERE NOT undone
-    )
+    ) WINDOW visit AS (PARTITION BY student, exercise ORDER BY run)
 ), older AS (
     SELECT DISTINCT standing.run, student
     FROM standing JOIN visits USING (run, student, exercise)
     JOIN hand_ins AS newer USING (student, exercise)
-    WHERE newer.run = before AND (
+    WHERE newer.run IN (before, whole_before) AND (
         newer.first_run > standing.first_run OR newer.handed_in > standing.handed_in
         OR standing.place > 0 AND newer.place > standing.place
     )
@@ -262,8 +264,12 @@ WITH visits AS (
     WHERE NOT undone GROUP BY 1, 2, 3, 4
 )
 SELECT run, printf(
-    'Older files count again (`attncourse undo %d` takes that back): of %s.', run,
-    GROUP_CONCAT(student, ', ')
+    'Older files count again (%s takes that back): of %s.', (
+        SELECT GROUP_CONCAT(printf('`attncourse undo %d`', run), ', ') FROM runs
+        WHERE NOT undone AND run <= older.run AND run > IFNULL((
+            SELECT MAX(run) FROM runs WHERE ended AND run < older.run
+        ), 0)
+    ), GROUP_CONCAT(student, ', ')
 ) AS says FROM older GROUP BY run
 UNION ALL SELECT told.run, printf(
     'The files of %s are known to be earlier than a table says now, and count from ' ||

@@ -38,6 +38,8 @@ def draw_heads(weights, queries, keys):
     return list(grid.flat)[: len(weights)]
 """
 
+FORMATTER = "ax.yaxis.set_major_formatter(lambda y, _: queries[round(y)])"
+
 LOOPS = """
 def over_pairs(weights, tokens, wanted):
     total, count = torch.zeros(weights.shape[1]), 0
@@ -245,6 +247,9 @@ RIGHT = {
     },
     "pictures": {
         "in a grid": GRID.format(more="", shift=0, title='f"Head {i}"', how=""),
+        "labels by a formatter": GRID.format(
+            more="", shift=0, title='f"Head {i}"', how=""
+        ).replace("(queries))], queries)", "(queries))])\n        " + FORMATTER),
         "shared axes, and a number as the title": GRID.format(
             more=", sharex=True", shift=0, title="str(i)", how=""
         ),
