@@ -267,18 +267,20 @@ class _Run:
             self.broken.add(said)
             self._leave_out(SAYS["broken"].format(said, job.handins[0][1].source))
         exercise = book.exercise_in(job.content)
+        came = {f: f.time or self.of_number.get(f.moodle) for _, f in job.handins}
+        # What came twice counts from when it came first, which is kept last.
+        job.handins.sort(key=lambda h: (-(came[h[1]] or 1e18), not h[1].marked_late))
         for student, file in job.handins:
             of_group = file.group and exercise
             if of_group and (kind := self._other_group(file, student, exercise)):
                 self._leave_out(SAYS[kind].format(file.source, student))
                 continue
-            time = file.time or self.of_number.get(file.moodle)
+            time = came[file]
             on_sheet = file.moodle in self.of_number or of_group in self.numbers
             if on_sheet and time is None and (student, exercise) not in self.dated:
                 self.older.add(student)
-            told = self.told.get((student, exercise))
-            if file.moodle and told:  # what else a table says is found by the student
-                time = min(time or told, told)
+            if file.moodle and (told := self.told.get((student, exercise))):
+                time = min(time or told, told)  # of other files the student tells
             book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:
                 tqdm.write(f"{student}, {record['title'].lower()}: {points}")

@@ -119,8 +119,6 @@ def plan(files, students, *, book, keys, again=False, trust=False):
     """Return jobs, and a sentence for each file that is left out."""
     jobs: dict[str, Job] = {}
     kept, problems = owners(files, students, book, trust)
-    # What came twice counts from when it came first, which is kept last.
-    kept.sort(key=lambda pair: pair[0].time or 1e18, reverse=True)
     for found, own in kept:
         content = hash_of(found.path)
         if content not in jobs:

@@ -209,6 +209,14 @@ def test_a_download_that_is_called_like_a_student_is_a_question(members, place, 
     assert "grace.zip is not graded, since it may be one student's" in found.problems[0]
 
 
+@pytest.mark.parametrize("students", [None, CLASS], ids=["no list", "class list"])
+def test_a_download_in_a_students_folder_is_a_question(students, inbox):
+    members = [f"{who}_5_assignsubmission_file_/x.ipynb" for who in ("Ada", "Bea")]
+    inbox.pack("in/grace/x.zip", dict.fromkeys(members, inbox.text))
+    found = inbox.collect("in", students=students)
+    assert found.files == [] and "a download of many" in found.problems[0]
+
+
 @pytest.mark.parametrize("victim", VICTIMS)
 @pytest.mark.parametrize("outer", OUTER)
 @pytest.mark.parametrize("form", ["folder", "zip", "own zip"])
@@ -668,6 +676,7 @@ LISTED = [Student(n, n, user=u, email=f"{a}@x.org") for n, u, a in LISTED]
 CHOSEN = [Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")]
 ONE = [Student("Conan O'Brien", "Conan O'Brien")]
 THEIRS = [Student("Bob B", email="bob@x", section="Red"), Student("Red", "Red", "bob")]
+THEIRS += [Student("Plato", email="cy@x"), Student("Eve", id="plato", user="cy")]
 SAME = [Student("Ada L", "Ada L", user="al"), Student("Bob", "Bob", user="ada_l")]
 
 
@@ -679,6 +688,8 @@ def test_a_login_is_no_name_and_namesakes_are_a_question():
         (LISTED, "Ada Lovelace", {}, ""),  # or Lovelace Ada, who may have chosen that
         (THEIRS, "bob", {}, ""),  # his address, and a number that somebody has chosen
         (THEIRS, "Red", {}, ""),  # his group, and a name
+        (THEIRS, "Plato", {}, ""),  # all of a name, and such a number
+        (THEIRS, "cy", {}, ""),  # the login of one, and an address of one without
         (LISTED, "lovelaceada", {"canvas": "5"}, ""),  # the words in another order
         (LISTED, "ADA.L@x.org", {}, "Ada Lovelace"),
         (LISTED, "grace", {}, ""),

@@ -451,6 +451,8 @@ def test_class_lists_of_many_forms_are_read(tmp_path):
         ("name,id,group\nAda,1,A\nAda,1,B\n", "Ada", "Ada"),
         ("name,id,group\nAda,1,A\nAda,1,B\n", "b", "Ada"),
         ("name,id\nAda,1\nAda,2\nAda (1),3\n", "3", "Ada (1) (3)"),
+        ("name,login,email\nAda,a,1@x\nAda,a,2@x\n", "2@x", "Ada (a) (2@x)"),
+        ("name,id\nA (1),1\nA (1),2\n", "1", "A (1) (1)"),
         (CLASH, "Gh", "Grace"),
         (CLASH, "gh", "Grace"),
         (CLASH, "eve", "Eve"),
@@ -462,9 +464,10 @@ def test_class_lists_of_many_forms_are_read(tmp_path):
         found, why = read_class_list(path).find(Found(path, "x", name))
         assert [one.student for one in found] == [student] * bool(student)
         assert why == "" if student else "may be any of Ann A, Anna" in why
-    for text in ("", "colour\nred\n", "name\nada\nada\n"):
+    twice = "name,login,email\nAda,a,\nAda,a,2@x\n"
+    for text in ("", "colour\nred\n", "name\nada\nada\n", twice):
         path.write_text(text)
-        with pytest.raises(Refused, match=r"more than once|names no student"):
+        with pytest.raises(Refused, match=r"twice: give|names no student"):
             read_class_list(path)
 
 

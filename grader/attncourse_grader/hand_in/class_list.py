@@ -145,9 +145,9 @@ class ClassList:
             lambda s: words in map(words_of, (s.student, s.name)),
         )
         sure = next(filter(None, (list(filter(way, like)) for way in ways)), [])
-        more = self.called(name) if len(words) > 1 else []
-        if any(mark_of(s.id) == mark for s in sure):
-            more += [s for s in like if not s.user and mark == mark_of(_local(s))]
+        chosen = any(mark_of(s.id) == mark for s in sure)
+        more = self.called(name) if chosen or len(words) > 1 else []
+        more += [s for s in like if not s.user and mark == mark_of(_local(s))]
         return sure + [s for s in more if sure and s not in sure]
 
     def _like(self, text: str) -> list[Student]:
@@ -329,9 +329,9 @@ def _marks(student: Student) -> list[str]:
 
 
 def _told_apart(student: Student, path: Path) -> Student:
-    if not (marks := _marks(student)):
-        says = f"{path.name} lists {student.student!r} more than once"
-        raise Refused(f"{says}. Give each student an id of their own.")
+    added = student.student.removeprefix(student.name)
+    if not (marks := [m for m in _marks(student) if f"({m})" not in added]):
+        raise Refused(f"{path.name} lists {student.student!r} twice: give each an id.")
     return replace(student, student=f"{student.student} ({marks[0]})")
 
 

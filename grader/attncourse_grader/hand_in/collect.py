@@ -165,9 +165,7 @@ class _Place:
             if self.students is None and several:
                 self._ask(who, source, "it may be another student's than its namesakes")
                 continue
-            if known:
-                owner = _of(whole)
-            elif owner is None:
+            if known or owner is None:
                 owner = _of(whole or stem_of(one_line(entry.parts[-1])))
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
@@ -198,6 +196,9 @@ class _Place:
             self._keep_all(self._unpacked(entry, source, owner), owner, source)
 
     def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
+        inside = [o for m in members if (o := _named(m.parts)) and o.of_platform]
+        if len(set(map(_key, inside))) > 1 and not owner.of_platform:
+            return self._ask(source, source, "it may be a download of many")
         for member in members:
             self._keep(member, owner, "/".join((source, *member.parts)))
 

@@ -135,12 +135,11 @@ def _from_canvas(path: Path, name: str) -> list[Said]:
     """Read what Canvas's API lists under .../assignments/ID/submissions."""
     try:
         listed = json.loads(path.read_bytes())
-        found = [one for one in listed if one.get("submitted_at")]
-        files = [{file["id"] for file in one.get("attachments") or ()} for one in found]
+        files = [{f["id"] for f in one.get("attachments") or ()} for one in listed]
         return [
             Said({"canvas": str(one["user_id"]), "files": own}, name, read_time(when))
-            for one, own in zip(found, files, strict=True)
-            if (when := one["submitted_at"])
+            for one, own in zip(listed, files, strict=True)
+            if (when := one.get("submitted_at"))
         ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise Refused(f"{path.name} is no list of Canvas's submissions.") from None
