@@ -23,13 +23,13 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
-from attncourse_grader.records import SAYS
 from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import costs, effective_grades
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import penalty_for
 from attncourse_grader.safe_text import number, one_line
+from attncourse_grader.sentences import SAYS
 from attncourse_grader.workers import grade_apart, layers_missing, local_results
 
 SCRATCH = ".unpacked"
@@ -37,6 +37,7 @@ BOOK = "gradebook.sqlite"
 MOST_SAID = 300  # sentences on what a run leaves out
 MOST_LETTERS = 20_000  # of a sentence on all students
 SINCE = "WHERE run > IFNULL((SELECT MAX(run) FROM runs WHERE ended), 0)"
+GROUPS = "SELECT number FROM groups WHERE student = ? AND exercise = ?"
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 
 
@@ -78,7 +79,6 @@ class _Run:
         self.spent = set()  # whose cells have used up their time
         self.older = set()  # whose files a worksheet does not know yet
         self.of_number = {}  # when what has a number and a name in Moodle came
-        self.dated = set()  # whose time of an exercise tables tell
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
 
@@ -130,10 +130,10 @@ class _Run:
             options["trust"] = course.trust_names
             jobs, problems = plan(found.files, students, **options)
             own = self._students_of(times, students)
+            self.dated = {(student, one.exercise) for student, one in own}
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 facts = {"run": book.run, "handed_in": one.handed_in}
                 book.keep("times", student, one.exercise, **facts)
-                self.dated.add((student, one.exercise))
                 if "modified" not in one.student:
                     self.told[student, one.exercise] = one.handed_in
             said = [SAYS[kind].format(*who) for kind, *who in doubts]
@@ -271,10 +271,13 @@ class _Run:
         # What came twice counts from when it came first, which is kept last.
         job.handins.sort(key=lambda h: (-(came[h[1]] or 1e18), not h[1].marked_late))
         for student, file in job.handins:
-            of_group = file.group and exercise
-            if of_group and (kind := self._other_group(file, student, exercise)):
-                self._leave_out(SAYS[kind].format(file.source, student))
-                continue
+            if of_group := file.group and exercise:
+                known = {r["number"] for r in book.rows(GROUPS, student, exercise)}
+                right = self.students.is_group(file, exercise)
+                if not right or known - {file.order}:
+                    kind = "other_number" if right else "other_group"
+                    self._leave_out(SAYS[kind].format(file.source, student))
+                    continue
             time = came[file]
             on_sheet = file.moodle in self.of_number or of_group in self.numbers
             if on_sheet and time is None and (student, exercise) not in self.dated:
@@ -288,15 +291,6 @@ class _Run:
                 said = outcome.get("refused") or outcome["failed"]
                 self._leave_out(f"{file.source}: not graded. {said}")
         return len(job.handins) if record is not None else 0
-
-    def _other_group(self, file, student: str, exercise: str) -> str:
-        """Say why a group's file may be another's of its name: "" if it is not."""
-        if not self.students.is_group(file, exercise):
-            return "other_group"
-        query = """SELECT place FROM hand_ins WHERE student = ? AND exercise = ?
-        AND place > 0 AND source LIKE '%\\_assignsubmission\\_%' ESCAPE '\\'"""
-        before = {row["place"] for row in self.book.rows(query, student, exercise)}
-        return "other_number" if before - {file.order} else ""
 
     def _say(self, says: str) -> None:
         tqdm.write(one_line(says, MOST_LETTERS), file=sys.stderr)

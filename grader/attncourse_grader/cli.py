@@ -11,8 +11,8 @@ from pathlib import Path
 from attncourse_grader import commands
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.isolate.forking import TOTAL_SECONDS
-from attncourse_grader.records import SAYS
 from attncourse_grader.safe_text import one_line, reason
+from attncourse_grader.sentences import SAYS
 from attncourse_grader.workers import cores
 
 FAULTS, INTERRUPTED = 1, 130

@@ -17,8 +17,8 @@ import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.plan import hash_of_checks
-from attncourse_grader.records import SAYS
 from attncourse_grader.safe_text import file_name, one_line, reason
+from attncourse_grader.sentences import SAYS
 from attncourse_grader.workers import results
 
 CONNECTING = 15  # seconds to reach the scheduler
@@ -62,8 +62,8 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
         room()
         found = client.run(version_here, on_error="return")
         if other := sorted(w for w, said in found.items() if said != version_here()):
-            says = SAYS["other_workers"]
-            raise Refused(says.format(len(other), len(found), other[0]))
+            facts = len(other), len(found), other[0]
+            raise Refused(SAYS["other_workers"].format(*facts))
         yield from results(jobs, submit, room)
     except FAULTS as error:
         raise Refused(SAYS["cluster_lost"].format(address, one_line(error))) from None

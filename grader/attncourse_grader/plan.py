@@ -13,7 +13,7 @@ from attncourse_grader.exercises import folder, modules
 from attncourse_grader.hand_in.class_list import NAME_ALONE, ClassList, Student, whose
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.release import fingerprint
-from attncourse_grader.records import SAYS
+from attncourse_grader.sentences import SAYS
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from attncourse_grader.hand_in.submission import Refused, SolutionBroken
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE
 from attncourse_grader.safe_text import one_line
+from attncourse_grader.sentences import SAYS
 
 LOOK = 2  # seconds between two looks at whether a cluster is still there
 UNSAFE_ONLY = "Grade on a machine where they work; --unsafe grades all the same."
@@ -47,8 +48,7 @@ def grade_apart(path: Path, solutions: Path, secret: str, seconds: float) -> dic
 
 def failure(error: Exception) -> dict:
     """Return what came of a file that could not be graded."""
-    worker = "it has ended workers of the cluster, or was on them when they ended. "
-    known = {"Killed": error, "KilledWorker": worker + "Grade it without --scheduler."}
+    known = {"Killed": error, "KilledWorker": SAYS["ended_workers"]}
     if says := known.get(type(error).__name__):
         return {"failed": str(says)}
     said = one_line(f"{type(error).__name__}: {error}", 200)
@@ -99,11 +99,8 @@ def results(jobs, submit, room):
 def layers_missing() -> list[str]:
     """Say which layers of isolation are missing; `Refused` where that is a danger."""
     layers = forking.layers()
-    said = [
-        f"Answers run without this layer of isolation: {sandbox.LAYERS[name]} ({why})."
-        for name, why in layers.items()
-        if why
-    ]
+    missing = [(sandbox.LAYERS[name], why) for name, why in layers.items() if why]
+    said = [SAYS["no_layer"].format(*layer) for layer in missing]
     could = sandbox.possible(sandbox.DANGERS + sandbox.RISKS, layers)
     said += [f"A submission could {does}." for does in could]
     if sandbox.too_open(layers):

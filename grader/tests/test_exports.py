@@ -11,17 +11,10 @@ from attncourse_grader.hand_in.class_list import read_class_list
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
+from grader.tests.conftest import NAMES
 
 PLATFORMS = Path(__file__).parent / "platforms"
 SHEET, BLIND = (f"1={PLATFORMS / f'moodle-{name}.csv'}" for name in ("en", "blind"))
-MOODLE_LIST = (
-    "First name,Last name,ID number,Email address,Username\n"
-    "Ada,Lovelace,17,ada@uni.example,al\nGrace,Hopper,18,grace@uni.example,gh\n"
-)
-CLASH = (  # addresses like the login of another
-    "name,username,email\nAda,al1,GH@x.org\nGrace,gh,gh2@x.org\nMo,mo,\n"
-    "Eve,eve,mo@x.org\nMO,m3,\n"
-)
 CANVAS_LIST = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Sheet 1 (99)\n"
     "    Points Possible,,,,,20\n"
@@ -437,29 +430,7 @@ def test_no_cell_is_a_formula_and_numbers_stay():
 
 def test_class_lists_of_many_forms_are_read(tmp_path):
     path = tmp_path / "class.csv"
-    for text, name, student in [
-        ("student\nada\n", "ada", "ada"),
-        ("\ufeffName;Email\nAda Lovelace;ada@x.org\n", "ada@x.org", "Ada Lovelace"),
-        (MOODLE_LIST, "Ada Lovelace", "Ada Lovelace"),
-        (MOODLE_LIST, "al", "Ada Lovelace"),
-        (CANVAS_LIST, "Lovelace, Ada", "Ada Lovelace"),
-        ("id,first_name,last_name,email\nal1,Ada,Lovelace,\n", "al1", "al1"),
-        ("id,first_name,last_name,lms_id\nal1,Ada,Lovelace,\n", "Lovelace, Ada", "al1"),
-        ("identifier,file\nada,ada.ipynb\n", "ada", "ada"),
-        ("name,id\nÉmilie du Châtelet,3\n", "emilie_du_chatelet", "Émilie du Châtelet"),
-        ("name,id\nAda Byron,1\nAda Byron,2\n", "2", "Ada Byron (2)"),
-        ("name,id,group\nAda,1,A\nAda,1,B\n", "Ada", "Ada"),
-        ("name,id,group\nAda,1,A\nAda,1,B\n", "b", "Ada"),
-        ("name,id\nAda,1\nAda,2\nAda (1),3\n", "3", "Ada (1) (3)"),
-        ("name,login,email\nAda,a,1@x\nAda,a,2@x\n", "2@x", "Ada (a) (2@x)"),
-        ("name,id\nA (1),1\nA (1),2\n", "1", "A (1) (1)"),
-        (CLASH, "Gh", "Grace"),
-        (CLASH, "gh", "Grace"),
-        (CLASH, "eve", "Eve"),
-        (CLASH, "mO", "Mo (mo)"),
-        ("name,id\nAnna,1\nAnn A,2\n", "Anna", "Anna"),
-        ("name,id\nAnna,1\nAnn A,2\n", "ANN-A", ""),  # a question
-    ]:
+    for text, name, student in map(dict.values, NAMES["listed"]):
         path.write_text(text, encoding="utf8")
         found, why = read_class_list(path).find(Found(path, "x", name))
         assert [one.student for one in found] == [student] * bool(student)

@@ -4,8 +4,9 @@ import pytest
 
 from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade import compose
-from attncourse_grader.grade.grading import OTHERS_REPLACED, grade_file
+from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import record_of
+from attncourse_grader.sentences import SAYS
 from grader.tests.conftest import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
 
 FIRST = "1_attention_from_scratch"
@@ -94,7 +95,7 @@ def test_a_task_is_graded_with_reference_answers_in_place_of_broken_ones(hand_in
         tasks = tasks_of(graded(hand_in(broken, ATTENTION_ON_SCORES)))
         assert tasks["scores"].points == 0
         assert tasks["attention"].points == tasks["attention"].task.points
-        assert tasks["attention"].notes == [OTHERS_REPLACED.format("1.1")]
+        assert tasks["attention"].notes == [SAYS["others_replaced"].format("1.1")]
 
 
 def test_no_reference_answer_to_a_later_task_does_the_work_of_an_earlier_one(hand_in):

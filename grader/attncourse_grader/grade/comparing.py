@@ -32,6 +32,7 @@ from attncourse_grader.isolate import forking
 from attncourse_grader.isolate.rule_out import places_of
 from attncourse_grader.isolate.student import AnswerError, ProcessEnded, Student
 from attncourse_grader.safe_text import plain
+from attncourse_grader.sentences import SAYS
 
 SLOW = 240  # seconds that a cell or a probe of the solution may take
 MOST_STRETCH = 8.0  # the time for all cells bounds it, too
@@ -159,10 +160,8 @@ def _compare_with_record(template, task, place: int, came, recorded) -> None:
             right = holds(probe, Case(seed, inputs, expected, seen))
         if not right:
             what = f"raises {seen.error}" if seen.error else "gives something else"
-            raise SolutionBroken(
-                f"the solution {template.path.name} {what} for {task.title!r} than "
-                "when it was recorded. Mend it; if it is right, call `make expected`"
-            )
+            about = template.path.name, what, task.title
+            raise SolutionBroken(SAYS["not_as_recorded"].format(*about))
 
 
 def _processes(template: Template, seconds: float, forbidden=()) -> Callable:

@@ -24,14 +24,11 @@ from attncourse_grader.hand_in.submission import Refused, Submission, read_submi
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
 from attncourse_grader.safe_text import one_line
+from attncourse_grader.sentences import SAYS
 
 LOOKING = 5  # seconds of a processor that reading a file, or judging it, may take
 MEMORY = 2 << 30  # bytes that it may take beside what was there
 LIMITS = 30, 240  # seconds that a probe may take; one that is slow, or a definition
-OTHERS_REPLACED = "Graded with reference answers in place of those to earlier tasks, "
-OTHERS_REPLACED += "since {} does not work."
-NO_END = "The answer did not come to an end in the time and memory that it has, or it "
-NO_END += "ended the process. Is there a loop that does not stop?"
 NOT_AS_EXPECTED = "What came is not what is expected."
 
 
@@ -124,13 +121,12 @@ def grade_file(
                     rest = failing - {task.name}
                     wrong = rest & (under | spoiling) or rest
                     labels = [exercise.label(t) for t in tasks if t.name in wrong]
-                    notes = [OTHERS_REPLACED.format(" or ".join(labels))]
+                    notes = [SAYS["others_replaced"].format(" or ".join(labels))]
                     verdicts = others
         grades.append(TaskGrade(exercise.label(task), task, verdicts, notes))
     notes = list(submission.notes)
     if left <= 0:
-        says = f"All cells together may take {round(seconds)} seconds. They were used "
-        notes.append(f"{says}up, so what came after that was not run.")
+        notes.append(SAYS["time_is_up"].format(round(seconds)))
     by_hand = answers_by_hand(template, submission)
     return Grade(exercise, grades, notes, by_hand, submission, left <= 0)
 
@@ -143,8 +139,7 @@ def within_limits(path: Path):
         return
 
     def stop(*_):
-        says = f"{one_line(path.name)} takes too much time or memory to be read."
-        raise Refused(f"{says} Is it a notebook that was written by hand?")
+        raise Refused(SAYS["too_long_to_read"].format(one_line(path.name)))
 
     most, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = sandbox.address_space() + MEMORY
@@ -164,13 +159,12 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
     """Return verdicts on an answer that need not be run to be judged, else nothing."""
     if task.name in submission.broken:
         cell = submission.broken[task.name]
-        says = f"Cell {cell.cell} is not valid Python: {cell.error}. Until that is "
-        return refused(task, "syntax error", says + "fixed nothing in it can run.")
+        says = SAYS["not_python"].format(cell.cell, cell.error)
+        return refused(task, "syntax error", says)
     if absent := submission.missing(task):
         other = submission.renamed.get(task.name)
         hint = f" The cell of the task defines `{other}`." if other else ""
-        says = f"No cell defines `{absent[0]}`, which the task asks for.{hint} Give it "
-        return refused(task, "missing", says + "that name.")
+        return refused(task, "missing", SAYS["absent"].format(absent[0], hint))
     names, others = submission.exercise.rule_of(task)
     try:
         source = template.own_code(task, submission.statements, others, template.given)
@@ -221,7 +215,11 @@ def verdicts_of(
             continue
         if place not in cases_of:
             skipped = probe.slow and not all(verdict.holds for verdict in found)
-            why = ("not run", (NOT_RUN,)) if skipped else ("did not finish", (NO_END,))
+            why = (
+                ("not run", (NOT_RUN,))
+                if skipped
+                else ("did not finish", (SAYS["no_end"],))
+            )
             found.append(Verdict(probe, False, *why))
             continue
         verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))

@@ -16,6 +16,7 @@ from pathlib import Path
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
 from attncourse_grader.safe_text import one_line
+from attncourse_grader.sentences import SAYS
 
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
@@ -108,12 +109,10 @@ class ClassList:
         own, rows = self.by_number(found), self.rows.get(found.moodle, ())
         names = [row.name for row, _ in rows]
         if other := [n for n in names if key_of(n) not in ("", key_of(found.name))]:
-            says = f"in Moodle's worksheet number {found.moodle} is {other[0]!r}, not"
-            return [], f"{says} {found.name!r}"
+            return [], SAYS["other_name"].format(found.moodle, other[0], found.name)
         if len(own) == 1:
             if own[0] not in named and (named or team):
-                says = f"the number is {own[0].student}'s, the name {found.name!r}"
-                return [], f"{says} somebody else's"
+                return [], SAYS["two_people"].format(own[0].student, found.name)
             return own, ""
         if found.canvas and self.numbers:
             return [], f"{found.name!r} has no number that is on the class list"
@@ -319,8 +318,7 @@ def read_class_list(path: Path) -> ClassList:
         again = {s for s in again if s.student == s.name} or again
         students = [_told_apart(s, path) if s in again else s for s in students]
     if not students:
-        says = f"{path.name} names no student. It needs headings, with one of: student,"
-        raise Refused(f"{says} name, first_name and last_name, id, email.")
+        raise Refused(SAYS["no_student"].format(path.name))
     return ClassList(students)
 
 

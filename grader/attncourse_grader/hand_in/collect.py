@@ -26,6 +26,7 @@ from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.archives import Entry
 from attncourse_grader.hand_in.times import claimed_time
 from attncourse_grader.safe_text import one_line, reason
+from attncourse_grader.sentences import SAYS
 
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
 # The number is that of the submission; a group that has none comes without.
@@ -177,9 +178,7 @@ class _Place:
         return next((folder for folder in above if own("user", folder)), "")
 
     def _ask(self, whose, source: str, why: str) -> None:
-        says = f"is not graded, since {why}. Give the class list with --students, one "
-        says += "folder per student in one named after nobody, and a download of many"
-        self.left_out.add(whose, one_line(source, 300), f"{says} by itself.")
+        self.left_out.add(whose, one_line(source, 300), SAYS["in_doubt"].format(why))
 
     def _entry(self, entry: Entry, owner: Found, source: str, *, whole: bool) -> None:
         name = entry.parts[-1].lower()
@@ -358,8 +357,7 @@ class _Place:
         if owner is None:
             return parts
         if found.st_uid != owner:
-            why = "belongs to another account than its folder and is left out."
-            self.left_out.add(owner, one_line(path), why)
+            self.left_out.add(owner, one_line(path), SAYS["other_account"])
             return ()
         login = f"user {owner}"
         with contextlib.suppress(KeyError):
@@ -370,8 +368,7 @@ class _Place:
             return (login, *rest)
         if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
             return rest
-        why = "has changed since the time in its folder's name, which is not believed."
-        self.left_out.add(login, one_line(path), f"{why} Give the time with --times.")
+        self.left_out.add(login, one_line(path), SAYS["changed_later"])
         return (login, *rest)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from attncourse_grader.exercises import Refused, exercise_of, modules, version_of
 from attncourse_grader.hand_in.source import BadCell, Statement, needed, statements_of
+from attncourse_grader.sentences import SAYS
 
 if TYPE_CHECKING:
     from attncourse.exercises.probe import Exercise, Task
@@ -67,15 +68,13 @@ def read_notebook(path: Path):
     if size == 0:
         raise Refused(f"{path.name} is empty. Save the notebook and hand it in again.")
     if size > LARGEST_FILE:
-        most = f"at most {LARGEST_FILE / 1e6:.0f} MB are read. Clear the outputs."
-        raise Refused(f"{path.name} has {size / 1e6:.0f} MB; {most}")
+        sizes = size / 1e6, LARGEST_FILE / 1e6
+        raise Refused(SAYS["too_large"].format(path.name, *sizes))
     try:
         notebook = nbformat.from_dict(_content_of(path.read_bytes()))
     except Exception as error:
         reason = str(error) if isinstance(error, Unreadable) else "it is damaged"
-        says = f"{path.name} cannot be read as a notebook: {reason}. Download it again "
-        says += "as .ipynb: in Colab with File, Download; in Jupyter with File, Save."
-        raise Refused(says) from None
+        raise Refused(SAYS["no_notebook"].format(path.name, reason)) from None
     if not any(c.cell_type == "code" and c.source.strip() for c in notebook.cells):
         raise Refused(f"{path.name} has no code in it. Is it the right file?")
     return notebook
@@ -110,8 +109,8 @@ def _content_of(data: bytes) -> dict:
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     lines = sum(source.count("\n") + 1 for source in code)
     if len(cells) > MOST_CELLS or lines > MOST_LINES:
-        most = f"at most {MOST_CELLS:,} and {MOST_LINES:,} are read"
-        raise Unreadable(f"it has {len(cells):,} cells and {lines:,} lines; {most}")
+        counts = len(cells), lines, MOST_CELLS, MOST_LINES
+        raise Unreadable(SAYS["too_many_cells"].format(*counts))
     content |= {"cells": cells, "nbformat_minor": MINOR}
     for part in (content, *cells):
         if not isinstance(part.get("metadata"), dict):
@@ -152,8 +151,7 @@ def read_submission(path: Path) -> Submission:
         else:
             broken.setdefault(task, cell)
     if said.get("version", version_of(found)) != version_of(found):
-        says = "This is another version of the exercise than the one in use. What both "
-        notes.append(f"{says}versions ask for is graded.")
+        notes.append(SAYS["older_exercise"])
     renamed = _renamed(found, statements, marks)
     return Submission(path, found, statements, broken, renamed, notes, texts)
 
@@ -176,12 +174,10 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
 
     best = max(map(exercise_of, modules()), key=known)
     if not known(best):
-        says = f"{path.name} has none of the functions that the exercises ask for."
-        raise Refused(f"{says} Is it a notebook of this course?")
+        raise Refused(SAYS["no_exercise"].format(path.name))
     elsewhere = isinstance(other := said.get("exercise"), str)
     if elsewhere and not any(task.name in marks.values() for task in best.tasks):
-        says = f"{path.name} is of exercise {other[:60]!r}, which is not in this clone."
-        raise Refused(f"{says} Is the clone up to date?")
+        raise Refused(SAYS["exercise_gone"].format(path.name, other[:60]))
     return best
 
 

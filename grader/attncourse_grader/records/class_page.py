@@ -8,9 +8,9 @@ from collections import defaultdict
 from itertools import combinations
 
 from attncourse_grader.grade.report import page
-from attncourse_grader.records import SAYS
 from attncourse_grader.records.effective import exercises_in
 from attncourse_grader.records.similarity import similar_pairs
+from attncourse_grader.sentences import SAYS
 
 BINS = 10
 MOST_MISTAKES = 12

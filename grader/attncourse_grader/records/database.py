@@ -14,7 +14,7 @@ import sqlite3
 from pathlib import Path
 
 from attncourse_grader.exercises import Refused, modules
-from attncourse_grader.records import SAYS
+from attncourse_grader.sentences import SAYS
 
 SCHEMA_VERSION = 5
 SCHEMA, VIEWS = (
@@ -34,9 +34,6 @@ class Database(contextlib.AbstractContextManager):
             # Autocommit: each statement outside `together` is a transaction.
             self.db = sqlite3.connect(path, timeout=30, isolation_level=None)
             self.db.row_factory = sqlite3.Row
-            self.db.execute("PRAGMA foreign_keys = ON")
-            self.db.execute("PRAGMA synchronous = FULL")
-            self.db.execute("PRAGMA temp_store = MEMORY")  # of the views
             version = self.db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA_VERSION):
             raise Refused(SAYS["other_version"].format(path))

@@ -8,11 +8,12 @@ from pathlib import Path
 from attncourse_grader.exercises import counts, modules
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.tables import cell, csv_text
-from attncourse_grader.records import SAYS, effective
+from attncourse_grader.records import effective
 from attncourse_grader.records.class_page import class_page
 from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.lms import CanvasTable, Worksheet, moodle_feedback
 from attncourse_grader.safe_text import number, one_line, reason
+from attncourse_grader.sentences import SAYS
 
 
 def write_outputs(book, out: Path) -> list[str]:

@@ -62,12 +62,9 @@ class Gradebook(Database):
         values = [getattr(student, name) for name in FIELDS]
         new = [f"{n} = COALESCE(NULLIF(excluded.{n}, ''), {n})" for n in FIELDS[1:]]
         marks = ", ".join("?" * (len(FIELDS) + 1))
-        self._write(
-            f"INSERT INTO students ({', '.join(FIELDS)}, page) VALUES ({marks}) "
-            f"ON CONFLICT (student) DO UPDATE SET {', '.join(new)}",
-            *values,
-            self._free_page(student.student),
-        )
+        insert = f"INSERT INTO students ({', '.join(FIELDS)}, page) VALUES ({marks})"
+        insert += f" ON CONFLICT (student) DO UPDATE SET {', '.join(new)}"
+        self._write(insert, *values, self._free_page(student.student))
 
     def _free_page(self, student: str) -> str:
         """Return a name for the student's pages that nobody else's have."""

@@ -6,6 +6,7 @@ import math
 import re
 
 from attncourse_grader.hand_in.submission import Refused
+from attncourse_grader.sentences import SAYS
 
 SECONDS = {"hour": 3600, "day": 86400, "week": 604800}
 PENALTY = re.compile(r"(\d+(?:\.\d+)?)(%?)(?:/(hour|day|week))?")
@@ -25,8 +26,7 @@ def penalty_for(text: str, late: float = 0.0, of: float = 0.0) -> float:
         return 0.0
     match = PENALTY.fullmatch(text.replace(" ", "").replace("per", "/"))
     if not match:
-        says = f"the penalty {text!r} is not understood. Write it like 10%/day, 1/hour"
-        raise Refused(f"{says} (points) or 20% (once).")
+        raise Refused(SAYS["which_penalty"].format(text))
     times = math.ceil(late / SECONDS[match[3]]) if match[3] else late > 0
     each = float(match[1]) * (of / 100 if match[2] else 1)
     return round(min(of, max(0, times) * each), 4)

@@ -18,7 +18,6 @@ from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
 from attncourse_grader.hand_in.times import read_time
-from attncourse_grader.records import SAYS
 from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.effective import (
     EffectiveGrade,
@@ -26,6 +25,7 @@ from attncourse_grader.records.effective import (
     record_of_effective,
 )
 from attncourse_grader.safe_text import number, one_line
+from attncourse_grader.sentences import SAYS
 
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 NAMES = ("name", "Student", "LastName", "FirstName")

@@ -1,5 +1,9 @@
 -- What counts of all that the gradebook holds. Runs that were undone do not.
 
+PRAGMA foreign_keys = ON;
+PRAGMA synchronous = FULL;
+PRAGMA temp_store = MEMORY; -- of the views
+
 -- What runs have set, each thing once, the last one last.
 CREATE TEMP VIEW all_settings AS
 SELECT name, value, MAX(run) AS run FROM settings JOIN runs USING (run)
@@ -347,6 +351,11 @@ CREATE TEMP VIEW numbers AS
 SELECT DISTINCT exercise, moodle, student
 FROM seen JOIN results USING (result) JOIN runs ON runs.run = seen.run
 WHERE moodle <> '' AND NOT undone;
+
+-- The numbers of the groups in Moodle that people's files are of.
+CREATE TEMP VIEW groups AS
+SELECT student, exercise, place AS number FROM hand_ins
+WHERE place > 0 AND source LIKE '%\_assignsubmission\_%' ESCAPE '\';
 
 -- Files that could not be graded and that nothing has replaced.
 CREATE TEMP VIEW refusals AS
