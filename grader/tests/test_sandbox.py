@@ -48,6 +48,9 @@ def inside(sock):
             "limits": lambda: resource.prlimit(outer, resource.RLIMIT_CPU, (1, 1)),
             "owner": lambda: fcntl.fcntl(sock, fcntl.F_SETOWN, outer),
             "owner by ioctl": lambda: fcntl.ioctl(sock, 0x8901, b"1234"),
+            "lease": lambda: fcntl.fcntl(socket.socketpair()[0], fcntl.F_SETLEASE, 0),
+            "flags": lambda: fcntl.ioctl(sock, 0x80086601, b"12345678"),
+            "in flight": lambda: socket.send_fds(socket.socketpair()[0], [b"x"], [0]),
             "datagrams": lambda: socket.socketpair(type=socket.SOCK_DGRAM),
             "death": lambda: call({"x86_64": 157}.get(os.uname().machine, 167), 1),
             "a call of tomorrow": lambda: call(463),
@@ -69,6 +72,7 @@ def inside(sock):
         "own": can(lambda: Path("mine").write_text("x")),
         "memory": can(lambda: bytearray(8 << 30)),
         "fill": can(fill),
+        "signals": can(lambda: 1 / resource.getrlimit(resource.RLIMIT_SIGPENDING)[1]),
         "user": os.getuid(),
         "stdin": sys.stdin.read() if sys.stdin else "",
         "exercises": can(lambda: (sandbox.visible()[1][0] / "run.py").read_text()),
@@ -128,7 +132,7 @@ def assert_isolated(found):
     assert "COURSE_TOKEN" not in said["environment"]
     assert said["environment"]["CUDA_VISIBLE_DEVICES"] == ""
     assert said["stdin"] == ""
-    assert said["memory"] != "yes" or layers["limits"]
+    assert "yes" not in (said["memory"], said["signals"]) or layers["limits"]
     assert said["fill"] != "yes"
     if not (layers["namespaces"] and layers["calls"]):
         assert said["network"] != "yes"

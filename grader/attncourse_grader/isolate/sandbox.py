@@ -20,6 +20,7 @@ MEMORY = 2 << 30  # bytes that an answer may take beside what was there
 SCRATCH = Path("/of-the-answer")  # where it may write; /tmp may hold this repository
 DISK = 128 << 20  # bytes that it may write, all files together
 THREADS, OPEN_FILES = 16, 256
+NO_MORE = "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK", "RLIMIT_SIGPENDING"
 NEWNS, NEWUTS, NEWIPC = 1 << 17, 1 << 26, 1 << 27
 NEWUSER, NEWPID, NEWNET = 1 << 28, 1 << 29, 1 << 30
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 1 << 12, 1 << 14, 1 << 18
@@ -145,8 +146,7 @@ def limits(seconds: float, there: int, disk: int) -> None:
         ("RLIMIT_FSIZE", disk),
         ("RLIMIT_NOFILE", OPEN_FILES),
         ("RLIMIT_CPU", int(seconds) + 1),
-        ("RLIMIT_MSGQUEUE", 0),
-        ("RLIMIT_MEMLOCK", 0),
+        *dict.fromkeys(NO_MORE, 0).items(),
     ):
         kind = getattr(resource, name)
         hard = resource.getrlimit(kind)[1]
