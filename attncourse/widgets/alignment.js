@@ -53,8 +53,7 @@ export default widget("alignment", QUESTION, (root, model) => {
       const after = step === 0 && model.get("side") === "target" ? model.get("word") : -1;
       const found = judged(one).findIndex(({ state }, t) => t > after && state === "wrong");
       if (found < 0) continue;
-      save(model, { sentence: index, side: "target", word: found });
-      return;
+      return save(model, { sentence: index, side: "target", word: found });
     }
     say.say("In these sentences every word with gold links has its largest weight on one of them.");
   };
@@ -120,26 +119,22 @@ export default widget("alignment", QUESTION, (root, model) => {
       const linked = states.filter(({ state }) => state !== "none").length;
       const wrong = states.filter(({ state }) => state === "wrong").length;
       const error = current().errors[model.get("head")];
-      say.say((compact ? "" : `Head ${model.get("head")}: ${wrong} of ${linked} words with a gold link attend `
+      return say.say((compact ? "" : `Head ${model.get("head")}: ${wrong} of ${linked} words with a gold link attend `
         + `elsewhere in this sentence. Its alignment error on the test set, as recorded: `
         + `${number(error, 3)}. `) + "Choose a word to see all its weights.");
-      return;
     }
     const own = side === "target" ? target : source;
     const row = side === "target" ? shares[word] : shares.map((line) => line[word]);
     const others = side === "target" ? source : target;
     const order = ranked(row, 3);
     const best = order.filter((i) => row[i] >= 0.01 || i === order[0])
-      .map((i) => `“${others[i]}” ${number(row[i], 2)}`).join(", ");
-    if (side === "source") {
-      say.say(`“${own[word]}” gets the most weight from ${best}.`);
-      return;
-    }
+      .map((i) => `“${others[i]}” (${number(row[i], 2)})`).join(", ");
+    if (side === "source") return say.say(`“${own[word]}” gets the most weight from ${best}.`);
     const rest = 1 - row.reduce((sum, x) => sum + x, 0);
     const { links, state } = states[word];
     const real = links.length ? ` (${links.map((s) => `“${source[s]}”`).join(", ")})` : "";
-    const end = rest >= 0.02 ? `; the end of the sentence ${number(rest, 2)}` : "";
-    say.say(compact ? `Cross-attention, head ${model.get("head")}: “${own[word]}” attends to ${best}${end}.`
+    const end = rest >= 0.02 ? `, the end of the sentence (${number(rest, 2)})` : "";
+    return say.say(compact ? `Cross-attention, head ${model.get("head")}: “${own[word]}” attends to ${best}${end}.`
       : `“${own[word]}” attends to ${best}${end}: ${SAID[state]}${real}.`);
   };
 

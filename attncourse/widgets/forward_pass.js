@@ -5,6 +5,7 @@ const ROW = 40; // pixels of a row, and of the arcs beside it
 const LONGEST = 16; // tokens
 const GLIDE = 450; // milliseconds from one vector to the next
 const REST = 1900; // milliseconds at each stage
+const LEAST = 0.02; // chance below which a token is no guess
 const FIRST = 8; // components in the table of numbers
 const ALL = "all";
 
@@ -163,7 +164,8 @@ export default widget("forward-pass", QUESTION, (root, model) => {
       const read = weights?.[i];
       row.weight.textContent = read === undefined ? "–" : `${number(100 * read, 0)}%`;
       row.length.textContent = number(Math.hypot(...vectors[i]), 1);
-      row.guess.textContent = `${guesses[i][0]}  ${number(100 * guesses[i][1], 0)}%`;
+      row.guess.textContent = guesses[i][1] < LEAST ? "no clear guess"
+        : `${guesses[i][0]}  ${number(100 * guesses[i][1], 0)}%`;
     });
     drawArcs(weights, query);
     glide(vectors.map((x) => Array.from(x)));
@@ -184,7 +186,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
         : weights ? `“${token}” reads the tokens up to it, ${mostly(weights)}, and what it `
           + "reads is added to its vector." : `The network changes the vector of “${
           token}” without looking at any other.`,
-      `Next, if the model ended here: “${guesses[query][0]}”.`,
+      guesses[query][1] < LEAST ? "" : `Next, if the model ended here: “${guesses[query][0]}”.`,
       k === last ? "This was the last layer: that is the model’s prediction." : "",
     ].join(" ").trim());
   };
@@ -203,9 +205,8 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     waiting.root.hidden = !refused;
     if (refused) {
       root.dataset.state = "refused";
-      waiting.say(found.length ? `The text has ${found.length} tokens; ${LONGEST} is the most.`
+      return waiting.say(found.length ? `The text has ${found.length} tokens; the limit is ${LONGEST}.`
         : "Type the beginning of a sentence.");
-      return;
     }
     ids = found;
     const cache = gpt.start();

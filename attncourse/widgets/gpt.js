@@ -20,7 +20,7 @@ export default widget("gpt", QUESTION, (root, model) => {
   const field = traitField(model, "text", "Text", { rows: 2 });
   field.input.addEventListener("input", () => stop());
   const write = button("Continue", () => {
-    if (timer) stop();
+    if (write.textContent === "Stop") stop();
     else { write.textContent = "Stop"; go(); }
   }, { class: "attn-main" });
   const one = button("One token", () => { stop(); next(); });
@@ -110,11 +110,12 @@ export default widget("gpt", QUESTION, (root, model) => {
     catchUp();
     typed = tokenizer.decode(ids);
     save(model, { text: typed });
+    field.input.scrollTop = field.input.scrollHeight;
     return draw();
   };
   const go = () => {
-    next();
-    if (write.textContent === "Stop") timer = setTimeout(go, PAUSE);
+    if (gpt) next();
+    if (gpt && write.textContent === "Stop") timer = setTimeout(go, PAUSE);
   };
 
   const update = () => {
@@ -126,9 +127,8 @@ export default widget("gpt", QUESTION, (root, model) => {
     for (const part of [results, above, bars]) part.hidden = refused;
     if (refused) {
       root.dataset.state = "refused";
-      say.say(found.length ? `The text has ${found.length} tokens; ${context} is the most.`
+      return say.say(found.length ? `The text has ${found.length} tokens; the limit is ${context}.`
         : "Type the beginning of a sentence.");
-      return;
     }
     ids = found;
     typed = text;
@@ -148,6 +148,10 @@ export default widget("gpt", QUESTION, (root, model) => {
     draw();
   });
   watch(model, ["temperature", "head"], () => read.length && draw());
-  whenSeen(root, model, say, () => loadGPT(model), (loaded) => { gpt = loaded; update(); });
+  whenSeen(root, model, say, () => loadGPT(model), (loaded) => {
+    gpt = loaded;
+    update();
+    if (write.textContent === "Stop") go();
+  });
   model.ends.push(stop);
 });

@@ -83,9 +83,8 @@ export default widget("heads", QUESTION, (root, model) => {
     const setting = off.length ? `Without ${names}` : "With all heads";
     root.dataset.loss = count ? loss.toFixed(4) : "";
     if (!count) {
-      say.say("No symbol follows the same symbol twice here, so none is predictable: repeat "
+      return say.say("No symbol follows the same symbol twice here, so none is predictable: repeat "
         + "a part of the sequence.");
-      return;
     }
     const before = off.length ? ` With all heads: ${lossOf(whole).right} correct, ${number(lossOf(whole).loss, 2)} nats.` : "";
     say.say(`${setting}: the model predicts ${right} of ${count} predictable symbols correctly; `
@@ -131,8 +130,7 @@ export default widget("heads", QUESTION, (root, model) => {
     if (refused) {
       results.hidden = true;
       root.dataset.loss = "";
-      say.say(refused);
-      return;
+      return say.say(refused);
     }
     whole = run(ids, []);
     now = model.get("off").length ? run(ids, model.get("off")) : whole;

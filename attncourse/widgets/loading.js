@@ -23,8 +23,7 @@ function fetchWeights(model, name, stem) {
         resolve(isView ? buffer.slice(byteOffset, byteOffset + byteLength) : buffers[0]);
       };
       model.on("msg:custom", listener);
-      model.send({ ask: "weights", language: name });
-      return;
+      return model.send({ ask: "weights", language: name });
     }
     const file = `${siteRoot()}_static/models/${stem}.js`;
     const script = el("script", { src: new URL(file, document.baseURI).href });

@@ -82,6 +82,7 @@ export default widget("reading", QUESTION, (root, model) => {
   const known = () => model.get("words")[model.get("reader")];
   const examples = model.get("examples");
   let reader = null;
+  let said = {}; // the last text, its answer, and whether the text before had the same
   let asked = ""; // the question whose words can be chosen
   const joined = (text) => text.replace(/ (?=[.,?])/g, "");
   const choose = ([passage, question]) =>
@@ -90,7 +91,7 @@ export default widget("reading", QUESTION, (root, model) => {
   const now = () => [...SHOWN, "reader"].map((trait) => model.get(trait)).join("\n");
   const [begun, first] = [now(), model.get("first")];
 
-  const [passages, questions] = [["passage", "Passage", 3], ["question", "Question", 1]]
+  const [passages, questions] = [["passage", "Passage", 4], ["question", "Question", 1]]
     .map(([trait, label, rows]) => traitField(model, trait, label, { rows }).root);
   const { root: chooser, input } = select("Another example",
     examples.map(([, text]) => joined(text)), (i) => choose(examples[i]));
@@ -128,11 +129,15 @@ export default widget("reading", QUESTION, (root, model) => {
     const forth = model.get("side") === "question";
     const [from, to] = forth ? [at, passage[top]] : [passage[top], at];
     above.textContent = `Colour: attention ${forth ? "of" : "to"} “${at}” in head `
-      + `${model.get("head")}. Frame: the answer. Below a word: the chance in % that it begins · ends there`;
+      + `${model.get("head")}. Frame: the answer. Below a word: the chance (%) that the answer starts · ends at it`;
     const [begins, ends] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
+    const answer = span ? `“${passage.slice(span[0], span[1] + 1).join(" ")}”`
+      : "the passage does not say";
+    const same = answer === said.answer ? " The same answer as before." : "";
+    const text = [passage, question].join();
+    if (text !== said.text) said = { text, answer, same };
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
-    say.say((span ? `The model’s answer: “${passage.slice(span[0], span[1] + 1).join(" ")}”`
-      : "The model’s answer: the passage does not say") + ` (beginning ${begins}%, end ${ends}%). `
+    say.say(`The model’s answer: ${answer} (first word ${begins}%, last word ${ends}%).${said.same} `
       + `In head ${model.get("head")}, “${from}” gives “${to}” ${percent(looks[top])}% of its attention.`
       + (strange.length ? ` These words are not in its vocabulary: ${strange.join(", ")}.` : ""));
     table.update(["word", "begins", "ends", "weight"], ["no answer", ...passage].map((word, i) =>

@@ -91,7 +91,7 @@ function headTiles(model, groups) {
   const root = el("div", { class: "attn-panels", role: "toolbar", "aria-label": "Heads" }, parts);
   walkTiles(root, tiles);
   onTheme(model, () => tiles.forEach((tile) => tile.redraw()));
-  const hint = remark("Choose a picture to see it large; "
+  const hint = remark("Choose a picture to see where it looks; "
     + "clear the box below it to ablate the head. By keyboard, use the arrow keys.");
   return { root: el("div", {}, hint, root), tiles };
 }

@@ -126,7 +126,7 @@ export default widget("translator", QUESTION, (root, model) => {
       complain("Type one sentence at a time; the first one ends with "
         + `“${shortened(tokens[end - 2] ?? "")}.”`);
     } else if (tokens.length > LONGEST) {
-      complain(`The sentence has ${tokens.length} tokens; ${LONGEST} is the most.`);
+      complain(`The sentence has ${tokens.length} tokens; the limit is ${LONGEST}.`);
     } else return tokens;
     return null;
   };

@@ -74,7 +74,7 @@ def scaled_dot_product_attention(narrow):
         vectors(ys[0] + (cell + 6) * i, *drawn)
     c.rect("followed", xs[asks] - half - 4, ys[0] - 5, 2 * half + 8, cell + 10)
     at, y, turn = xs[asks] + half + 4, ys[0] + cell / 2, ys[1] - (48 if narrow else 16)
-    down = at + (4 if narrow else 14)
+    down = at + (2.6 if narrow else 14)
     end = (10, ys[1] - (36 if narrow else 2))
     c.way((at, y), (down, y), (down, turn), (10, turn), end, style="q")
     numbers(1, "x", scores)
@@ -201,11 +201,11 @@ def word_order(narrow):
     vectors = {word: 2 * torch.randn(8).double() for word in ("dog", "bites", "man")}
     layer, panels = SelfAttention(8).double(), []
     positions = sinusoidal_encoding(3, 8).double()
-    for name, note, added, sign, line in (
-        ("Without positions", "a word’s output is the same in both", 0, "=", ""),
-        ("With positions", "a word’s output differs", positions, "≠", "5 4"),
+    for name, note, added, line in (
+        ("Without positions", "a word’s output is the same in both", 0, ""),
+        ("With positions", "a word’s output differs", positions, "5 4"),
     ):
-        c, middles = Canvas(340, 336, name, note), (52, 170, 288)
+        c, middles = Canvas(340, 324, name, note), (52, 170, 288)
         sentences = [list(vectors), list(vectors)[::-1]]
         rows = [torch.stack([vectors[w] for w in words]) for words in sentences]
         outputs = torch.stack([layer(x + added)[0].detach() for x in rows]).numpy()
@@ -217,24 +217,24 @@ def word_order(narrow):
             c.box(3, box, 334, 24, "self-attention", "a", "small mid")
             for i, (word, middle) in enumerate(zip(words, middles, strict=True)):
                 c.text(middle, y, word, "word mid")
-                c.text(middle - 28, y, str(i) if line else "", "shape")
+                before = middle - 10 - 3.6 * len(word)
+                c.text(before, y, str(i) if line else "", "shape end")
                 c.way((middle, leave), (middle, enter))
                 cells = (output[i] - low) / (high - low)
                 c.grid(middle - 48, top, cells[None], "o", 12, marks=False)
-        for start, bends, end, x, y in (
-            (52, "52 196 288 168", 288, 262, 188),  # “dog”
+        changes = abs(outputs[0] - outputs[1, ::-1]).max(-1)
+        lines = (
+            (52, "52 196 288 168", 288, 258, 188),  # “dog”
             (170, "170 150 170 180", 170, 170, 164),
-            (288, "288 162 52 134", 52, 262, 142),
-        ):
+            (288, "288 162 52 134", 52, 258, 142),
+        )
+        for change, (start, bends, end, x, y) in zip(changes, lines, strict=True):
             curve = f"M{start} 125C{bends} {end} 203"
             c.path(curve, "way ink", stroke_dasharray=line or "none")
-            c.box(x - 10, y - 10, 20, 20, sign, "", "step", 10)
-        changes = abs(outputs[1] - outputs[0, ::-1]).max(-1)
-        for middle, change in zip(middles, changes, strict=True):
-            c.text(middle, 297, f"{change:.2f}", "number")
-        spread = f"which run from {outputs.min():.1f} to {outputs.max():.1f}"
-        c.text(170, 316, "largest change in a word’s eight numbers,", "note mid")
-        c.text(170, 333, spread.replace("-", "−"), "note mid")
+            c.box(x - 21, y - 10, 42, 20, f"{change:.2f}", "", "small bold", 10)
+        note = "on each line: the largest change in a word’s eight\nnumbers, which run "
+        note += f"from {outputs.min():.1f} to {outputs.max():.1f}".replace("-", "−")
+        c.lines(170, 304, note, "note mid")
         panels.append(c)
     return flow(narrow, panels)
 
@@ -403,7 +403,7 @@ def attention_cost(narrow):
             f"{length:,} tokens: {counts[0]:,} scores, or {counts[1]:,} in the window"
         )
         with c.choice(says, x - 8, bottom - 6, pitch, 40, length == 512):
-            c.box(x, bottom, pitch - 16, 26, words, "off", "small off")
+            c.box(x, bottom, pitch - 10, 26, words, "off", "small off")
             with c.group(class_="on"):
                 for full, left, count in zip((True, False), lefts, counts, strict=True):
                     computed(full, length, "a cells l3")
@@ -414,7 +414,7 @@ def attention_cost(narrow):
                     growth += "\n" if narrow else " "
                     growth += f"as for {length // 2:,} tokens"
                     c.lines(left, top + side + 38, growth, "note")
-                c.box(x, bottom, pitch - 16, 26, words, "followed", "small bold")
+                c.box(x, bottom, pitch - 10, 26, words, "followed", "small bold")
     if narrow:
         c.text(0, bottom - 14, "Choose a length, in tokens", "note")
     else:

@@ -211,7 +211,7 @@ def test_an_unknown_word_is_named_and_near_ones_are_offered(tab, translator):
 
 NO_SENTENCES = {  # no two neighbours have the same answer
     "": "Type a sentence",
-    "cat " * 45: "40 is the most",
+    "cat " * 45: "the limit is 40",
     ".": "Type a sentence",
     "The cat sleeps. The dog sees.": "one sentence at a time",
     "The cat zzyzx zzyzx": "“zzyzx” is not in the grammar. ",

@@ -33,7 +33,7 @@ def test_without_scripts_one_word_is_shown_with_its_weights(trees, data):
     shown = [float(small.string) for small in page.select(".hero-words small")]
     assert shown == [w / 100 for w in data["trained"][1][0][9]]
     says = page.select_one(".hero-says").get_text()
-    assert re.search(r"“it” attends mostly to “garden”, with weight 0\.9", says)
+    assert re.search(r"“it” attends most to “garden”, with weight 0\.9", says)
 
 
 def test_a_word_is_chosen_by_mouse_by_touch_and_by_keyboard(open_tab, address):
