@@ -53,6 +53,18 @@ def test_the_weights_wait_for_the_reader(tab, address):
     tab.wait_for_function(loaded)
 
 
+def test_the_first_press_is_kept_until_the_model_has_come(tab, address):
+    tab.goto(address + "chapters/10_gpt.html")
+    widget = tab.locator("section[data-widget=gpt]")
+    begun = widget.locator("textarea").input_value()
+    widget.get_by_role("button", name="Continue").click()
+    widget.get_by_role("button", name="Stop").wait_for()
+    tab.wait_for_function(
+        "begun => document.querySelector('[data-widget=gpt] textarea').value > begun",
+        arg=begun,
+    )
+
+
 # The translator -----------------------------------------------------------------------
 
 

@@ -82,6 +82,9 @@ def test_the_reader_answers_what_is_typed_and_names_unknown_words(shown):
     assert report.inner_text().startswith("The model’s answer: “February 1946”")
     marked = page.locator(".attn-known").all_inner_texts()
     assert marked == ["February\n100 · 0", "1946\n0 · 100"]
+    assert "same answer" not in report.inner_text()
+    page.get_by_label("Question", exact=True).fill("when was the ENIAC unveiled ?")
+    assert "%). The same answer as before. " in report.inner_text()
     page.get_by_label("Question", exact=True).fill("when was Zuse sold ?")
     assert "not in its vocabulary: Zuse." in report.inner_text()
     page.get_by_label("Passage", exact=True).fill(" ")
