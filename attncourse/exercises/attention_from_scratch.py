@@ -9,7 +9,8 @@ from torch import nn
 
 from attncourse.data.symbols import copy_batch
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
-from attncourse.exercises.probe import FUSED, Exercise, Probe, Task, nth
+from attncourse.exercises.forbidden import FUSED
+from attncourse.exercises.probe import Exercise, Probe, Task, nth
 from attncourse.exercises.run import backward, gradients, leaf
 
 BOTH = ("output", "weights")

@@ -8,7 +8,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attncourse.data.text import EOS
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
-from attncourse.exercises.probe import FUSED, Exercise, Probe, Task
+from attncourse.exercises.forbidden import FUSED
+from attncourse.exercises.probe import Exercise, Probe, Task
 from attncourse.exercises.run import gradients, leaf
 
 TYPES = "chapters/02_attention_types#additive-and-multiplicative-attention"

@@ -8,30 +8,16 @@ from __future__ import annotations
 
 import ast
 import sys
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 
 from attncourse import MODULE_OF
 
-# Ways to reach a name without writing it down; ruled out wherever anything is.
-BUILT_IN = ("eval", "exec", "compile", "globals", "locals")
-BUILT_IN += ("__import__", "__builtins__")
-HIDING = ("importlib", "ctypes", "builtins", "gc", "inspect", "pickle", "marshal")
-HIDING += ("operator.attrgetter", "operator.methodcaller")
-HIDING += ("torch._*", "torch.ao", "torch.ops", "torch.library", "torch.onnx")
-HIDING += ("torch.nn.modules", "attncourse.exercises", "sys.modules", "sys._*")
-HIDING += ("sys.path", "sys.meta_path", "sys.settrace", "sys.setprofile")
-# Of Python's own modules the others are ruled out: many run what stands in a text.
-USUAL = ("__future__", "abc", "bisect", "cmath", "collections", "contextlib", "copy")
-USUAL += ("dataclasses", "decimal", "enum", "fractions", "functools", "heapq", "json")
-USUAL += ("itertools", "math", "numbers", "operator", "random", "re", "statistics")
-USUAL += ("sys", "time", "types", "typing", "warnings")
+RULE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf8"))
+BUILT_IN, HIDING, WAYS, USUAL, FUSED = map(tuple, RULE.values())
 OTHERS = sys.stdlib_module_names - {*USUAL, *(f"_{name}" for name in USUAL)}
 ROOTS = frozenset(name.split(".")[0] for name in HIDING)
-WAYS = ("__dict__", "__globals__", "__getattribute__", "__subclasses__", "__code__")
-WAYS += ("__builtins__", "__closure__", "__loader__", "__self__", "__spec__")
-WAYS += ("f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame")
-# What only a module has as an attribute, of what it has imported.
-WAYS += ("torch", "_C", "_VF", "sys", "builtins", "bltns", "importlib", "attncourse")
 # Of a dotted name that somebody writes; longer ones would take time, and are not read.
 DEEPEST, LONGEST = 8, 200  # names, characters
 OPEN = {"attempt", "open_exercise", "provided"}  # in `attncourse.exercises`
@@ -71,15 +57,18 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
             taken |= {alias.name for alias in node.names}
         found.update(dict.fromkeys(f".{name}" for name in taken & methods))
         if isinstance(node, ast.Call) and _looks_up(node.func):
-            word, of = node.func.id, _path(node.args[0], known) if node.args else "all"
-            if word == "getattr" or of:  # vars(self) is of the answer's own
-                found[f"{word}{' with a computed name' * bool(node.args)}"] = None
+            word = node.func.id  # what vars gives of a type holds all of `WAYS`
+            found[f"{word}{' with a computed name' * (word == 'getattr')}"] = None
     kept = (n for n in found if not any(n.startswith(f"{other}.") for other in found))
     return [f"The answer uses `{name}`, which this task rules out." for name in kept]
 
 
 def _write_down(node) -> None:
-    """Make of getattr(x, "name") what it means: x.name."""
+    """Make of getattr(x, "name") what it means, x.name, and __name of _Class__name."""
+    for field in {"id", "asname"} & vars(node).keys():
+        name = vars(node)[field] or ""
+        if name.startswith("_") and "__" in name and not name.endswith("__"):
+            vars(node)[field] = f"__{name.rpartition('__')[2]}"
     if isinstance(node, ast.Call) and _looks_up(node.func) and len(node.args) > 1:
         name = getattr(node.args[1], "value", None)
         if isinstance(name, str):
@@ -89,8 +78,11 @@ def _write_down(node) -> None:
 
 def _leads_on(node, used: str, names) -> bool:
     """Say whether something ruled out is in a module that stands as a value."""
-    value = isinstance(getattr(node, "ctx", None), ast.Load)
-    return value and any(n.startswith(f"{used}.") for n in (*names, *HIDING))
+    return isinstance(getattr(node, "ctx", None), ast.Load) and _above(used, names)
+
+
+def _above(path, names) -> bool:
+    return any(n.startswith(f"{path}.") for n in (*names, *HIDING))
 
 
 def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
@@ -106,10 +98,11 @@ def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.split(".")[0]
-                known[name] = alias.name if alias.asname else name
+                _name(name, alias.name if alias.asname else name, known, names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
-                known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                path = f"{node.module}.{alias.name}"
+                _name(alias.asname or alias.name, path, known, names)
                 if alias.name == "*":  # what it may bring along
                     rest = (n.partition(f"{node.module}.") for n in (*names, *HIDING))
                     parts = {r.split(".")[0] for first, _, r in rest if not first}
@@ -135,6 +128,14 @@ def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
     return {**dict.fromkeys(bound, ""), **known}, followed
 
 
+def _name(name: str, path: str, known: dict, names) -> None:
+    """Note what a name imports; of two modules, the one that leads further."""
+    before = known.get(name, path)
+    if before != path and _above(before, names):
+        path = "importlib" if _above(path, names) else before
+    known[name] = path
+
+
 def _path(node, known) -> str:
     parts = []
     while isinstance(node, ast.Attribute) and len(parts) < DEEPEST:
@@ -151,7 +152,9 @@ def _path(node, known) -> str:
 def _used(node, known):
     if isinstance(node, (ast.Attribute, ast.Name)):
         yield _path(node, known)
-    elif isinstance(node, ast.ImportFrom) and node.module:
+    elif isinstance(node, ast.ImportFrom) and node.level:
+        yield "__import__"  # of a package that somebody has set
+    elif isinstance(node, ast.ImportFrom):
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)

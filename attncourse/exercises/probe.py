@@ -13,13 +13,6 @@ from dataclasses import dataclass
 import torch
 
 VISIBLE_SEEDS = (0, 1, 2)  # of the inputs that a student's own notebook uses
-FUSED = (  # attention of PyTorch, and of a library of models
-    "transformers",
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.functional.multi_head_attention_forward",
-    "torch.nn.MultiheadAttention",
-    "torch.nn.attention",
-)
 
 
 @dataclass(frozen=True)

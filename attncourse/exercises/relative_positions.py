@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
-from attncourse.exercises.probe import FUSED, Exercise, Probe, Task, nth
+from attncourse.exercises.forbidden import FUSED
+from attncourse.exercises.probe import Exercise, Probe, Task, nth
 from attncourse.exercises.run import backward, gradients, leaf
 
 PAGE = "chapters/04_positional_encoding"

@@ -7,6 +7,7 @@ import pytest
 from attncourse.exercises.forbidden import forbidden_uses
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import compose
+from attncourse_grader.hand_in.source import statements_of
 from tools.record_expected import SOLUTIONS
 
 NAMES = (
@@ -90,6 +91,28 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ("import timeit\ntimeit.timeit('x')", "timeit"),
         ("from code import interact\ninteract()", "code"),
         ("f.__code__", ".__code__"),
+        ("def f():\n    from ._C import x", "__import__"),
+        ("get_ipython().ev('1')", "get_ipython"),
+        ("from IPython import get_ipython as g\ng().ev('1')", "IPython"),
+        ("import typing\ntyping.get_type_hints(f)", "typing.get_type_hints"),
+        ("from typing import List\nList['x'].__args__[0]._evaluate()", "._evaluate"),
+        ("import sys\nsys.path_hooks", "sys.path*"),
+        ("import sys\nsys.addaudithook(f)", "sys.addaudithook"),
+        ("vars(type)['__sub' + 'classes__'](object)", "vars"),
+        ("try: t.x\nexcept AttributeError as e: e.obj", ".obj"),
+        ("import collections\ncollections._sys.modules", "._sys"),
+        ("f().gi_code.replace(co_names=names)", ".gi_code"),
+        (
+            "def f():\n    import torch as t\n    def g():\n        import math as t\n"
+            "    t._C",
+            "torch._",
+        ),
+        (
+            "import torch as t\ndef f():\n    t.ops\n    from torch import nn as t",
+            "importlib",
+        ),
+        ("import torch as _A__t\nclass A:\n    x = __t._decomp", "torch._"),
+        ("class A:\n    global __t\n    import torch as __t\n_A__t._C", "torch._"),
         ("().__class__.__mro__[-1].__subclasses__()", ".__subclasses__"),
     ],
 )
@@ -116,7 +139,11 @@ def test_a_use_is_found(source, name):
         "from attncourse.exercises import attempt, open_exercise",
         "from attncourse.exercises.provided.attention_variants import T975",
         "model.eval()\ngetattr(model, 'heads')",
-        "B, T, F = x.shape\nx.view(B, T * F)",
+        "class A:\n    def f(self):\n        from torch import nn\n"
+        "        return torch.nn.Linear, torch.nn.functional.relu",
+        "import sys\nfrom typing import List\nclass A:\n    from math import pi",
+        "def f(nn):\n    return [nn for n in nn], lambda F: [F]",
+        "def f(x):\n    B, T, F = x.shape\n    return [x + F for b in range(F)]",
         "relu = F.relu\nkind = torch.float32\n[relu, kind, nn.Linear]",
         "def f(x, reduce=torch.sum): return reduce(x)",
         "F.softmax(x, -1)\nnn.functional.dropout(x)",
@@ -151,6 +178,25 @@ def test_nothing_is_ruled_out_where_nothing_is_named():
 def test_a_source_that_is_no_python_raises():
     with pytest.raises(SyntaxError):
         forbidden_uses("def f(:", NAMES)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch = None\ndef causal_mask(n): return torch._decomp",
+        "def causal_mask(n, t=torch): return t._decomp\ntorch = None",
+        "trained = None\ndef train(*_): torch._C\n"
+        "def causal_mask(n): return trained(n)",
+        "def causal_mask(n): return double(n)\ndouble, x = (lambda n: torch._C), 1\n"
+        "def double(n): return n",
+    ],
+)
+def test_all_is_read_that_may_run(source):
+    template = compose.Template(exercise_of("1_attention_from_scratch"), SOLUTIONS)
+    task = template.exercise.task("masks")
+    names, others = template.exercise.rule_of(task)
+    found = template.own_code(task, statements_of(source, 1), others, every=True)
+    assert forbidden_uses(found, names)
 
 
 def test_what_is_given_and_forbidden_does_not_run_for_a_word_in_a_comment():

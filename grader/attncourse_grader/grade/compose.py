@@ -78,12 +78,11 @@ class Template:
         own = set().union(*(s.binds - s.uses for s in new))
         return [s for s in statements if s in new or s.makes or not s.binds & own]
 
-    def own_code(self, task: Task, statements, others, given=()) -> str:
-        """Return the code of an answer, with what it needs of `given`, not `others`."""
+    def own_code(self, task: Task, statements, others, *, every=False) -> str:
+        """Return the code of an answer, not `others`; with `every` all that may run."""
         found = [s for s in self.not_given(statements) if not s.binds <= others]
-        bound = set().union(*(s.binds for s in found))
-        given = [s for s in given if not s.binds & bound]  # it has another meaning
-        return "\n\n".join(s.text for s in needed(task.answers, [*given, *found]))
+        found = needed(task.answers, self.given * every + found, every=every)
+        return "\n\n".join(s.text for s in found)
 
     def environment(self, more=()) -> dict:
         """Return what a process for this exercise imports, and what it must not."""

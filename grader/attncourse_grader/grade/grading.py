@@ -167,7 +167,7 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
         return refused(task, "missing", SAYS["absent"].format(absent[0], hint))
     names, others = submission.exercise.rule_of(task)
     try:
-        source = template.own_code(task, submission.statements, others, template.given)
+        source = template.own_code(task, submission.statements, others, every=True)
         uses = forbidden_uses(source, names)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         uses = ["The answer cannot be read as Python."]

@@ -119,8 +119,8 @@ def changes_libraries(answer: list[Statement], given: list[Statement]) -> bool:
     return any(_imported_or_changed_by(part) & imported for part in parts)
 
 
-def needed(names, statements: list[Statement]) -> list[Statement]:
-    """Return the statements that define `names`, and what these need, in order."""
+def needed(names, statements: list[Statement], *, every=False) -> list[Statement]:
+    """Return what defines `names` and what that needs; functions only, or `every`."""
     bound = {}
     for place, statement in enumerate(statements):
         for name in statement.binds:
@@ -130,7 +130,7 @@ def needed(names, statements: list[Statement]) -> list[Statement]:
         name = waiting.pop()
         places = bound.pop(name, [])
         defined = [p for p in places if statements[p].defines(name)]
-        made = any(statements[p].makes for p in defined)
+        made = not every and any(statements[p].makes for p in defined)
         for place in set(defined if made else places) - taken:
             taken.add(place)
             waiting += statements[place].uses
