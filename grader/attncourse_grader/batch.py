@@ -175,8 +175,7 @@ class _Run:
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO
         if 2 * both < least and (old or (self.course.students and not both)):
-            facts = self.book.path, len(known), both
-            raise Refused(SAYS["other_course"].format(*facts))
+            raise Refused(SAYS["other_course"].format(self.book.path, len(known), both))
 
     def _students_of(self, times, students) -> list:
         """Return what tables say about times, with the student of each line."""
@@ -273,7 +272,7 @@ class _Run:
         for student, file in job.handins:
             if of_group := file.group and exercise:
                 known = {r["number"] for r in book.rows(GROUPS, student, exercise)}
-                right = self.students.is_group(file, exercise)
+                right = self.students.group_of(file, exercise)
                 if not right or known - {file.order}:
                     kind = "other_number" if right else "other_group"
                     self._leave_out(SAYS[kind].format(file.source, student))

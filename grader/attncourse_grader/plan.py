@@ -91,23 +91,23 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     for file in files:
         own, why = whose(file, students, trust)
         number = file.moodle or file.canvas
-        if students and file.moodle and students.is_group(file):
-            file = replace(file, moodle="", group=True, order=int(number[-15:]))
+        if students and file.moodle and (group := students.group_of(file)):
+            file = replace(file, moodle="", group=group, order=int(number[-15:]))
         if why == NAME_ALONE:
             names[file.place].append(file.name)
         elif not own:
             problems.append(f"{file.source}: {why}. It is not graded.")
         else:
-            found.append((file, own, key := (file.place, file.group, *own)))
-            before = known.get(own[0].student) if file.canvas else ""
-            numbers[key] |= {number, before or number} - {""}
+            key = file.group or file.place, *(s.student for s in own)
+            found.append((file, own, key))
+            before = known.get(own[0].student, number) if file.canvas else number
+            numbers[key] |= {number, before} - {"" if students else None}
     kept = []
     for file, own, key in found:
         sure = students and students.by_number(file) == own
         sure = sure or file.canvas == known.get(own[0].student) != ""
         if not sure and len(numbers[key]) > 1:
-            name = file.name if file.group else own[0].student
-            problems.append(SAYS["one_name"].format(file.source, name))
+            problems.append(SAYS["one_name"].format(file.source, file.name))
         else:
             kept.append((file, own))
     says = SAYS["name_alone"]  # once for each download

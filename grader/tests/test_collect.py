@@ -598,9 +598,12 @@ def test_an_exchanged_file_is_not_read(change, moment, name, inbox, monkeypatch)
         ("a", 1200, "are left out"),  # more than Python calls in one another
     ],
 )
-def test_what_lies_too_deep_costs_nobody_else_anything(name, depth, says, inbox):
+def test_what_lies_deep_costs_nobody_anything(name, depth, says, inbox, monkeypatch):
+    looked = []
+    own = "without_exercise", lambda name: looked.append(name) or without_exercise(name)
+    monkeypatch.setattr(collecting, *own)
     inbox.put("ada.ipynb")
-    inbox.put("zoe/1.ipynb")
+    inbox.put(f"zoe/{'ex1/' * 30}1.ipynb")
     folder = os.open(inbox.folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir(name, dir_fd=folder)
@@ -612,6 +615,7 @@ def test_what_lies_too_deep_costs_nobody_else_anything(name, depth, says, inbox)
     finally:  # pytest would call itself in each folder
         subprocess.run(["rm", "-r", inbox.folder], check=True)
     assert names_in(found) == ["ada", "zoe"]
+    assert len(looked) < 200  # of its folders each a few times
     assert says in found.problems[0]
 
 
@@ -714,10 +718,8 @@ def test_downloads_beside_others_count_by_themselves_file_by_file(inbox):
         members = {f"{folder}/x.ipynb": inbox.text for folder in folders}
         inbox.pack(f"in/{week}.zip", members)
     found = inbox.collect(students=CLASS)
-    book, trusted = (
-        SimpleNamespace(students=dict),
-        ClassList(CLASS.students, trust=True),
-    )
+    book = SimpleNamespace(students=dict)
+    trusted = ClassList(CLASS.students, trust=True)
     kept, _ = owners(found.files, trusted, book)
     assert [own for _, own in kept] == [CLASS.named("ada")] * 2
     kept, said = owners(found.files, CLASS, book)

@@ -93,13 +93,13 @@ class ClassList:
             return [s for s in self.students if s.canvas == found.canvas]
         return list({s for _, s in self.rows.get(found.moodle, ())} - {None})
 
-    def is_group(self, found, exercise: str = "") -> bool:
-        """Say whether a file is a group's, in which the worksheet has nobody else."""
+    def group_of(self, found, exercise: str = "") -> str:
+        """Return the letters of a group, if the worksheet has nobody else in it."""
         team, key = self.team(found.name), key_of(found.name)
         rows = self.teams[exercise] if exercise else set().union(*self.teams.values())
         own = {s for g, s in rows if key_of(g) == key and self.team(g) in (team, [])}
         sure = not self.called(found.name) if self.trust else own and own <= {*team}
-        return bool(team and sure) and not (found.canvas or found.moodle in self.rows)
+        return key * bool(team and sure and found.moodle not in self.rows)
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
@@ -116,7 +116,7 @@ class ClassList:
             return own, ""
         if found.canvas and self.numbers:
             return [], f"{found.name!r} has no number that is on the class list"
-        if self.is_group(found):
+        if not found.canvas and self.group_of(found):
             return team, ""
         if not (named or team):
             return [], f"{found.name!r} is not on the class list, or is twice"
@@ -306,9 +306,8 @@ def read_class_list(path: Path) -> ClassList:
         # Who is in two groups has two rows.
         marks = [mark_of(getattr(student, kind)) for kind in MARKS]
         key = student.student.casefold(), *(marks if any(marks) else [len(people)])
-        groups = [people[key].section] if key in people else []
-        groups = dict.fromkeys(filter(None, [*groups, student.section]))
-        people[key] = replace(student, section=",".join(groups))
+        own = dict.fromkeys((people.get(key, student).section, student.section))
+        people[key] = replace(student, section=",".join(filter(None, own)))
     # Whoever writes another's ID number into a profile of Moodle's takes it from both.
     ids = Counter(mark_of(s.id) for s in people.values())
     students = [replace(s, id=s.id * (ids[mark_of(s.id)] < 2)) for s in people.values()]
@@ -316,7 +315,9 @@ def read_class_list(path: Path) -> ClassList:
     while len(count := Counter(s.student.casefold() for s in students)) < len(students):
         again = {s for s in students if count[s.student.casefold()] > 1}
         again = {s for s in again if s.student == s.name} or again
-        students = [_told_apart(s, path) if s in again else s for s in students]
+        before, students = students, [_told_apart(s, again) for s in students]
+        if students == before or not all(map(_marks, again)):
+            raise Refused(SAYS["twice"].format(path.name, again.pop().student))
     if not students:
         raise Refused(SAYS["no_student"].format(path.name))
     return ClassList(students)
@@ -326,11 +327,10 @@ def _marks(student: Student) -> list[str]:
     return [mark for kind in MARKS if (mark := getattr(student, kind))]
 
 
-def _told_apart(student: Student, path: Path) -> Student:
+def _told_apart(student: Student, again) -> Student:
     added = student.student.removeprefix(student.name)
-    if not (marks := [m for m in _marks(student) if f"({m})" not in added]):
-        raise Refused(f"{path.name} lists {student.student!r} twice: give each an id.")
-    return replace(student, student=f"{student.student} ({marks[0]})")
+    more = [f" ({m})" for m in _marks(student) if f"({m})" not in added]
+    return replace(student, student=student.student + "".join(more[: student in again]))
 
 
 def _student_of(row: dict[str, str]) -> Student | None:

@@ -67,7 +67,7 @@ class Found:
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
     place: str = ""  # which place that was given, or download in it, it comes from
-    group: bool = False  # whether the name is that of a group in Moodle
+    group: str = ""  # the letters of the name, if it is that of a group in Moodle
 
 
 @dataclass
@@ -136,9 +136,10 @@ class _Place:
         walked = [entry.parts for entry in entries if entry.seen]
         below = Counter((parts[:1], parts[2:]) for parts in walked if parts[2:])
         inside = defaultdict(set)  # whom platforms name in what has somebody's name
-        for entry, owner in zip(entries, names, strict=True):
-            lower = (_named(entry.parts[k:]) for k in range(1, len(entry.parts)))
-            inside[_key(owner)] |= {_key(o) for o in lower if o and o.of_platform}
+        pairs = zip(entries, names, strict=True)
+        for owner, part in {(_key(o), p) for e, o in pairs for p in e.parts[1:]}:
+            lower = _named((part,)), _named((part, ""))  # each once: they may be many
+            inside[owner] |= {_key(o) for o in lower if o and o.of_platform}
         download = any(own and own.of_platform for own in names)
         for entry, owner in zip(entries, names, strict=True):
             source = "/".join((label, *entry.parts)) if label else str(self.root)
