@@ -145,8 +145,7 @@ def _flash_takes(query, value):
         return False
     sizes = d_k == d_v <= 192 and d_k % 8 == 0 and query.numel() > 0
     able = torch.cuda.get_device_capability(query.device) >= (8, 0)
-    able = able and not torch.version.hip  # on AMD's GPUs it was never tried
-    return sizes and able and FLASH_HAS_WINDOW
+    return sizes and able and FLASH_HAS_WINDOW and not torch.version.hip  # AMD: untried
 
 
 def _by_flash(query, key, value, before, after):

@@ -231,7 +231,7 @@ def word_order(narrow):
         for change, (start, bends, end, x, y) in zip(changes, lines, strict=True):
             curve = f"M{start} 125C{bends} {end} 203"
             c.path(curve, "way ink", stroke_dasharray=line or "none")
-            c.box(x - 21, y - 10, 42, 20, f"{change:.2f}", "", "small bold", 10)
+            c.box(x - 21, y - 10, 42, 20, f"{change:.2f}", "", "number", 10)
         note = "on each line: the largest change in a word’s eight\nnumbers, which run "
         note += f"from {outputs.min():.1f} to {outputs.max():.1f}".replace("-", "−")
         c.lines(170, 304, note, "note mid")

@@ -293,7 +293,7 @@ def test_a_word_shows_its_weights_by_mouse_and_by_keyboard(tab, alignment):
             tab.keyboard.press(move)
         top = int(weights[index].argmax())
         said = f"“{pair['target'][index]}” attends to “{pair['source'][top]}”"
-        assert f"{said} {weights[index, top]:.2f}" in report(alignment)
+        assert f"{said} ({weights[index, top]:.2f})" in report(alignment)
         shown = alignment.locator(".attn-source .attn-share").nth(top)
         assert shown.inner_text() == f"{weights[index, top]:.2f}"
     tab.keyboard.press("ArrowLeft")

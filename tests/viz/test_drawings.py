@@ -46,7 +46,7 @@ def test_a_drawing_is_described_and_fits_a_phone(name):
 )
 def test_a_chapter_prints_the_numbers_of_its_first_drawing(name, chapter):
     svg = (HERE / f"{name}.svg").read_text("utf8")
-    drawn = re.findall(r'class="(?:number|letter|step)[^>]*>(\d[.\d]*)', svg)
+    drawn = re.findall(r'class="(?:mid )?(?:number|letter|step)[^>]*>(\d[.\d]*)', svg)
     cells = nbformat.read(ROOT / f"chapters/{chapter}.ipynb", as_version=4).cells
     texts = [o.get("text", "") for c in cells for o in c.get("outputs", [])]
     assert len(drawn) > 1
