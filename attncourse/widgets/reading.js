@@ -133,8 +133,9 @@ export default widget("reading", QUESTION, (root, model) => {
     const [begins, ends] = shares.map((share, i) => percent(share[span ? span[i] + 1 : 0]));
     const answer = span ? `“${passage.slice(span[0], span[1] + 1).join(" ")}”`
       : "the passage does not say";
-    const same = answer === said.answer ? " The same answer as before." : "";
-    const text = [passage, question].join();
+    const text = [model.get("passage"), model.get("question")].join();
+    const given = examples.some((example) => example.map(joined).join() === text);
+    const same = !given && answer === said.answer ? " The same answer as before." : "";
     if (text !== said.text) said = { text, answer, same };
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
     say.say(`The model’s answer: ${answer} (first word ${begins}%, last word ${ends}%).${said.same} `
