@@ -15,7 +15,8 @@ from pathlib import Path
 from attncourse import MODULE_OF
 
 RULE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf8"))
-BUILT_IN, HIDING, WAYS, USUAL, FUSED = map(tuple, RULE.values())
+BUILT_IN, HIDING, WAYS = (tuple(RULE[n]) for n in ("built_in", "hiding", "ways"))
+USUAL, FUSED = (tuple(RULE[n]) for n in ("usual", "fused"))
 OTHERS = sys.stdlib_module_names - {*USUAL, *(f"_{name}" for name in USUAL)}
 ROOTS = frozenset(name.split(".")[0] for name in HIDING)
 # Of a dotted name that somebody writes; longer ones would take time, and are not read.
@@ -132,7 +133,7 @@ def _name(name: str, path: str, known: dict, names) -> None:
     """Note what a name imports; of two modules, the one that leads further."""
     before = known.get(name, path)
     if before != path and _above(before, names):
-        path = "importlib" if _above(path, names) else before
+        path = "one name for two modules" if _above(path, names) else before
     known[name] = path
 
 
@@ -153,7 +154,7 @@ def _used(node, known):
     if isinstance(node, (ast.Attribute, ast.Name)):
         yield _path(node, known)
     elif isinstance(node, ast.ImportFrom) and node.level:
-        yield "__import__"  # of a package that somebody has set
+        yield "a relative import"  # of a package that somebody has set
     elif isinstance(node, ast.ImportFrom):
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Import):

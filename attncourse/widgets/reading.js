@@ -136,7 +136,7 @@ export default widget("reading", QUESTION, (root, model) => {
     const text = [model.get("passage"), model.get("question")].join();
     const given = examples.some((example) => example.map(joined).join() === text);
     const same = !given && answer === said.answer ? " The same answer as before." : "";
-    if (text !== said.text) said = { text, answer, same };
+    if (text !== said.text || answer !== said.answer) said = { text, answer, same };
     const strange = [...passage, ...question].filter((word) => !known().includes(word));
     say.say(`The model’s answer: ${answer} (first word ${begins}%, last word ${ends}%).${said.same} `
       + `In head ${model.get("head")}, “${from}” gives “${to}” ${percent(looks[top])}% of its attention.`

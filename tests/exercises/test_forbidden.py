@@ -91,7 +91,7 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ("import timeit\ntimeit.timeit('x')", "timeit"),
         ("from code import interact\ninteract()", "code"),
         ("f.__code__", ".__code__"),
-        ("def f():\n    from ._C import x", "__import__"),
+        ("def f():\n    from ._C import x", "a relative import"),
         ("get_ipython().ev('1')", "get_ipython"),
         ("from IPython import get_ipython as g\ng().ev('1')", "IPython"),
         ("import typing\ntyping.get_type_hints(f)", "typing.get_type_hints"),
@@ -109,7 +109,7 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ),
         (
             "import torch as t\ndef f():\n    t.ops\n    from torch import nn as t",
-            "importlib",
+            "one name for two modules",
         ),
         ("import torch as _A__t\nclass A:\n    x = __t._decomp", "torch._"),
         ("class A:\n    global __t\n    import torch as __t\n_A__t._C", "torch._"),
