@@ -35,11 +35,12 @@ export default widget("gpt", QUESTION, (root, model) => {
   const above = heading();
   const bars = el("table", { class: "attn-data attn-next" });
   const words = el("div", { class: "attn-words" });
+  const strip = scrollable("The tokens of the text", words);
   const title = heading();
   const { root: pictures, tiles } = headTiles(
     model, layerGroups("blocks", model.get("layers"), model.get("heads")));
   const results = el("div", { hidden: true },
-    title, words, pictures, el("div", { class: "attn-buttons" }, reset));
+    title, strip, pictures, el("div", { class: "attn-buttons" }, reset));
   root.append(field.root, drawn, el("div", { class: "attn-buttons" }, write, one, again),
     above, bars, temperature.root, say.root, results);
 
@@ -56,7 +57,7 @@ export default widget("gpt", QUESTION, (root, model) => {
     const how = { off: new Set(model.get("off")) };
     while (read.length < ids.length) read.push(gpt.step(ids[read.length], cache, how));
   };
-  const forget = () => { read = []; cache = gpt.start(); };
+  const startAgain = () => { read = []; cache = gpt.start(); catchUp(); draw(); };
 
   /** Bits for each byte of the text after its first token. */
   const bits = () => {
@@ -82,7 +83,8 @@ export default widget("gpt", QUESTION, (root, model) => {
     title.textContent = `Where layer ${layer}, head ${h} looks from the last token`
       + (model.get("off").includes(head) ? " (ablated: its output is zero)" : "");
     words.replaceChildren(...ids.map((id, i) =>
-      guess(last[i], false, shown(id), `${Math.round(100 * last[i])}%`)));
+      guess(last[i], false, shown(id), last[i] < 0.005 ? "" : `${number(100 * last[i], 0)}%`)));
+    strip.scrollTop = strip.scrollHeight;
     drawTiles(model, tiles, (name) => {
       const [, l, k] = name.split(".").map(Number);
       return ids.map((_, i) => ids.map((__, j) => (j <= i ? rowOf(l, k, i)[j] : 0)));
@@ -132,21 +134,14 @@ export default widget("gpt", QUESTION, (root, model) => {
     }
     ids = found;
     typed = text;
-    forget();
-    catchUp();
-    draw();
+    startAgain();
   };
 
   drawBars(likely);
   if (more) root.dataset.state = "first";
   say.say("Type, or press Continue: the model is then loaded.");
   live(model, ["text"], update);
-  watch(model, ["off"], () => {
-    if (!read.length) return;
-    forget();
-    catchUp();
-    draw();
-  });
+  watch(model, ["off"], () => read.length && startAgain());
   watch(model, ["temperature", "head"], () => read.length && draw());
   whenSeen(root, model, say, () => loadGPT(model), (loaded) => {
     gpt = loaded;

@@ -96,6 +96,9 @@ export default widget("reading", QUESTION, (root, model) => {
   const { root: chooser, input } = select("Another example",
     examples.map(([, text]) => joined(text)), (i) => choose(examples[i]));
   input.selectedIndex = examples.findIndex(([, text]) => joined(text) === model.get("question"));
+  const swap = button("Swap “he” and “she”", () => save(model, {
+    passage: model.get("passage").replace(/\b(s?)he\b/g, (_, s) => (s ? "he" : "she")),
+  }));
   const readers = traitChoice(model, "reader", "Trained with",
     [["reader_0", "seed 0"], ["reader_1", "seed 1"]]);
   const sides = traitChoice(model, "side", "Attention",
@@ -110,7 +113,7 @@ export default widget("reading", QUESTION, (root, model) => {
   const above = heading();
   const results = el("div", { hidden: true }, above, spans, words,
     el("div", { class: "attn-controls" }, sides, heads), table.root);
-  root.append(questions, passages, say.root, results, chooser, readers);
+  root.append(questions, passages, el("div", { class: "attn-buttons" }, swap), say.root, results, chooser, readers);
 
   /** Weights between the chosen word of the question and each word of the passage. */
   const weightsOf = (weights, question, passage) => {
@@ -149,6 +152,7 @@ export default widget("reading", QUESTION, (root, model) => {
   const update = () => {
     const [passage, question] = ["passage", "question"].map((trait) =>
       wordsOf(model.get(trait), known()));
+    swap.disabled = !passage.some((word) => /^s?he$/.test(word));
     const refused = [passage, question].some(({ length }) => length < 1 || length > MOST);
     const found = reader || (first.looks && now() === begun);
     results.hidden = refused || !found;

@@ -87,7 +87,11 @@ def test_the_reader_answers_what_is_typed_and_names_unknown_words(shown):
     assert "%). The same answer as before. " in report.inner_text()
     page.get_by_label("Question", exact=True).fill("when was Zuse sold ?")
     assert "not in its vocabulary: Zuse." in report.inner_text()
-    page.get_by_label("Passage", exact=True).fill(" ")
+    passage = page.get_by_label("Passage", exact=True)
+    passage.fill("Ada Rossi moved to Rome. There she built the theatre.")
+    page.get_by_role("button", name="Swap “he” and “she”").click()
+    assert passage.input_value() == "Ada Rossi moved to Rome. There he built the theatre."
+    passage.fill(" ")
     assert "Write a passage" in report.inner_text()
 
 
