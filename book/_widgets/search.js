@@ -74,7 +74,8 @@
     for (const text of [other, query]) {
       for (const one of index.search(text, { combineWith: "AND" })) found.set(one.id, one);
     }
-    if (!found.size) return index.search(query);
+    // Two letters in the wrong order are two mistakes.
+    if (!found.size) return index.search(query, { fuzzy: 2 });
     return [...found.values()].sort((a, b) => b.score - a.score);
   }
 
