@@ -497,9 +497,9 @@ OWN_SCORE = (
         "`my_score`: heads without the pattern get 0 to 0.5",
         "One head is uniform, one has all weight where the pattern has least. Measured "
         "is that of their scores which is farther from 0.25.",
-        measure=lambda values, _: max(
-            values["together"][0], *values["elsewhere"], key=lambda x: abs(x - 0.25)
-        ),
+        measure=lambda values, _: (
+            x := np.r_[values["together"][0], values["elsewhere"]]
+        )[abs(x - 0.25).argmax()],  # which is NaN if one is
         between=(-1e-4, 0.5001),
     ),
     _of_score(

@@ -190,7 +190,8 @@ class _Run:
                 of_moodle = number_in(who["identifier"])
                 name = who.get("name", "")
                 self.numbers[said.exercise].add(of_moodle)
-                self.of_number[of_moodle] = said.handed_in
+                late = self.of_number.get(of_moodle) or 0, said.handed_in or 0
+                self.of_number[of_moodle] = max(late) or None
                 own = [names.add_moodle(who, said.exercise)]
                 shown = name or who["identifier"]
                 if own == [None] and not name:

@@ -76,7 +76,7 @@ class Template:
         """Leave out values that the notebook gives to a student's own names."""
         new = {s for s in statements if s.text.strip() not in self.handed_out}
         own = set().union(*(s.binds - s.uses for s in new))
-        return [s for s in statements if s in new or s.makes or not s.binds & own]
+        return [s for s in statements if s in new or s.kind or not s.binds & own]
 
     def own_code(self, task: Task, statements, others, *, every=False) -> str:
         """Return the code of an answer, not `others`; with `every` all that may run."""

@@ -116,7 +116,7 @@ class ClassList:
             return own, ""
         if found.canvas and self.numbers:
             return [], f"{found.name!r} has no number that is on the class list"
-        if not found.canvas and self.group_of(found):
+        if found.moodle and self.group_of(found):
             return team, ""
         if not (named or team):
             return [], f"{found.name!r} is not on the class list, or is twice"
@@ -194,6 +194,9 @@ def named_as_before(students: list[Student], known) -> tuple:
         full = row["moodle"] or row["canvas"] or marked
         named = (people.called if full else people.named)(row["student"])
         named = set(named or people.called(row["name"]))
+        if any(row[k] and f"({row[k]})" in row["student"] for k in MARKS):
+            # A name made for this mark tells nothing else.
+            named = {s for s in named if not _differ(row, s)}
         same, others = marked or named, marked - named
         shown = row["student"], ", ".join(sorted(s.student for s in others))
         # Whoever is found by a mark alone has to agree in all else that is known.
@@ -206,7 +209,7 @@ def named_as_before(students: list[Student], known) -> tuple:
         elif not marked and any(_differ(row, s) for s in same):
             same = set()  # a namesake
         if len(same) == 1:
-            names[own := same.pop()].append(row["student"])
+            names[own := next(iter(same))].append(row["student"])
             if full and not marked and own.student != row["student"]:
                 letters[own].add(row["student"])
     for own, those in letters.items():  # which fit by letters: one of them at most
@@ -214,12 +217,17 @@ def named_as_before(students: list[Student], known) -> tuple:
             problems.append(("several", ", ".join(names[own]), own.student))
             names[own] = [name for name in names[own] if name not in those]
     new = {s: names[s][0] if len(names[s]) == 1 else s.student for s in students}
+    used = Counter(map(str.casefold, new.values()))
     for s in students:
-        if not names[s] and _marks(s) and key_of(s.student) in rows:
-            new[s] = f"{s.student} ({_marks(s)[0]})"
-            problems.append(("taken", s.student, new[s]))
-    count = Counter(map(str.casefold, new.values()))
-    new = {s: n if count[n.casefold()] == 1 else s.student for s, n in new.items()}
+        name = new[s]  # a new one is nobody else's, here or in the gradebook
+        while name not in names[s] and _marks(s):
+            if key_of(name) not in rows and used[name.casefold()] < 2:
+                break
+            name += f" ({_marks(s)[0]})"
+            used[name.casefold()] += 1
+        if name != new[s]:
+            problems.append(("taken", new[s], name))
+            new[s] = name
     joined = {old: n for s, n in new.items() for old in {*names[s]} - {*new.values()}}
     return [replace(s, student=n) for s, n in new.items()], joined, problems
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import itertools
 import re
 import symtable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ ANYTHING = "*"  # what `from module import *` binds
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
 MAGIC_CELLS = re.compile(r"^%%(time|timeit|capture|prun)\b.*\n")
 IMPORTS = ast.Import, ast.ImportFrom
+FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
 PROMPT = re.compile(r"^[ \t]*In ?\[", re.MULTILINE)  # copied along from a session
 
 
@@ -23,11 +25,9 @@ class Statement:
     binds: frozenset[str]  # names that it gives a value
     uses: frozenset[str]  # global names that it reads, at once or when it is called
     cell: int  # the place of its cell in the notebook
-    makes: bool = False  # whether what it binds can be called: functions, imports
-
-    def defines(self, name: str) -> bool:
-        """Say whether it makes a name callable, or goes on from what the name is."""
-        return self.makes or name in self.uses
+    kind: str = ""  # "function" or "import" if what it binds can be called
+    passes: frozenset[str] = frozenset()  # names that it gives another name, or wraps
+    changes: frozenset[str] = frozenset()  # names it only calls a method of
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,18 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     text = _text_of(node, lines)
     table = symtable.symtable(text, "cell", "exec")
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned()}
-    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
-    if not isinstance(node, kinds):  # what these do when they are called is theirs
-        bound = bound.union(*map(_imported_or_changed_by, ast.walk(node)))
-    makes = isinstance(node, (*kinds, *IMPORTS))
-    makes |= isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
-    uses = frozenset(_read_by(table, top=True))
-    return Statement(text, frozenset(bound), uses, cell, makes)
+    # What a function does when it is called is its own.
+    nodes = [node] if isinstance(node, FUNCTIONS) else list(ast.walk(node))
+    bound = bound.union(*map(_imported_or_changed_by, nodes))
+    changes = frozenset().union(*map(_called_on, nodes)) - bound
+    values = [n.value for n in nodes if isinstance(n, (ast.Assign, ast.AnnAssign))]
+    made = [v for v in values if isinstance(v, ast.Lambda)]
+    made += [n for n in nodes if isinstance(n, FUNCTIONS)]
+    kind = "import" if isinstance(node, IMPORTS) else "function" * bool(made)
+    passed = (v.args if isinstance(v, ast.Call) else [v] for v in values)
+    passes = frozenset(map(_root, itertools.chain(*passed))) - {""}
+    binds, uses = frozenset(bound) | changes, frozenset(_read_by(table, top=True))
+    return Statement(text, binds, uses, cell, kind, passes, changes)
 
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
@@ -101,12 +106,23 @@ def _imported_or_changed_by(node: ast.AST) -> set[str]:
     """Return the names that a node imports, or of which it sets a part."""
     if isinstance(node, IMPORTS):
         return {(a.asname or a.name).split(".")[0] for a in node.names}  # or ANYTHING
-    if isinstance(getattr(node, "ctx", None), ast.Store):
-        root = node
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        return {root.id} if isinstance(root, ast.Name) and root is not node else set()
-    return set()
+    parts = isinstance(node, (ast.Attribute, ast.Subscript))
+    return {_root(node)} - {""} if parts and isinstance(node.ctx, ast.Store) else set()
+
+
+def _called_on(node: ast.AST) -> set[str]:
+    """Return the names of which a node calls a method for what it does."""
+    calls = [node.value] if isinstance(node, ast.Expr) else []
+    calls = [c.func for c in calls if isinstance(c, ast.Call)]
+    calls += getattr(node, "decorator_list", [])
+    return {_root(c) for c in calls if isinstance(c, ast.Attribute)} - {""}
+
+
+def _root(node: ast.AST | None) -> str:
+    """Return the name that an expression begins with, "" if with none."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def changes_libraries(answer: list[Statement], given: list[Statement]) -> bool:
@@ -121,17 +137,21 @@ def changes_libraries(answer: list[Statement], given: list[Statement]) -> bool:
 
 def needed(names, statements: list[Statement], *, every=False) -> list[Statement]:
     """Return what defines `names` and what that needs; functions only, or `every`."""
-    bound = {}
-    for place, statement in enumerate(statements):
-        for name in statement.binds:
+    bound, imported, made = {}, set(), set()
+    for s in statements:
+        imported |= s.binds if s.kind == "import" else set()
+        made |= s.binds - s.changes if s.kind else set()
+    makes = {p for p, s in enumerate(statements) if s.kind or s.passes & made}
+    for place, s in enumerate(statements):
+        for name in s.binds - (s.changes & imported):  # `plt.show()` changes no answer
             bound.setdefault(name, []).append(place)
     taken, waiting = set(), [ANYTHING, *names]
     while waiting:
         name = waiting.pop()
         places = bound.pop(name, [])
-        defined = [p for p in places if statements[p].defines(name)]
-        made = not every and any(statements[p].makes for p in defined)
-        for place in set(defined if made else places) - taken:
+        if not every and makes.intersection(places):  # not what a later cell calls so
+            places = [p for p in places if p in makes or name in statements[p].uses]
+        for place in set(places) - taken:
             taken.add(place)
             waiting += statements[place].uses
     return [statements[place] for place in sorted(taken)]

@@ -36,7 +36,7 @@ def lateness(handin) -> float | None:
     """Return how many seconds late a hand-in is, None if that is not known."""
     due, time = handin["due"], handin["handed_in"]
     if time is not None:
-        return max(0.0, time - due) if due is not None else 0.0
+        return max(0.0, int(time) - due) if due is not None else 0.0
     if handin["marked_late"] and handin["until"] is None:
         return MARKED
     return None if due is not None else 0.0

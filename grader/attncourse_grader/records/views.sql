@@ -150,6 +150,7 @@ ORDER BY student COLLATE NOCASE, student, exercise;
 CREATE TEMP VIEW own_deadlines AS
 SELECT student, exercise, printf('%s, %s: %s.', student, exercise, CASE
     WHEN until IS NULL THEN 'due as for all'
+    WHEN deadline IS NULL THEN 'there is no deadline for all, so that ' || own || ' has no effect yet'
     WHEN until < deadline THEN own || ' is before the deadline of all, and has no effect'
     ELSE 'due ' || own || ' for this student'
 END) AS says
