@@ -185,12 +185,9 @@ class _Json:
         if isinstance(value, bool):  # True is an int, too
             right = kind is bool
         if not right:
-            name = self._NAMES.get(type(value), type(value).__name__)
-            self.fail(
-                at,
-                f"expected {self._NAMES[kind]}, found {name}",
-                "see the format of SQuAD 2.0",
-            )
+            found = self._NAMES.get(type(value), type(value).__name__)
+            problem = f"expected {self._NAMES[kind]}, found {found}"
+            self.fail(at, problem, "see the format of SQuAD 2.0")
 
     def get(self, owner, key, kind, at):
         place = f"{at}.{key}" if at else key

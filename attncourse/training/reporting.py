@@ -35,14 +35,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(
-    claim,
-    source,
-    measured,
-    *,
-    claimed,
-    baseline=None,
-    form="{:.2f}",
-    over="seeds",
+    claim, source, measured, *, claimed, baseline=None, form="{:.2f}", over="seeds"
 ):
     """Print a claim, what was measured, what was claimed beforehand, and the verdict.
 

@@ -44,17 +44,21 @@ export default widget("forward-pass", QUESTION, (root, model) => {
   });
   const head = traitChoice(model, "head", "Weights of", [[ALL, "all heads, on average"],
     ...Array.from({ length: model.get("heads") }, (_, h) => [`${h}`, `head ${h}`])]);
-  const arcs = svg("svg", { width: 64, "aria-hidden": "true" });
+  const arcs = svg("svg", { width: 64, preserveAspectRatio: "none", "aria-hidden": "true" });
   const body = el("tbody", {});
   const table = el("table", { class: "attn-flow" },
-    el("thead", {}, headRow(["", "Token", "Weight", "Vector", "Length",
+    el("thead", {}, headRow(["", "Token", "Weight", "Vector",
       "Next, if the model ended here"])), body);
+  const above = heading();
+  const sum = el("tbody", {});
   const numbers = dataTable({
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
     el("div", { class: "attn-buttons" }, back, next, play), say.root,
     scrollable("The tokens at this stage", table),
-    remark("In a vector, what is above 0 is blue, and what is below is orange."), head, numbers.root);
+    above, el("table", { class: "attn-sum" }, sum),
+    remark("In a vector, what is above 0 is blue, and what is below is orange. ␣ is a space."),
+    head, numbers.root);
   const waiting = report();
   root.append(field.root, waiting.root, results);
 
@@ -89,34 +93,49 @@ export default widget("forward-pass", QUESTION, (root, model) => {
       const pick = button(visible(tokenizer, id), () => save(model, { token: i }),
         { class: "attn-word" });
       const strip = el("canvas", { width: gpt.width, height: 1, "aria-hidden": "true" });
-      const [weight, length, guess] = [el("td", {}), el("td", {}), el("td", {})];
+      const [weight, guess] = [el("td", {}), el("td", {})];
       const line = el("tr", {}, i ? null : side, el("th", { scope: "row" }, pick), weight,
-        el("td", {}, strip), length, guess);
-      return { line, pick, strip, weight, length, guess };
+        el("td", {}, strip), guess);
+      return { line, pick, strip, weight, guess };
     });
     body.replaceChildren(...rows.map(({ line }) => line));
-    arcs.setAttribute("height", ids.length * ROW);
+    arcs.style.height = `${ids.length * ROW}px`; // also where the column is narrow
     arcs.setAttribute("viewBox", `0 0 64 ${ids.length * ROW}`);
-    arcs.setAttribute("preserveAspectRatio", "none");
     arcs.replaceChildren(...ids.map(() => svg("path", { class: "attn-arc" })));
     shownVectors = [];
   };
 
-  /** Paint vectors: positive components in one colour, negative ones in another. */
-  const paintStrips = (vectors) => {
-    shownVectors = vectors;
+  /** Paint a vector: positive components in one colour, negative ones in another. */
+  const paintStrip = (strip, x, most = size(x)) => {
     const style = getComputedStyle(root);
     const colours = ["--attn-query", "--attn-key"].map((n) => style.getPropertyValue(n).trim());
-    vectors.forEach((x, i) => {
-      const pen = rows[i].strip.getContext("2d");
-      pen.clearRect(0, 0, x.length, 1);
-      const most = Math.max(...x.map(Math.abs));
-      x.forEach((value, j) => {
-        pen.fillStyle = colours[value < 0 ? 1 : 0];
-        pen.globalAlpha = Math.abs(value) / most;
-        pen.fillRect(j, 0, 1, 1);
-      });
+    const pen = strip.getContext("2d");
+    pen.clearRect(0, 0, x.length, 1);
+    x.forEach((value, j) => {
+      pen.fillStyle = colours[value < 0 ? 1 : 0];
+      pen.globalAlpha = Math.abs(value) / most;
+      pen.fillRect(j, 0, 1, 1);
     });
+  };
+  const size = (x) => Math.max(...x.map(Math.abs));
+  const paintStrips = (vectors) => {
+    shownVectors = vectors;
+    vectors.forEach((x, i) => paintStrip(rows[i].strip, x));
+  };
+
+  /** Show what a stage adds to the chosen token's vector, on one scale. */
+  const drawSum = (terms, token) => {
+    above.textContent = `The vector of “${token}”, and its length (norm)`;
+    const most = Math.max(...terms.map(([, x]) => size(x)));
+    sum.replaceChildren(...terms.map(([name, x]) => {
+      const strip = el("canvas", { width: x.length, height: 1, "aria-hidden": "true" });
+      paintStrip(strip, x, most);
+      return tableRow(name, strip, number(Math.hypot(...x), 1));
+    }));
+    const components = (x) => Array.from(x.slice(0, FIRST), (value) => number(value, 3));
+    numbers.update(["", ...Array.from({ length: FIRST }, (_, j) => `component ${j}`)],
+      terms.map(([name, x]) => [name, ...components(x)]),
+      `The first ${FIRST} of ${gpt.width} components for “${token}”`);
   };
   const glide = (to) => {
     cancelAnimationFrame(motion);
@@ -163,23 +182,16 @@ export default widget("forward-pass", QUESTION, (root, model) => {
       row.pick.setAttribute("aria-pressed", String(i === query));
       const read = weights?.[i];
       row.weight.textContent = read === undefined ? "–" : `${number(100 * read, 0)}%`;
-      row.length.textContent = number(Math.hypot(...vectors[i]), 1);
       row.guess.textContent = guesses[i][1] < LEAST ? "no clear guess"
         : `${guesses[i][0]}  ${number(100 * guesses[i][1], 0)}%`;
     });
     drawArcs(weights, query);
     glide(vectors.map((x) => Array.from(x)));
-    const before = k ? steps[query].stream[k - 1] : null;
-    const components = (x) => Array.from(x.slice(0, FIRST), (value) => number(value, 3));
-    numbers.update(
-      ["", ...Array.from({ length: FIRST }, (_, j) => `component ${j}`)],
-      [...(before ? [
-        [`before this stage (${nameOf(k - 1)})`, ...components(before)],
-        ["what is added", ...components(vectors[query].map((x, j) => x - before[j]))],
-      ] : []), [`after this stage (${nameOf(k)})`, ...components(vectors[query])]],
-      `The first ${FIRST} of ${gpt.width} components for “${visible(tokenizer, ids[query])}”`);
     root.dataset.state = "done";
     const token = visible(tokenizer, ids[query]);
+    const [before, after] = [steps[query].stream[k - 1], vectors[query]];
+    drawSum(k ? [["before", before], [`+ ${nameOf(k)}`, after.map((x, j) => x - before[j])],
+      ["= after", after]] : [[nameOf(0), after]], token);
     say.say([
       k === 0 ? "Each token begins as its row of the embedding. The output matrix is the same "
         + "matrix, so at first tokens often predict themselves."
@@ -201,7 +213,8 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     if (!gpt) return;
     const found = tokenizer.encode(model.get("text"));
     const refused = !found.length || found.length > LONGEST;
-    results.hidden = refused;
+    results.hidden = refused && !steps.length; // where there is something, its room is kept
+    results.style.visibility = refused ? "hidden" : "";
     waiting.root.hidden = !refused;
     if (refused) {
       root.dataset.state = "refused";
@@ -217,7 +230,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
 
   watch(model, ["text"], update);
   watch(model, ["stage", "token", "head"], () => steps.length && draw());
-  onTheme(model, () => steps.length && paintStrips(shownVectors));
+  onTheme(model, () => steps.length && draw());
   whenSeen(root, model, waiting, () => loadGPT(model), (loaded) => { gpt = loaded; update(); });
   model.ends.push(stop, () => cancelAnimationFrame(motion));
 });

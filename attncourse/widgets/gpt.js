@@ -17,7 +17,7 @@ export default widget("gpt", QUESTION, (root, model) => {
   let typed = null; // the text that `ids` was made from
 
   const say = report();
-  const field = traitField(model, "text", "Text", { rows: 2 });
+  const field = traitField(model, "text", "Text", { rows: 4, style: "field-sizing:fixed" });
   field.input.addEventListener("input", () => stop());
   const write = button("Continue", () => {
     if (write.textContent === "Stop") stop();
@@ -41,7 +41,7 @@ export default widget("gpt", QUESTION, (root, model) => {
     model, layerGroups("blocks", model.get("layers"), model.get("heads")));
   const results = el("div", { hidden: true },
     title, strip, pictures, el("div", { class: "attn-buttons" }, reset));
-  root.append(field.root, drawn, el("div", { class: "attn-buttons" }, write, one, again),
+  root.append(field.root, el("div", { class: "attn-buttons" }, write, one, again), drawn,
     above, bars, temperature.root, say.root, results);
 
   const shown = (id) => visible(tokenizer, id);
@@ -143,6 +143,7 @@ export default widget("gpt", QUESTION, (root, model) => {
   live(model, ["text"], update);
   watch(model, ["off"], () => read.length && startAgain());
   watch(model, ["temperature", "head"], () => read.length && draw());
+  watch(model, ["temperature"], () => drawn.remove());
   whenSeen(root, model, say, () => loadGPT(model), (loaded) => {
     gpt = loaded;
     update();

@@ -199,44 +199,74 @@ def word_order(narrow):
     """Draw what the layer of chapter 4 makes of two orders of three words."""
     seed_everything(0)
     vectors = {word: 2 * torch.randn(8).double() for word in ("dog", "bites", "man")}
-    layer, panels = SelfAttention(8).double(), []
+    layer, cell = SelfAttention(8).double(), 12 if narrow else 20
     positions = sinusoidal_encoding(3, 8).double()
-    for name, note, added, line in (
-        ("Without positions", "a word’s output is the same in both", 0, ""),
-        ("With positions", "a word’s output differs", positions, "5 4"),
+    middles, room = ((52, 176, 300), 352) if narrow else ((118, 354, 590), 708)
+    sentences, tops = [list(vectors), list(vectors)[::-1]], (110, 194 + cell)
+    rows = [torch.stack([vectors[w] for w in words]) for words in sentences]
+    c = Canvas(room, 314 + 2 * cell)
+    start, long = tops[0] + cell + 5, tops[1] - tops[0] - cell - 10
+    # How far down each line its bends and its number are.
+    ways = ((0.9, 0.55), 0.75), ((0.3, 0.7), 0.5), ((0.45, 0.1), 0.25)
+    for words, top, below in zip(sentences, tops, (0, 1), strict=True):
+        box, leave, enter = (top - 39, top - 15, top - 3)
+        if below:
+            box, leave, enter = (top + cell + gap for gap in (17, 17, 3))
+        c.box(3, box, room - 6, 24, "self-attention", "a", "small mid")
+        for word, middle in zip(words, middles, strict=True):
+            c.text(middle, box + 41 if below else box - 9, word, "word mid")
+            c.way((middle, leave), (middle, enter))
+    for given, (says, added) in enumerate(
+        (("Without positions", 0), ("With positions", positions))
     ):
-        c, middles = Canvas(340, 324, name, note), (52, 170, 288)
-        sentences = [list(vectors), list(vectors)[::-1]]
-        rows = [torch.stack([vectors[w] for w in words]) for words in sentences]
         outputs = torch.stack([layer(x + added)[0].detach() for x in rows]).numpy()
-        low, high = outputs.min((0, 1)), outputs.max((0, 1))
-        for words, output, top in zip(sentences, outputs, (110, 206), strict=True):
-            y, leave, box, enter = top - 48, top - 15, top - 39, top - 3
-            if top > 110:
-                y, leave, box, enter = top + 70, top + 29, top + 29, top + 15
-            c.box(3, box, 334, 24, "self-attention", "a", "small mid")
-            for i, (word, middle) in enumerate(zip(words, middles, strict=True)):
-                c.text(middle, y, word, "word mid")
-                before = middle - 10 - 3.6 * len(word)
-                c.text(before, y, str(i) if line else "", "shape end")
-                c.way((middle, leave), (middle, enter))
-                cells = (output[i] - low) / (high - low)
-                c.grid(middle - 48, top, cells[None], "o", 12, marks=False)
         changes = abs(outputs[0] - outputs[1, ::-1]).max(-1)
-        lines = (
-            (52, "52 196 288 168", 288, 258, 188),  # “dog”
-            (170, "170 150 170 180", 170, 170, 164),
-            (288, "288 162 52 134", 52, 258, 142),
-        )
-        for change, (start, bends, end, x, y) in zip(changes, lines, strict=True):
-            curve = f"M{start} 125C{bends} {end} 203"
-            c.path(curve, "way ink", stroke_dasharray=line or "none")
-            c.box(x - 21, y - 10, 42, 20, f"{change:.2f}", "", "number", 10)
-        note = "on each line: the largest change in a word’s eight\nnumbers, which run "
-        note += f"from {outputs.min():.1f} to {outputs.max():.1f}".replace("-", "−")
-        c.lines(170, 304, note, "note mid")
-        panels.append(c)
-    return flow(narrow, panels)
+        low, high = outputs.min((0, 1)), outputs.max((0, 1))
+        note = "on each line: the largest change in a word’s eight" + "\n "[not narrow]
+        note += f"numbers, which run from {outputs.min():.1f} to {outputs.max():.1f}"
+        left = given * 160
+        with c.choice(says, left, 0, 160, 34, not given):
+            c.box(left + 3, 3, 148, 26, says, "off", "small off")
+            with c.group(class_="on"):
+                c.box(left + 3, 3, 148, 26, says, "followed", "small bold")
+                for top, output in zip(tops, outputs, strict=True):
+                    cells = (output - low) / (high - low)
+                    for middle, shades in zip(middles, cells, strict=True):
+                        c.grid(
+                            middle - 4 * cell, top, shades[None], "o", cell, marks=False
+                        )
+                for i, (change, (turns, t)) in enumerate(
+                    zip(changes, ways, strict=True)
+                ):
+                    x = np.repeat((middles[i], middles[2 - i]), 2)
+                    y = start + long * np.array([0, *turns, 1])
+                    curve = "M{} {}C{} {} {} {} {} {}"
+                    curve = curve.format(*map(n, np.ravel([x, y], "F")))
+                    c.path(
+                        curve, "way ink", stroke_dasharray="5 4" if given else "none"
+                    )
+                    u = 1 - t
+                    at = np.array([u**3, 3 * u * u * t, 3 * u * t * t, t**3])
+                    c.box(
+                        at @ x - 21,
+                        at @ y - 10,
+                        42,
+                        20,
+                        f"{change:.2f}",
+                        "",
+                        "number",
+                        10,
+                    )
+                for i, middle in enumerate(middles * given):
+                    for word, y in (
+                        (sentences[0][i], 62),
+                        (sentences[1][i], tops[1] + cell + 58),
+                    ):
+                        c.text(middle - 10 - 3.6 * len(word), y, str(i), "shape end")
+                c.lines(
+                    room / 2, tops[1] + cell + 86, note.replace("-", "−"), "note mid"
+                )
+    return c
 
 
 def attention_sink(narrow):

@@ -1,11 +1,6 @@
 """Which words go together, so that sentences make sense."""
 
-from attncourse.data.languages.lexicon import (
-    ADJECTIVES,
-    ADVERBS,
-    NOUNS,
-    VERBS,
-)
+from attncourse.data.languages.lexicon import ADJECTIVES, ADVERBS, NOUNS, VERBS
 
 TYPES = frozenset({"person", "animal", "thing", "food", "drink", "place"})
 ACTS = frozenset({"person", "animal"})
