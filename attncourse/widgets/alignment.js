@@ -133,7 +133,7 @@ export default widget("alignment", QUESTION, (root, model) => {
     const rest = 1 - row.reduce((sum, x) => sum + x, 0);
     const { links, state } = states[word];
     const real = links.length ? ` (${links.map((s) => `“${source[s]}”`).join(", ")})` : "";
-    const end = rest >= 0.02 ? `, the end of the sentence (${number(rest, 2)})` : "";
+    const end = rest >= 0.02 ? `, and the end of the sentence, which is not drawn (${number(rest, 2)})` : "";
     return say.say(compact ? `Cross-attention, head ${model.get("head")}: “${own[word]}” attends to ${best}${end}.`
       : `“${own[word]}” attends to ${best}${end}: ${SAID[state]}${real}.`);
   };

@@ -59,9 +59,7 @@ export default widget("by-hand", QUESTION, (root, model) => {
     save(model, { ...before, scaled: true, temperature: 1, use_maps: true }));
 
   const grid = heatGrid({
-    label: "Weights: rows are queries, columns are keys",
-    rowLabels: tokens,
-    columnLabels: tokens,
+    label: "Weights: rows are queries, columns are keys", rowLabels: tokens, columnLabels: tokens,
     onselect: (row, column) => save(model, { query: row, key: column }),
   });
   const steps = el("ol", { class: "attn-steps" });
@@ -70,8 +68,7 @@ export default widget("by-hand", QUESTION, (root, model) => {
   const table = dataTable({ caption: "Vector, score, weight and value of each token" });
 
   root.append(
-    el("p", { class: "attn-muted" },
-      "Choose a cell: its row is the query, its column the key. Arrow keys move."),
+    remark("Choose a cell: its row is the query, its column the key. Arrow keys move."),
     el("div", { class: "attn-panels" }, grid.root,
       el("div", {}, vectorTitle, features.map((f) => f.root), temperature.root, scale,
         nothing(given) ? null : maps, reset)),

@@ -74,7 +74,8 @@ export default widget("copying", QUESTION, (root, model) => {
 
   const update = () => {
     const { text: typed, ids, refused } = field.read(2, LONGEST);
-    results.hidden = !copiers || Boolean(refused);
+    results.hidden = !copiers;
+    results.style.visibility = refused ? "hidden" : "";
     if (refused) return say.say(refused);
     if (!copiers) return null;
     text = typed;

@@ -25,7 +25,7 @@ def attention_example(asks):
 
 
 STEPS = {
-    "Project": "query, key, value:\ndarker is larger",
+    "Project": "query, key, value:\nstronger is larger",
     "Compare": "query of “perform”\nwith every key",
     "Scale": "÷ √3 = √d_k",
     "Softmax": "weights A, sum 1",
@@ -52,7 +52,9 @@ def scaled_dot_product_attention(narrow):
             level = round(number * 6) if kind == "a" else 0
             c.rect(f"{kind} cells l{level}", x - half, y, 2 * half, 24, 2)
             c.rect(f"{kind} frame", x - half, y, 2 * half, 24, 2)
-            c.text(x, y + 16.5, f"{number:.2f}".replace("-", "−"), "small mid bold")
+            with c.group(class_=kind):
+                text = f"{number:.2f}".replace("-", "−")
+                c.text(x, y + 16.5, text, "small mid bold")
             if i > 1 and not narrow:
                 c.way((x, ys[i - 1] + 24), (x, y))
 
@@ -72,7 +74,7 @@ def scaled_dot_product_attention(narrow):
             c.lines(27, top + 33, note, "note")
     for i, drawn in enumerate((("q", query), ("k", key), ("v", value))):
         vectors(ys[0] + (cell + 6) * i, *drawn)
-    c.rect("followed", xs[asks] - half - 4, ys[0] - 5, 2 * half + 8, cell + 10)
+    c.rect("q frame", xs[asks] - half - 4, ys[0] - 5, 2 * half + 8, cell + 10)
     at, y, turn = xs[asks] + half + 4, ys[0] + cell / 2, ys[1] - (48 if narrow else 16)
     down = at + (2.6 if narrow else 14)
     end = (10, ys[1] - (36 if narrow else 2))
@@ -86,7 +88,8 @@ def scaled_dot_product_attention(narrow):
     for x, weight in zip(xs, weights, strict=True):
         at, end = end + 24 * weight, end + 48 * weight
         path = f"M{n(x)} {low}C{n(x)} {low + 44} {n(at)} {low + 20} {n(at)} {low + 62}"
-        c.ribbon(path, 48 * weight)
+        with c.group(class_="a"):
+            c.ribbon(path, 48 * weight)
     vectors(ys[4], "v", value)
     top = low + 64
     c.grid(xs[asks] - half, top, strength(output[None]), "o", cell, marks=False)
@@ -292,7 +295,7 @@ def attention_sink(narrow):
         panel = Canvas(336, 352)
         panel.text(0, -17, name, "step")
         panel.lines(0, 3, note, "note")
-        panel.rect("followed", 0, 117, 336, 32)
+        panel.rect("q frame", 0, 117, 336, 32)
         panel.rect("frame", 61, 89, 272, 204, 3)
         for i, token in enumerate(tokens[1:-1]):
             panel.text(56, 109 + 29 * i, token, "word end" + " bold" * (i == 1))

@@ -99,7 +99,9 @@ def link_terms(app, doctree, docname):
     )
     for paragraph in list(doctree.findall(nodes.paragraph)):
         for text in list(paragraph.findall(nodes.Text)):
-            if any(isinstance(parent, NOT_IN) for parent in ancestors_of(text)):
+            beside = text.parent[max(0, text.parent.index(text) - 1)].astext()
+            lights = 'class="lights"' in beside  # it is pressed to light up a drawing
+            if lights or any(isinstance(p, NOT_IN) for p in ancestors_of(text)):
                 continue
             parts, end = [], 0
             for found in pattern.finditer(text):

@@ -74,7 +74,7 @@
     const when = now.model === "trained" ? "" : ", before training";
     root.querySelector(".hero-says").replaceChildren(
       `Encoder layer ${layer}, head ${head}${when}: `,
-      bold(data.words[now.asks]), " attends mostly to ",
+      bold(data.words[now.asks]), " attends most to ",
       best === now.asks ? "itself" : bold(data.words[best]),
       `, with weight ${(weights[best] / 100).toFixed(2)}.`,
     );
