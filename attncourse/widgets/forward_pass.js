@@ -190,8 +190,8 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     root.dataset.state = "done";
     const token = visible(tokenizer, ids[query]);
     const [before, after] = [steps[query].stream[k - 1], vectors[query]];
-    drawSum(k ? [["before", before], [`+ ${k % 2 ? "attention" : "feed-forward"}`, after.map((x, j) => x - before[j])],
-      ["= after", after]] : [[nameOf(0), after]], token);
+    const added = k && [`+ ${k % 2 ? "attention" : "feed-forward"}`, after.map((x, j) => x - before[j])];
+    drawSum(k ? [["before", before], added, ["= after", after]] : [[nameOf(0), after]], token);
     say.say([
       k === 0 ? "Each token begins as its row of the embedding. The output matrix is the same "
         + "matrix, so at first tokens often predict themselves."
