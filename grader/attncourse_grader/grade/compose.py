@@ -80,7 +80,11 @@ class Template:
 
     def own_code(self, task: Task, statements, others, *, every=False) -> str:
         """Return the code of an answer, not `others`; with `every` all that may run."""
-        found = [s for s in self.not_given(statements) if not s.binds <= others]
+        judged = ("def ", "class ")  # with the task that they answer, by themselves
+        found = self.not_given(statements)
+        found = [
+            s for s in found if not (s.binds <= others and s.text.startswith(judged))
+        ]
         found = needed(task.answers, self.given * every + found, every=every)
         return "\n\n".join(s.text for s in found)
 
@@ -127,7 +131,7 @@ def code_for(
     else:  # with `kept`, what the answer needs of other tasks is the solution's
         names = {n for t in submission.exercise.tasks for n in t.answers if kept} - kept
         own = [s for s in submission.statements if not s.binds <= names]
-        found = template.not_given(needed(task.answers, own))
+        found = template.not_given(needed(task.answers, template.given + own))
     return "\n\n".join(s.text for s in found)
 
 

@@ -99,9 +99,11 @@ def _disable_operations(pattern: str) -> None:
 
 
 def places_of(names) -> list[Path]:
-    """Return the files and folders of the course that hold what is forbidden."""
+    """Return the files and folders, of the course or others, with what is forbidden."""
     package = Path(util.find_spec("attncourse").origin).parent
     found = [package.joinpath(*n.split(".")[1:]) for n in names if "attncourse." in n]
     files = [p.with_suffix(".py") for p in found if not p.is_dir()]
     files += [c for p in files for c in p.parent.glob(f"__pycache__/{p.stem}.*")]
+    others = [util.find_spec(name) for name in names if "." not in name]
+    found += [Path(spec.origin).parent for spec in others if spec]
     return [p for p in (*found, *files) if p.exists()]
