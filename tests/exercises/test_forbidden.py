@@ -1,6 +1,7 @@
 """What an answer may not use: one rule for the notebook and the grader."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -189,6 +190,8 @@ def test_a_source_that_is_no_python_raises():
         "def causal_mask(n): return trained(n)",
         "def causal_mask(n): return double(n)\ndouble, x = (lambda n: torch._C), 1\n"
         "def double(n): return n",
+        "import timeit as attention_scores\nhelp = attention_scores\n"
+        "def causal_mask(n): return help.timeit()",
     ],
 )
 def test_all_is_read_that_may_run(source):
@@ -197,6 +200,16 @@ def test_all_is_read_that_may_run(source):
     names, others = template.exercise.rule_of(task)
     found = template.own_code(task, statements_of(source, 1), others, every=True)
     assert forbidden_uses(found, names)
+
+
+def test_a_call_of_what_is_given_does_not_run_where_it_was_not_read():
+    template = compose.Template(exercise_of("1_attention_from_scratch"), SOLUTIONS)
+    source = "torch.__setattr__('z', 1)\ndef causal_mask(n): return torch.z"
+    found = SimpleNamespace(
+        exercise=template.exercise, statements=statements_of(source, 1), broken={}
+    )
+    code = compose.code_for(template.exercise.task("masks"), found, template)
+    assert code == "def causal_mask(n): return torch.z"
 
 
 def test_what_is_given_and_forbidden_does_not_run_for_a_word_in_a_comment():
