@@ -435,6 +435,8 @@ def without_exercise(name: str) -> str:
     """Return a part of a path without the name of an exercise, "" if that is all."""
     bare = COPIES.sub("", name)
     for notebook in modules():
+        if name.lower() == notebook.lower():  # whatever it ends with
+            return ""
         number, _, title = notebook.partition("_")
         # One word alone may be a name. A row of signs is seen once: it may be long.
         alone, title = "_" not in title, title.replace("_", "[ _-]*")

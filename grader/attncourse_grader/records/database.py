@@ -107,6 +107,7 @@ def back_up(path: Path) -> None:
             ):
                 book.db.backup(opened)
     elif copy.is_file():
+        path.with_name(f"{path.name}-journal").unlink(missing_ok=True)  # not the copy's
         raise Refused(SAYS["gone"].format(path, copy.name))
 
 
