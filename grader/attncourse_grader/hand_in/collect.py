@@ -204,7 +204,8 @@ class _Place:
 
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
-        sure = self.students is not None and self.students.knows(owner.name)
+        people, name = self.students, owner.name
+        sure = bool(people and (people.knows(name) or people.team(name)))
         members = self._unpacked(entry, source, owner, None if sure else _whose)
         inside = [_named(member.parts) for member in members]
         platform = [bool(own and own.of_platform) for own in inside]
@@ -364,8 +365,9 @@ class _Place:
         with contextlib.suppress(KeyError):
             login = pwd.getpwuid(owner).pw_name
         self.sure[login,] = {"is_login": True}
-        match, changed = EXCHANGE.fullmatch(rest[0]), found.st_ctime
-        if not match or match["name"] != login or MOODLE.fullmatch(rest[0]):
+        name, changed = one_line(rest[0], LONGEST_PART), found.st_ctime
+        match = EXCHANGE.fullmatch(name) if rest[1:] else None  # of a folder alone
+        if not match or match["name"] != login or MOODLE.fullmatch(name):
             return (login, *rest)
         if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
             return rest
