@@ -24,7 +24,11 @@ from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import back_up, only_run
-from attncourse_grader.records.effective import costs, effective_grades
+from attncourse_grader.records.effective import (
+    costs,
+    effective_grades,
+    grades_of_class,
+)
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import penalty_for
@@ -312,6 +316,6 @@ class _Run:
         said = f"{graded} graded" + (f", {known} as before" if known else "")
         if self.left_out:
             said += f", {self.left_out} left out or in doubt, see above"
-        waiting = sum(grade.waiting for grade in effective_grades(self.book))
+        waiting = sum(grade.waiting for grade in grades_of_class(self.book))
         said += f", {waiting} answers to mark: attncourse mark" if waiting else ""
         self._say(f"{said}. The grades are in {self.course.out}.")

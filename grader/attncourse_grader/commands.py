@@ -127,7 +127,7 @@ def run_mark(arguments) -> int:
         server.serve_forever()
     with Gradebook(path, must_exist=True) as book:  # which may be another file by now
         missing = _write(book, arguments)
-        waiting = sum(grade.waiting for grade in effective_grades(book))
+        waiting = sum(grade.waiting for grade in grades_of_class(book))
         print(f"\nThe pages are written. {waiting} answers are not marked yet.")
     return 1 if missing else 0
 

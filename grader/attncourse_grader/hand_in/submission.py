@@ -172,9 +172,12 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
         marked = sum(task.name in marks.values() for task in exercise.tasks)
         return len(bound.intersection(names)) + marked
 
-    best = max(map(exercise_of, modules()), key=known)
+    *others, best = sorted(map(exercise_of, modules()), key=known)
     if not known(best):
         raise Refused(SAYS["no_exercise"].format(path.name))
+    if others and known(others[-1]) == known(best):
+        both = others[-1].notebook, best.notebook
+        raise Refused(SAYS["two_exercises"].format(path.name, *both))
     elsewhere = isinstance(other := said.get("exercise"), str)
     if elsewhere and not any(task.name in marks.values() for task in best.tasks):
         raise Refused(SAYS["exercise_gone"].format(path.name, other[:60]))

@@ -344,6 +344,7 @@ UNION ALL SELECT MAX(run), printf(
     || 'files again.', exercise, COUNT(DISTINCT version),
     iif(MIN(of) < MAX(of), printf(', with maxima from %g to %g', MIN(of), MAX(of)), '')
 ) FROM standing JOIN (SELECT result, version FROM results) USING (result)
+WHERE student NOT IN (SELECT student FROM withdrawn)
 GROUP BY exercise HAVING COUNT(DISTINCT version) > 1
 UNION ALL SELECT (SELECT MAX(run) FROM runs), says FROM gone;
 
