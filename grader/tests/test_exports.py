@@ -152,9 +152,13 @@ def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(
     groups = zip(rows, ("Group", "Red", "Blue", "Red", "Default group"), strict=True)
     sheet = f"1={course.write('w.csv', chr(10).join(map(','.join, groups)))}"
     people = "Ada Lovelace,ada@uni.example,Red\nEve,eve@uni.example,Red\n"
-    people += "Grace Hopper,grace@uni.example,Blue\nMo,,\n"
+    people += (
+        "Grace Hopper,grace@uni.example,Blue\nMal,mallory@uni.example,Default group\n"
+    )
     options = course.students(f"name,email,group\n{people}")
-    course.grade(*options, "--times", sheet, fault="'Default group' is not on the")
+    course.grade(
+        *options, "--times", sheet, fault="only a name, such as 'Default group'"
+    )
     assert course.run("export", sheet) == 0
     rows = course.rows("filled-1-w.csv")[1:]
     assert [row[4] for row in rows] == ["4", "4", "4", ""]
