@@ -427,8 +427,7 @@ def test_who_takes_a_name_that_tells_namesakes_apart_takes_no_grade(course):
     course.hand_in("a1")
     for last in ("Mal", "Ada (a1)"):
         course.grade(*course.students(f"name,id\nAda,a1\nAda,b2\n{last},m3\n"))
-    names = [row[0] for row in course.rows()[1:]]
-    assert names == ["Ada (a1)", "Ada (b2)", "Mal"]
+    assert [row[0] for row in course.rows()[1:]] == ["Ada (a1)", "Ada (b2)", "Mal"]
     assert course.points() == ["2", "", ""]
 
 
