@@ -8,7 +8,6 @@ import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from attncourse_grader.hand_in.collect import Found, collect
 from attncourse_grader.hand_in.release import DEFAULT_SECRET, fingerprint
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
-from attncourse_grader.isolate import forking, sandbox
+from attncourse_grader.isolate import sandbox
 from attncourse_grader.plan import Job, Keys, plan
 from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import (
@@ -53,7 +52,7 @@ def grade_course(course, *, grade=grade_apart) -> int:
     longer; what was graded is in it.
     """
     if not sandbox.linux:
-        raise Refused(forking.NOT_LINUX)
+        raise Refused(SAYS["not_linux"])
     if not any((course.solutions / f"{n}.ipynb").is_file() for n in modules()):
         raise Refused(f"{course.solutions} has no solutions. Give --solutions.")
     out, scratch = course.out, course.out / SCRATCH
@@ -130,9 +129,8 @@ class _Run:
         for says in [*(SAYS[kind] for kind, true in said.items() if true), *here]:
             self._say(says)
         with book.together():
-            options = {"book": book, "keys": self.keys, "again": course.again}
-            options["trust"] = course.trust_names
-            jobs, problems = plan(found.files, students, **options)
+            how = {"again": course.again, "trust": course.trust_names}
+            jobs, problems = plan(found.files, students, book, self.keys, **how)
             own = self._students_of(times, students)
             self.dated = {(student, one.exercise) for student, one in own}
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
@@ -291,9 +289,8 @@ class _Run:
             book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:
                 tqdm.write(f"{student}, {record['title'].lower()}: {points}")
-            elif "refused" in outcome or "failed" in outcome:
-                said = outcome.get("refused") or outcome["failed"]
-                self._leave_out(f"{file.source}: not graded. {said}")
+            elif why := outcome.get("refused") or outcome.get("failed"):
+                self._leave_out(f"{file.source}: not graded. {why}")
         return len(job.handins) if record is not None else 0
 
     def _say(self, says: str) -> None:
@@ -304,11 +301,11 @@ class _Run:
         self.book.note_problem(one_line(says, 600))
         self._say(says)
 
-    def _leave_out_all(self, found: Iterable[str]) -> None:
+    def _leave_out_all(self, found: list[str]) -> None:
         """Say what is left out: of very many sentences the first, and their number."""
-        for says in (said := list(found))[:MOST_SAID]:
+        for says in found[:MOST_SAID]:
             self._leave_out(says)
-        if more := len(said[MOST_SAID:]):
+        if more := len(found[MOST_SAID:]):
             self.left_out += more - 1
             self._leave_out(f"{more:,} more are left out or in doubt.")
 

@@ -28,9 +28,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--jobs": cores(),
         "--limit": TOTAL_SECONDS,
     }
-    parser = argparse.ArgumentParser(
-        prog="attncourse", description="Tools of the course on attention."
-    )
+    parser = argparse.ArgumentParser("attncourse", description=told["description"])
     found = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command, said in told["commands"].items():
         own = found.add_parser(command, help=said["help"])

@@ -75,14 +75,12 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
 def grade_content(grade, content: bytes, name: str, solutions):
     """Grade what a file holds: the task that a worker runs."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        place = Path(folder)
-        for part in ("solutions", "handed_in"):
-            (place / part).mkdir()
+        place, path = Path(folder, "solutions"), Path(folder, name)
+        place.mkdir()
         for file, data in solutions.items():
-            (place / "solutions" / file).write_bytes(data)
-        path = place / "handed_in" / name
+            (place / file).write_bytes(data)
         path.write_bytes(content)
-        return grade(path, place / "solutions")
+        return grade(path, place)
 
 
 def version_here() -> str:

@@ -13,9 +13,9 @@ import psutil
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.isolate import forking, sandbox
-from attncourse_grader.workers import UNSAFE_ONLY, cores
+from attncourse_grader.sentences import SAYS
+from attncourse_grader.workers import cores
 
-INSTALL = "not installed; pip install ./grader"
 GOOD, MISSING, LACKING = "good", "MISSING", "lacking"
 NEEDED = ("nbval", "pytest", "ipykernel", "nbformat", "tqdm", "psutil", "matplotlib")
 GROUP = Path("/sys/fs/cgroup")
@@ -28,14 +28,12 @@ def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
     `MISSING` is what grading needs, `LACKING` what it goes on without.
     """
     there = [name for name in modules() if Path("solutions", f"{name}.ipynb").is_file()]
-    where = " here: call the commands in the folder of the course, or give --solutions"
-    said = f"{len(there)} of {len(modules())}{where * (not there)}"
-    cluster = "not installed (--scheduler); pip install './grader[cluster]'"
+    said = f"{len(there)} of {len(modules())}" + SAYS["not_here"] * (not there)
     found = {
         "Python": (GOOD, platform.python_version()),
         "torch": _torch(),
-        **{name: _package(name, MISSING, INSTALL) for name in NEEDED},
-        "distributed": _package("distributed", LACKING, cluster),
+        **{name: _package(name, MISSING, SAYS["not_installed"]) for name in NEEDED},
+        "distributed": _package("distributed", LACKING, SAYS["no_distributed"]),
         "room for grades": _disk(folder),
         "room for temporary files": _disk(Path(tempfile.gettempdir())),
         "memory": _memory(),
@@ -43,14 +41,14 @@ def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
         "solutions": (GOOD if there else LACKING, said),
     }
     if not sandbox.linux:
-        return found | {"Linux": (MISSING, forking.NOT_LINUX)}
+        return found | {"Linux": (MISSING, SAYS["not_linux"])}
     layers = forking.layers()
     for name, title in sandbox.LAYERS.items():
         why = layers.get(name)
         said = (LACKING, f"does not work ({why}).") if why else (GOOD, "works")
         found[f"isolation: {title}"] = said
     if could := sandbox.possible(sandbox.DANGERS, layers):
-        said = f"a submission could {'; '.join(could)}. {UNSAFE_ONLY}"
+        said = f"a submission could {'; '.join(could)}. {SAYS['unsafe_only']}"
         found["isolation as a whole"] = (MISSING, said)
     if could := sandbox.possible(sandbox.RISKS, layers):
         found["what is left"] = (LACKING, f"a submission could {'; '.join(could)}.")

@@ -59,10 +59,9 @@ def hash_of_checks(own) -> str:
 def hash_of_code(path: Path) -> str:
     """Return the hash of a notebook's code and answers: other text changes no grade."""
     try:
-        cells = json.loads(path.read_bytes())["cells"]
         code = [
             (cell["source"], cell["metadata"].get("attncourse"))
-            for cell in cells
+            for cell in json.loads(path.read_bytes())["cells"]
             if cell["cell_type"] == "code" or "attncourse" in cell["metadata"]
         ]
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -115,7 +114,7 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     return kept, alone + problems
 
 
-def plan(files, students, *, book, keys, again=False, trust=False):
+def plan(files, students, book, keys, *, again=False, trust=False):
     """Return jobs, and a sentence for each file that is left out."""
     jobs: dict[str, Job] = {}
     kept, problems = owners(files, students, book, trust)

@@ -14,7 +14,6 @@ from attncourse_grader.safe_text import one_line
 from attncourse_grader.sentences import SAYS
 
 LOOK = 2  # seconds between two looks at whether a cluster is still there
-UNSAFE_ONLY = "Grade on a machine where they work; --unsafe grades all the same."
 
 
 def grade_one(path: Path, solutions: Path, secret: str, seconds: float) -> dict:
@@ -104,7 +103,7 @@ def layers_missing() -> list[str]:
     could = sandbox.possible(sandbox.DANGERS + sandbox.RISKS, layers)
     said += [f"A submission could {does}." for does in could]
     if sandbox.too_open(layers):
-        raise Refused(f"{' '.join(said)} {UNSAFE_ONLY}")
+        raise Refused(f"{' '.join(said)} {SAYS['unsafe_only']}")
     return said
 
 

@@ -176,8 +176,7 @@ def test_a_missing_package_is_named_with_the_remedy(tmp_path, monkeypatch, capsy
 
 def test_what_a_machine_lacks_is_said(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    usage = SimpleNamespace(free=1e8)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1e8))
     for name, size in {"max": 7e8, "current": 2e8}.items():
         (tmp_path / f"memory.{name}").write_text(f"{size:.0f}\n")
     monkeypatch.setattr(doctor, "GROUP", tmp_path)

@@ -316,31 +316,10 @@ def test_a_file_of_another_account_than_its_folder_is_left_out(inbox):
     assert "another account" in found.problems[0]
 
 
-CLONES = {
-    "exercise-1/.git/config": "",
-    "exercise-1/ada/x.ipynb": "exercise-1",
-    "exercise-2/grace/.git": "",  # as a worktree has it
-    "exercise-2/grace/ada/x.ipynb": "grace",
-    "exercise-2/ada.ipynb": "ada",
-    "jo/.git/config": "",
-    "jo/exercises/1.ipynb": "jo",
-    "jo/chapters/1.ipynb": "",
-    "jo/solutions/1.ipynb": "",
-    "mo/solutions/1.ipynb": "mo",  # which is no copy of the course
-    "eve+ps1+2026-11-23 10:00:00 UTC+X1/.git/config": "",
-    "eve+ps1+2026-11-23 10:00:00 UTC+X1/1_attention_from_scratch.ipynb": "eve",
-    "zoe_101_assignsubmission_file/.git/config": "",
-    "zoe_101_assignsubmission_file/1_attention_from_scratch.ipynb": "zoe",
-    "solutions/x.ipynb": "solutions",
-    "chapters/x.ipynb": "chapters",
-}
-
-
 def test_a_clone_is_of_whoever_its_folder_or_the_platform_says(inbox):
-    for name in CLONES:
+    for name in NAMES["clones"]:
         inbox.put(name)
-    found = inbox.collect()
-    assert names_in(found) == sorted(filter(None, CLONES.values()))
+    assert names_in(inbox.collect()) == sorted(filter(None, NAMES["clones"].values()))
     names = [f"course-main/{n}/1.ipynb" for n in ("chapters", "exercises", "solutions")]
     for inside, count in ((names, 1), (names[1:], 2)):  # a copy of the course, or none
         path = inbox.pack("zip/ada.zip", dict.fromkeys(inside, inbox.text))

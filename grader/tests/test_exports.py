@@ -111,16 +111,13 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
     assert pages == [f"{name}_assignfeedback_file_/feedback.html" for name in names]
 
 
-WHEN = "Thursday, 26 November 2026, 4:00 AM"
-
-
 @pytest.mark.parametrize("row", ["101,Ada Lovelace", "102,Ada Lovelace", "102,Mal M"])
 def test_numbers_of_moodle_tell_who_took_a_name(row, course):
     as_moodle(course, "Ada Lovelace_101")
     course.hand_in("Lovelace Ada_102_assignsubmission_file/x")
     head = "Identifier,Full name,Grade,Maximum Grade,Last modified (grade),"
     head += "Feedback comments,Last modified (submission)"
-    cells = f'Participant {row},,20.00,-,,"{WHEN}"'
+    cells = f'Participant {row},,20.00,-,,"Thursday, 26 November 2026, 4:00 AM"'
     times = course.write("1.csv", f"{head}\n{cells}\n")
     course.grade("--times", f"1={times}", trust=True)
     assert course.points() == ["4", "2"]
@@ -131,8 +128,7 @@ def test_numbers_of_moodle_tell_who_took_a_name(row, course):
     course.grade(*listed, places=["more"], fault="may be several people")
     assert course.points()[0] == "4"
     course.run("export", f"1={times}")
-    mine = row.startswith("101")
-    assert (',"4",' in course.text("filled-1-1.csv")) == mine
+    assert (',"4",' in course.text("filled-1-1.csv")) == row.startswith("101")
 
 
 @pytest.mark.parametrize("listed", ["", "name,email\nAda Lovelace,ada@x.org\n"])
@@ -152,9 +148,13 @@ def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(
     groups = zip(rows, ("Group", "Red", "Blue", "Red", "Default group"), strict=True)
     sheet = f"1={course.write('w.csv', chr(10).join(map(','.join, groups)))}"
     people = "Ada Lovelace,ada@uni.example,Red\nEve,eve@uni.example,Red\n"
-    people += "Grace Hopper,grace@uni.example,Blue\nMo,,\n"
+    people += (
+        "Grace Hopper,grace@uni.example,Blue\nMal,mallory@uni.example,Default group\n"
+    )
     options = course.students(f"name,email,group\n{people}")
-    course.grade(*options, "--times", sheet, fault="'Default group' is not on the")
+    course.grade(
+        *options, "--times", sheet, fault="only a name, such as 'Default group'"
+    )
     assert course.run("export", sheet) == 0
     rows = course.rows("filled-1-w.csv")[1:]
     assert [row[4] for row in rows] == ["4", "4", "4", ""]
@@ -414,21 +414,7 @@ def test_of_namesakes_one_has_a_grade(form, platform, listed, rows, points, cour
 
 
 def test_no_cell_is_a_formula_and_numbers_stay():
-    for text, safe in [
-        ("=1+1", "'=1+1"),
-        ("\uff1d1+1", "'\uff1d1+1"),
-        ("-1.5", "-1.5"),
-        ("-1+1", "'-1+1"),
-        ("+3,5", "+3,5"),
-        ("Ada;=cmd()", "Ada;'=cmd()"),
-        ("a, @SUM(1)", "a, '@SUM(1)"),
-        ("Jean-Luc", "Jean-Luc"),
-        ('"=1+1', "\"'=1+1"),
-        ('a;"=1+1;b', "a;\"'=1+1;b"),
-        ('; " @x', "; \" '@x"),
-        ('""\t"\uff1d1', '"" "\'\uff1d1'),
-        ('say "-" and "="', 'say "-" and "="'),
-    ]:
+    for text, safe in NAMES["cells"].items():
         assert cell(text) == safe
 
 

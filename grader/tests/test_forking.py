@@ -82,17 +82,23 @@ def test_what_a_called_function_raises_is_said_a_lack_of_memory_too():
         forking.call(operator.mul, [0], 1 << 30, seconds=20)
 
 
-@pytest.mark.parametrize("replies", [False, True])
-def test_a_process_that_does_not_read_or_replies_at_length_ends(replies, monkeypatch):
+@pytest.mark.parametrize(
+    ("replies", "pause", "error"),
+    [(False, 20, ProcessEnded), (True, 20, ProcessEnded), (False, -1, Killed)],
+)
+def test_what_does_not_read_or_replies_at_length_ends_but_after_a_pause_nothing_is_said(
+    replies, pause, error, monkeypatch
+):
     monkeypatch.setattr(student, "LONGEST_REPLY", 99)
+    monkeypatch.setattr(student, "PAUSE", pause)  # one of -1 s is always over
     (talk, talks), (end, ends) = socket.socketpair(), socket.socketpair()
     ends.sendall(json.dumps(dict.fromkeys(sandbox.LAYERS, "")).encode())
     ends.shutdown(socket.SHUT_WR)
-    with talks, ends:
+    with talk, talks, end, ends:
         if replies:
             send(talks, {"id": 1, "error": "", "came": ["x" * 99]})
         code, seconds = ("", 20) if replies else ("#" * 10**7, 0.1)
-        with pytest.raises(ProcessEnded):
+        with pytest.raises(error):
             Student(lambda: (talk, end)).run(code, seconds=seconds)
 
 
@@ -142,7 +148,12 @@ def test_what_is_kept_does_not_grow_with_the_number_of_submissions():
     assert found == [1, 2]
 
 
-def test_a_killed_forking_process_is_started_again_and_needs_linux(monkeypatch):
+def test_a_killed_forking_process_is_started_again_and_needs_linux(
+    monkeypatch, tmp_path
+):
+    (tmp_path / "json.py").write_text("1 / 0")  # somebody's who hands in, not a module
+    monkeypatch.chdir(tmp_path)
+    assert forking.layers.__wrapped__()["limits"] == ""
     os.kill(forking.forker().process.pid, signal.SIGKILL)
     assert forking.call(operator.add, 2, 3, seconds=20) == 5
     monkeypatch.setattr(forking.sandbox, "linux", False)
@@ -164,6 +175,8 @@ def with_no_memory_for_scores(*arguments):
 
 
 def test_what_takes_too_much_memory_to_be_compared_costs_its_task_alone(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(SOLUTIONS.parent))  # for this module
+    forking.forker().close()  # another one starts with it
     answers = {"scores": RIGHT, "attention": ATTENTION}
     checked = tuple(answers)
     found = compare(answers, checked, how=with_no_memory_for_scores)

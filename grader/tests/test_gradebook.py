@@ -144,7 +144,7 @@ def test_a_file_has_no_time_and_a_run_says_what_lateness_comes_to(course):
     course.grade(*late)
     assert "0 of 1 late, 1 of unknown time" in course.said
     course.hand_in("bob")
-    rows = "ada,1,2026-12-01T23:59:40Z\nbob,1,2026-12-03T10:00Z\n"
+    rows = "ada,1,2026-12-01T23:59:59.400Z\nbob,1,2026-12-03T10:00Z\n"
     # A deadline to the minute lasts to the end of that minute.
     late = ["--deadline", "1=2026-12-01T23:59Z", "--penalty", "5%/day"]
     course.grade(*course.times(f"{HEAD}{rows}"), *late)
@@ -170,6 +170,10 @@ def test_one_student_has_more_time_and_only_that_one(course):
     for deadline in ("2026-12-04", "none"):  # later for all, and for nobody
         course.grade("--deadline", deadline)
         assert course.standing().total == 4
+    assert course.run("extend", "ada", 1, "2026-12-02") == 0
+    assert (
+        "no deadline for all, so that 2026-12-02 23:59 has no effect" in course.printed
+    )
     course.grade("--deadline", "2026-12-01")
     for until, says in (("2025-12-02", "has no effect."), ("none", "due as for all.")):
         assert course.run("extend", "ada", 1, until) == 0
@@ -191,6 +195,17 @@ def test_a_number_of_moodle_has_the_time_of_its_own_table(first, total, course):
     for places in ("1", "12")[total == 4 :]:  # what came twice, in one run
         course.grade(*words, "--deadline", "1=2026-12-01", places=places, trust=True)
         assert course.standing("Ada").total == total
+
+
+@pytest.mark.parametrize("days", [(1, 3), (3, 1)])
+def test_of_two_worksheets_the_later_time_counts(days, course):
+    course.hand_in("Ada_71_assignsubmission_file/x", attention="right")
+    words = [*LATE, *course.students("name\nAda\n")]
+    for day in days:
+        row = f'Participant 71,Ada,"Tuesday, {day} December 2026, 10:00"'
+        words += ["--times", f"1={course.write(f'{day}.csv', f'{SHEET}{row}')}"]
+    course.grade(*words, trust=True)
+    assert course.standing("Ada").total == 2
 
 
 def test_a_mark_of_canvas_costs_the_least(course):
@@ -308,6 +323,17 @@ def test_what_came_under_two_names_of_one_student_is_hers(course):
     assert course.standing("Ada Lovelace").total == 2
 
 
+def test_who_has_had_two_names_in_canvas_keeps_the_grades_of_both(course):
+    for week, name in (("1", "birdada"), ("2", "foxada")):
+        course.hand_in(f"{name}_12_1_x", place=week)
+        course.hand_in("libo_13_2_x", place=week)
+        course.grade(places=[week])
+        assert course.run("adjust", name, 1, "+1", "--reason", "oral") == 0
+    listed = course.students("name,canvas_id\nAda Fox,12\nBo Li,13\n")
+    course.grade(*listed, places=["2"])
+    assert course.points() == ["4", "2"]
+
+
 def test_numbers_that_two_had_exchanged_are_a_question(course):
     course.hand_in_each("1", "3", "4", attention="right")
     course.hand_in("2", attention="wrong")
@@ -401,9 +427,38 @@ def test_who_takes_a_name_that_tells_namesakes_apart_takes_no_grade(course):
     course.hand_in("a1")
     for last in ("Mal", "Ada (a1)"):
         course.grade(*course.students(f"name,id\nAda,a1\nAda,b2\n{last},m3\n"))
-    names = [row[0] for row in course.rows()[1:]]
-    assert names == ["Ada (a1)", "Ada (b2)", "Mal"]
+    assert [row[0] for row in course.rows()[1:]] == ["Ada (a1)", "Ada (b2)", "Mal"]
     assert course.points() == ["2", "", ""]
+
+
+def test_a_namesake_keeps_her_grades_whatever_the_two_are_called_later(course):
+    course.hand_in("a@x.org")
+    course.hand_in("b@x.org", place="later")
+    names = ("Ada", "Ada"), ("Ada", "Ada (a@x.org)"), ("Ada", "Mal"), ("Eve", "Mal")
+    for place, (ada, mal) in zip(["in", *["later"] * 3], names, strict=True):
+        people = f"name,email\n{ada},a@x.org\n{mal},m@x.org\nBob,b@x.org\n"
+        course.grade(*course.students(people), places=[place])
+        points = {row[2]: row[4] for row in course.rows()[1:]}
+        assert (points["a@x.org"], points["m@x.org"]) == ("2", "")
+
+
+@pytest.mark.parametrize(
+    ("now", "kept"),
+    [
+        ("Eve,1\nAda,2\nAda (2),8\n", ""),  # the last could be made of the second
+        ("Eve,1\nJoan,2\nAda,9\n", "2"),
+        ("Eve,1\nAda,9\n", None),
+    ],
+)
+def test_a_name_that_is_made_to_tell_people_apart_is_nobodys(now, kept, course):
+    course.hand_in_each("1", "2", "3")
+    course.grade(*course.students("name,id\nAda,1\nAda (9),2\nMo,3\n"))
+    listed = course.students(f"name,id\n{now}Mo,3\n")
+    course.grade(*listed, places=["in/3.ipynb"], fault="is taken for 'Ada ")
+    points = {row[1]: row[4] for row in course.rows()[1:]}
+    assert points.pop("3") == "2"
+    assert points.pop("2", None) == kept
+    assert set(points.values()) == {""}
 
 
 def test_points_are_changed_by_hand_with_a_reason(graded):

@@ -5,6 +5,9 @@ nothing to gain by a forged reply. The rule that reads the source is switched of
 a test shows what holds without it.
 """
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from attncourse.exercises.run import draw
@@ -104,44 +107,7 @@ def attention_scores(query, key):
 """
 
 
-# Ways to a function that is forbidden, which no source need show.
-ROUTES = {
-    "getattr": "getattr(torch.nn.functional, NAME)",
-    "a table": "vars(torch.nn.functional)[NAME]",
-    "torch._C": "getattr(torch._C._nn, NAME)",
-    "torch.ops": "getattr(torch.ops.aten, NAME)",
-    "an overload": "getattr(torch.ops.aten, NAME).default",
-    "an operation": "torch._C._jit_get_operation('aten::' + NAME)[0]",
-    "importlib": "getattr(importlib.import_module('torch.nn.functional'), NAME)",
-    "pickle": "pickle.loads(b'ctorch.nn.functional\\n' + NAME.encode() + b'\\n.')",
-    "ctypes": "ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_char_p)("
-    "('PyObject_GetAttrString', ctypes.pythonapi))(torch._C._nn, NAME.encode())",
-    "compiled": "torch.compile(getattr(F, NAME), backend='eager')",
-    "mapped": "torch.vmap(getattr(torch.ops.aten, NAME))",
-    "mapped, one key left out": "mapped",
-    "nested": "nested",
-    "traced": "torch.jit.trace(getattr(torch.ops.aten, NAME), "
-    "[torch.ones(1, 2, 3, 4)] * 3)",
-    "its decomposition": "lambda *a: torch._decomp.decompositions."
-    "scaled_dot_product_flash_attention_for_cpu(*a)[0]",
-    "its mathematics": "lambda *a: getattr(torch.ops.aten, f'_{NAME}_math')(*a)[0]",
-    "the fused one": "lambda *a: torch.ops.aten._scaled_dot_product_flash_attention"
-    "_for_cpu(*a)[0]",
-    "the flexible one": "getattr(torch.nn, 'atten' + 'tion').flex_attention."
-    "flex_attention",
-    "the flexible one, imported": "importlib.import_module('torch.nn.attention."
-    "flex_attention').flex_attention",
-    "a library's frame": "lambda *a: torch.utils.checkpoint.checkpoint("
-    "getattr(torch.ops.aten, NAME), *a, use_reentrant=False)",
-    "a subclass": "lambda q, k, v: {c.__name__: c for c in torch.nn.Module."
-    "__subclasses__()}['Multihead' + 'Attention'](4, 1)(q[0], k[0], v[0])[0]",
-    "of torch.ao": "lambda *a: attention_of_ao()._forward_impl(*(x[0] for x in a))",
-    "of ONNX": "lambda *a: torch.onnx.ops._impl.attention_23("
-    "*a, qk_matmul_output_mode=1)[0]",
-    "functional": "lambda q, k, v: getattr(F, 'multi_head_' + 'attention_forward')("
-    "q[0], k[0], v[0], 4, 1, torch.ones(12, 4), None, None, None, False, 0.0, "
-    "torch.ones(4, 4), None)[0]",
-}
+ROUTES = tomllib.loads(Path(__file__).with_name("routes.toml").read_text("utf8"))
 USING = """
 import ctypes, importlib, pickle, types
 import torch, torch._decomp, torch.onnx, torch.utils.checkpoint
@@ -187,7 +153,7 @@ def attention_scores(query, key):
 WAYS = {
     "imports and files": [f"SEARCHES = {SEARCHES!r}\n{SEARCHING}"],
     "frames and memory": ["import torch", MEMORY],
-    "forbidden functions": [f"ROUTES = {ROUTES!r}", USING],
+    "forbidden functions": [f"ROUTES = {ROUTES['attention']!r}", USING],
 }
 
 
@@ -210,29 +176,11 @@ def test_an_answer_that_uses_a_forbidden_function_gets_nothing(grade):
         assert tasks[name].verdicts[0].kind == "forbidden", name
 
 
-BACK = {
-    "by name": "vars(torch)['auto' + 'grad'].grad",
-    "a method": "lambda out, *a: getattr(out.sum(), 'back' + 'ward')()",
-    "the engine": "lambda out, x, up: vars(torch)['auto' + 'grad'].Variable."
-    "_execution_engine.run_backward((out,), (up,), False, False, (x,), False, False)",
-    "another engine": "lambda out, x, up: vars(torch)['_C']._ImperativeEngine()."
-    "run_backward((out,), (up,), False, False, (x,), True, False)",
-    "an operation": "lambda out, x, up: torch.ops.aten._softmax_backward_data("
-    "up, out, -1, out.dtype)",
-    "functional": "lambda out, x, up: torch.func.vjp(lambda s: s.exp(), x)[1](up)",
-    "its nodes": "lambda out, x, up: getattr(out, 'grad_fn')(up)",
-    "compiled": "lambda out, x, up: torch.jit.CompilationUnit('def f(y: Tensor, x: "
-    "Tensor):\\n return torch.autograd.grad([y], [x])[0]').f(x.exp().sum(), x)",
-    "forward mode": "lambda out, x, up: torch.func.jvp(lambda s: s.softmax(-1), (x,), "
-    "(up,))",
-}
-
-
 def test_what_one_task_forbids_is_ruled_out_for_it_alone(grade, no_rule):
     code = f"""
 import torch
 from concurrent.futures import ThreadPoolExecutor
-BACK = {BACK!r}
+BACK = {ROUTES["gradient"]!r}
 HOOKS = vars(torch)["_C"]._autograd
 def worked(route, undo=lambda: None, recorded=True):
     try:

@@ -37,7 +37,6 @@ from attncourse_grader.sentences import SAYS
 SLOW = 240  # seconds that a cell or a probe of the solution may take
 MOST_STRETCH = 8.0  # the time for all cells bounds it, too
 SOLUTION_SECONDS = 1800
-DIFFERS = "This is not what the solution gives."
 # Plugins of pytest that do nothing for notebooks, but take their time with each cell.
 NOT_USED = ("cacheprovider", "unraisableexception", "threadexception", "logging")
 
@@ -227,7 +226,7 @@ class Kernel:
                     if right[case.seed]:
                         text.append(self.expected[task.name, place, case.seed][1])
                     else:
-                        came = f"{plain(render(case.came, probe))}\n{DIFFERS}"
+                        came = f"{plain(render(case.came, probe))}\n{SAYS['differs']}"
                         text.append(compose.block_of(place, case.seed, came))
                 if not all(right.values()):
                     all_right = False

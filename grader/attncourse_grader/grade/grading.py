@@ -214,13 +214,10 @@ def verdicts_of(
             found.append(Verdict(probe, True))
             continue
         if place not in cases_of:
-            skipped = probe.slow and not all(verdict.holds for verdict in found)
-            why = (
-                ("not run", (NOT_RUN,))
-                if skipped
-                else ("did not finish", (SAYS["no_end"],))
-            )
-            found.append(Verdict(probe, False, *why))
+            kind, says = "did not finish", SAYS["no_end"]
+            if probe.slow and not all(verdict.holds for verdict in found):
+                kind, says = "not run", NOT_RUN
+            found.append(Verdict(probe, False, kind, (says,)))
             continue
         verdict = Verdict(probe, False, "values", (NOT_AS_EXPECTED,))
         with contextlib.suppress(MemoryError):

@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 from attncourse_grader.hand_in.submission import LARGEST_FILE, Refused
 from attncourse_grader.safe_text import file_name, one_line, reason
+from attncourse_grader.sentences import SAYS
 
 MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 LONGEST_LIST = 1_000_000  # bytes, of what a student's archive says of its members
 MOST_FILES = 20  # notebooks and zip files of one student in one place
-NO_NOTEBOOK = "is no notebook and is left out."
-TOO_MANY = f"is left out: at most {MOST_FILES} files of one student are read."
 MOST_SAID = 10  # sentences about what is left out of one student's files
 LONGEST = 1000  # characters of a name in an archive
 DEEPEST = 40  # folders in one another that are looked into
@@ -86,8 +85,7 @@ def unpack(archive, label, folder: Path, left_out, owner=None, whose=None):
         with zipfile.ZipFile(archive) as opened:
             return _take(opened, label, folder, left_out, owner, whose)
     except FAULTS as error:
-        why = f"is damaged or no zip file ({reason(error)}). Download it again."
-        left_out.add(owner, label, why)
+        left_out.add(owner, label, SAYS["damaged_zip"].format(reason(error)))
         return []
 
 
@@ -97,8 +95,7 @@ def _take(opened, label: str, folder: Path, left_out, of, whose):
     members = [(m, m.filename.replace("\\", "/")) for m in opened.infolist()]
     usable = [(m, n) for m, n in members if len(n) < LONGEST and n.count("/") < DEEPEST]
     if len(usable) < len(members):  # to look at them may take very long
-        why = f"holds names of over {LONGEST} letters or {DEEPEST} folders, left out."
-        left_out.add(of, label, why)
+        left_out.add(of, label, SAYS["long_names"].format(LONGEST, DEEPEST))
     folders = {PurePosixPath(name).parts[:-1] for _, name in usable}
     usable.sort(key=lambda one: bool(HIDDEN.search(one[1])))
     for place, (member, name) in enumerate(usable):
@@ -114,15 +111,14 @@ def _take(opened, label: str, folder: Path, left_out, of, whose):
         shown = f"{label}: {one_line(name)}"
         why = _refusal(member, name, whose)
         if not why and taken[owner] >= MOST_FILES:
-            why = TOO_MANY
+            why = SAYS["too_many_files"].format(MOST_FILES)
         if not why and own[owner] + member.file_size > MOST_OF_ONE:
             why = f"is left out: with those before it, over {MOST_OF_ONE / 1e6:.0f} MB."
         if why:
             left_out.add(owner, shown, why)
             continue
         if total + member.file_size > MOST_BYTES:
-            why = "and what follows are left out: the archive holds more than "
-            left_out.add(None, shown, why + f"{MOST_BYTES / 1e9:.0f} GB.")
+            left_out.add(None, shown, SAYS["more_than"].format(MOST_BYTES / 1e9))
             break
         # The name of the file shows up in messages; its folder is ours alone.
         path = folder / str(place) / file_name(parts[-1])
@@ -153,7 +149,7 @@ def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
     if packed and not (whose and name.lower().endswith(".zip")):
         return "is an archive in an archive and is not opened."
     if HIDDEN.search(name) or not (packed or name.lower().endswith(NOTEBOOKS)):
-        return NO_NOTEBOOK
+        return SAYS["not_notebook"]
     if member.file_size > LARGEST_FILE:
         return f"is larger than {LARGEST_FILE / 1e6:.0f} MB and is left out."
     return ""
@@ -177,7 +173,6 @@ def copy(source, path: Path) -> int:
         with contextlib.suppress(OSError):
             path.unlink()
         if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-            why = f"{path.parent} cannot be written ({reason(error)}). Make room"
-            raise Refused(f"{why}; the same command goes on.") from None
+            raise Refused(SAYS["no_room"].format(path.parent, reason(error))) from None
         raise
     return size

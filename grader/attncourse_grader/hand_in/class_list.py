@@ -63,9 +63,8 @@ class ClassList:
 
     def knows(self, name: str) -> bool:
         """Say whether a place may be called after a student, or is after a group."""
-        if OF_ALL.fullmatch(name) and not self.marked("user", name):
-            return False
-        return bool(self.named(name) or self._groups.get(key_of(name)))
+        of_all = OF_ALL.fullmatch(name) and not self.marked("user", name)
+        return not of_all and bool(self.named(name) or self._groups.get(key_of(name)))
 
     def add_moodle(self, row: dict[str, str], exercise: str) -> Student | None:
         """Learn a number from a row of an exercise's worksheet; return whose, if known.

@@ -45,7 +45,8 @@ EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.
 COPIES = re.compile(
     r"(?<![ _-])([ _-]*\(\d+\)|[ _-]+(copy\d*|final|v\d+))+$", re.IGNORECASE
 )
-GENERIC = r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?"
+GENERIC = r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?|"
+GENERIC += r"(exercise|assignment|sheet|ps|hw|ex)[ _-]*\d{1,2}"
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
@@ -125,23 +126,22 @@ class _Place:
         known = self.students is not None and self.students.knows(whole)
         if self.students and not known:
             whole = ""
-        names = [_named(entry.parts, self.sure) for entry in entries]
+        owned = [(entry, _named(entry.parts, self.sure)) for entry in entries]
         # "x.ipynb" and "x (1).ipynb" in one folder may be of two students.
         bare = Counter(
             _without_copy(entry)
-            for entry, owner in zip(entries, names, strict=True)
+            for entry, owner in owned
             if owner is None and entry.parts[-1].lower().endswith(archives.NOTEBOOKS)
         )
         # So may be "x/1.ipynb" and "y/1.ipynb" in a folder that names neither of them.
         walked = [entry.parts for entry in entries if entry.seen]
         below = Counter((parts[:1], parts[2:]) for parts in walked if parts[2:])
         inside = defaultdict(set)  # whom platforms name in what has somebody's name
-        pairs = zip(entries, names, strict=True)
-        for owner, part in {(_key(o), p) for e, o in pairs for p in e.parts[1:]}:
+        for owner, part in {(_key(o), p) for e, o in owned for p in e.parts[1:]}:
             lower = _named((part,)), _named((part, ""))  # each once: they may be many
             inside[owner] |= {_key(o) for o in lower if o and o.of_platform}
-        download = any(own and own.of_platform for own in names)
-        for entry, owner in zip(entries, names, strict=True):
+        download = any(owner and owner.of_platform for _, owner in owned)
+        for entry, owner in owned:
             source = "/".join((label, *entry.parts)) if label else str(self.root)
             who = _key(owner) or entry.parts[:1]
             if download and self.root.is_file() and not (owner and owner.of_platform):
@@ -189,7 +189,7 @@ class _Place:
         if name.endswith(archives.NOTEBOOKS):
             self._keep(entry, owner, source)
         elif not name.endswith(".zip"):
-            self.left_out.add(owner.name, one_line(entry.path), archives.NO_NOTEBOOK)
+            self.left_out.add(owner.name, one_line(entry.path), SAYS["not_notebook"])
         elif not (whole or self.root.is_file() or (named and not section)):
             self._zip_beside_others(entry, owner, source)
         elif self._has_room(owner, source):
@@ -278,7 +278,8 @@ class _Place:
         whose = _key(owner)
         self.own[whose] += 1
         if too_many := self.own[whose] > archives.MOST_FILES:
-            self.left_out.add(whose, one_line(source, LONGEST_PART), archives.TOO_MANY)
+            why = SAYS["too_many_files"].format(archives.MOST_FILES)
+            self.left_out.add(whose, one_line(source, LONGEST_PART), why)
         return not too_many
 
     def _walk(self, root: Path):
@@ -325,7 +326,7 @@ class _Place:
                     yield Entry(parts, path, _identity(found))
         for owner, path in dict(hidden).items():
             if owner not in seen:
-                leave_out(path, archives.NO_NOTEBOOK)
+                leave_out(path, SAYS["not_notebook"])
 
     def _account(self, parts) -> tuple:
         """Return who wrote into a folder that others may write to anew, and what."""
@@ -448,10 +449,7 @@ def without_exercise(name: str) -> str:
         rest = re.sub(form, "", bare)
         if rest != bare:
             return COPIES.sub("", rest).strip(" _-.")
-    form = r"(?i)(exercise|assignment|sheet|ps|hw|ex)[ _-]*\d{1,2}"
-    if re.fullmatch(form, bare) or re.fullmatch(GENERIC, bare.lower()):
-        return ""
-    return name
+    return "" if re.fullmatch(GENERIC, bare, re.IGNORECASE) else name
 
 
 def _identity(found: os.stat_result) -> tuple:

@@ -16,13 +16,7 @@ from attncourse_grader.exercises import exercise_of
 from attncourse_grader.hand_in.release import MODEL_ANSWER, exercise_from, release
 
 SCHEMA = 3  # of nbgrader's metadata of cells
-TEST = """\
-# Graded, up to {points:g} points: nbgrader takes the value of the cell
-### BEGIN HIDDEN TESTS
-from attncourse_grader.hand_in.nbgrader_format import points_for
-
-points_for({notebook!r}, {task!r}, {names})
-### END HIDDEN TESTS"""
+TEST = Path(__file__).with_name("nbgrader_test.txt").read_text("utf8").rstrip()
 
 
 def assignment_from(notebook, name: str):

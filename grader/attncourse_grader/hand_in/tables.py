@@ -23,8 +23,7 @@ NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 def heading(text: str) -> str:
     """Return what Moodle's heading means, itself where it is none of those."""
     bare = text.strip().lower()
-    moodle = HEADINGS["moodle"].items()
-    return next((kind for kind, words in moodle if bare in words), bare)
+    return next((k for k, words in HEADINGS["moodle"].items() if bare in words), bare)
 
 
 def read_rows(path: Path) -> list[list[str]]:

@@ -11,14 +11,10 @@ from pathlib import Path
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.tables import heading, read_table
+from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
+from attncourse_grader.sentences import SAYS
 
-WHO = ("student", "name", "id", "email")  # columns, the likeliest first
-WHEN = ("handed_in", "submitted", "submitted_at", "created_at", "timestamp", "time")
-OF_WHICH = "say of which exercise {0} is: --times 1={0}"
-# How months begin in English, German and French.
-MONTHS = ("jan", "f[eé]", "m[aä]r", "a[pv]r", "ma[iy]", "jun|juin", "jul|juil", "a[uo]")
-MONTHS += ("s", "o", "n", "d")
+WHO, WHEN, MONTHS = (HEADINGS["times"][what] for what in ("who", "when", "months"))
 LONG_DATE = re.compile(
     r"\w+,? +(\d{1,2})\.? +([^\W\d]+)\.? +(\d{4}),? +(\d{1,2}):(\d\d) ?([AP]M)?", re.I
 )
@@ -40,8 +36,7 @@ def exercise_named(text: str) -> str:
         number, _, title = notebook.partition("_")
         if bare in (number, notebook, title, module):
             return notebook
-    known = ", ".join(modules())
-    raise Refused(f"there is no exercise {text!r}. The exercises are: {known}.")
+    raise Refused(SAYS["no_such_exercise"].format(text, ", ".join(modules())))
 
 
 def numbered(text: str) -> tuple[str, str]:
@@ -68,8 +63,7 @@ def read_time(text: str) -> float:
             text += "T23:59:59"
         return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError, OSError):
-        says = f"the time {text!r} is not understood. Write it like 2026-12-01T23:59."
-        raise Refused(says) from None
+        raise Refused(SAYS["which_time"].format(text)) from None
 
 
 def read_deadline(text: str) -> float | None:
@@ -127,7 +121,7 @@ def read_times(text: str) -> list[Said]:
     if not (found or canvas):
         raise Refused(f"{path.name} has no line that says when anything came.")
     if not all(said.exercise for said in found):
-        raise Refused(OF_WHICH.format(path.name))
+        raise Refused(SAYS["of_which"].format(path.name))
     return found
 
 

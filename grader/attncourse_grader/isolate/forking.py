@@ -24,6 +24,7 @@ from pathlib import Path
 
 from attncourse_grader.isolate import sandbox
 from attncourse_grader.isolate.channel import receive, send
+from attncourse_grader.sentences import SAYS
 
 TOTAL_SECONDS = 600  # one submission may take, beside the limits of its cells
 BESIDE = 1800  # seconds for what is not the submission's: the solution, once
@@ -32,8 +33,6 @@ GRACE = 20  # seconds beside those that a call may take
 LONGEST = 1 << 28  # bytes of a call, and of what it returns
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMPDIR")
 PASSED_ON += (sandbox.UNSAFE, "ATTNCOURSE_BOOK")  # where links of the feedback lead
-NOT_LINUX = "Grading needs Linux: answers run in isolated processes that other systems "
-NOT_LINUX += "do not have. On Windows use WSL, elsewhere the container."
 
 
 class Ended(RuntimeError):
@@ -66,7 +65,7 @@ class Forker:
 
     def __init__(self):
         if not sandbox.linux:
-            raise OSError(NOT_LINUX)
+            raise OSError(SAYS["not_linux"])
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
             self.process = subprocess.Popen(

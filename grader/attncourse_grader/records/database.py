@@ -17,10 +17,8 @@ from attncourse_grader.exercises import Refused, modules
 from attncourse_grader.sentences import SAYS
 
 SCHEMA_VERSION = 5
-SCHEMA, VIEWS = (
-    Path(__file__).with_name(f"{name}.sql").read_text("utf8")
-    for name in ("schema", "views")
-)
+SCHEMA = Path(__file__).with_name("schema.sql").read_text("utf8")
+VIEWS = Path(__file__).with_name("views.sql").read_text("utf8")
 
 
 class Database(contextlib.AbstractContextManager):

@@ -22,8 +22,6 @@ class Gradebook(Database):
 
     run = 0  # the number of the run that writes
 
-    # Runs and settings
-
     def start_run(self, secret: str) -> None:
         """Begin a run."""
         self.run = self._insert("runs", started=time.time(), secret=secret)
@@ -54,8 +52,6 @@ class Gradebook(Database):
     def set(self, name: str, value) -> None:
         """Keep a setting, the same too: the run that had it before may be undone."""
         self._insert("settings", run=self.run, name=name, value=json.dumps(value))
-
-    # Students
 
     def add_student(self, student: Student) -> None:
         """Keep a student; what is not empty replaces what was known."""
@@ -110,8 +106,6 @@ class Gradebook(Database):
         query = "SELECT COUNT(*) FROM standing WHERE exercise = ?"
         most = 2 * len(own) > self.rows(query, exercise)[0][0]  # not a stray file's
         return count[exercise] < max(count.values(), default=int(most))
-
-    # Results and hand-ins
 
     def exercise_in(self, content: str) -> str:
         """Return which exercise a file's content answers: "" if not known yet."""

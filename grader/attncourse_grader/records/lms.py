@@ -16,7 +16,7 @@ from pathlib import Path
 from attncourse_grader.exercises import Refused, counts, exercise_of
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number_in
-from attncourse_grader.hand_in.tables import cell, heading, read_rows
+from attncourse_grader.hand_in.tables import HEADINGS, cell, heading, read_rows
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.effective import (
@@ -29,8 +29,6 @@ from attncourse_grader.sentences import SAYS
 
 KEPT = ("identifier", "grade", "most", "modified", "graded", "comments")  # as they came
 NAMES = ("name", "Student", "LastName", "FirstName")
-PLACES = ("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID")
-PLACES += ("Integration ID", "Root Account", "Section")  # columns of Canvas's own
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
 # What was filled in earlier begins so, and may no longer be true.
@@ -75,9 +73,8 @@ class Table:
             meant = [pair for pair in meant if taken.isdisjoint(pair)]
             count = Counter(itertools.chain(*meant))
             found |= {k: s for k, s in meant if count[k] == count[s] == 1}
-        names = list(map(self.name_in, self.rows))
         for k, student in list(found.items()):
-            named = self.people.called(names[k])
+            named = self.people.called(self.name_in(self.rows[k]))
             if named and student not in named:
                 del found[k]
         return [found[k].student if k in found else "" for k in range(len(self.rows))]
@@ -216,11 +213,10 @@ class CanvasTable(Table):
                 return heading.strip() == named.strip()
             return title.lower() in heading.lower() or bool(start.match(heading))
 
-        own = [k for k, t in enumerate(self.head) if ASSIGNMENT.fullmatch(t.strip())]
-        own = [k for k in own if fits(self.head[k])]
-        if len(own) != 1:
+        titles = [t for t in self.head if ASSIGNMENT.fullmatch(t.strip()) and fits(t)]
+        if len(titles) != 1:
             raise Refused(SAYS["which_column"].format(self.name, place))
-        return own[0]
+        return self.head.index(titles[0])
 
     def ways(self, row: list[str]) -> list[list[Student]]:
         """Return who is meant by each number or login, and by the name.
@@ -267,9 +263,9 @@ class CanvasTable(Table):
                 if total is not None and not excused and total != before:
                     said["replaced"] += [student] * bool(row[place].strip())
                     row[place] = number(total)
-        wanted = [self.at[t] for t in PLACES if t in self.at] + list(columns.values())
+        own = [self.at[t] for t in HEADINGS["canvas"]["own"] if t in self.at]
         # What Canvas finds a row by stays, unless a spreadsheet would obey it.
-        self.make_safe(wanted, columns.values())
+        self.make_safe([*own, *columns.values()], columns.values())
         said["no_row"] = {g.student for g in grades} - met
         said["more"] = {g.student for g in grades if (g.total or 0) > g.of} & met
         said["late"] = {grade.student for grade in grades if grade.penalty}

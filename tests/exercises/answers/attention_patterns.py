@@ -223,6 +223,11 @@ WRONG = {
             + "    return score / score.max()",
             "not yet `my_score`: the score of a head depends on its own weights",
         ),
+        "not a number where there is nothing of the pattern": (
+            NEXT.format(key="last", body=MEAN.replace("return", "score ="))
+            + "    return score * score / score",
+            "not yet `my_score`: heads without the pattern get 0 to 0.5",
+        ),
         "the same for every head": (
             NEXT.format(key="last", body="return torch.full((weights.shape[1],), 0.5)"),
             "not yet `my_score`: ",
