@@ -22,12 +22,8 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import WHO, read_deadlines, read_times
 from attncourse_grader.isolate import sandbox
 from attncourse_grader.plan import Job, Keys, plan
+from attncourse_grader.records import effective
 from attncourse_grader.records.database import back_up, only_run
-from attncourse_grader.records.effective import (
-    costs,
-    effective_grades,
-    grades_of_class,
-)
 from attncourse_grader.records.exports import write_outputs
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import penalty_for
@@ -104,7 +100,7 @@ class _Run:
         found = collect(course.submissions, scratch, students)
         book.rows("BEGIN IMMEDIATE")  # without what was cut off, and said nothing
         book.rows("UPDATE runs SET undone = 1 " + SINCE)
-        before = effective_grades(book)
+        before = effective.effective_grades(book)
         book.rows("ROLLBACK")
         if last:
             self._check_course(last[0]["started"], students, found, before, doubts)
@@ -149,7 +145,7 @@ class _Run:
             self._say(SAYS["spent"].format(course.limit, ", ".join(sorted(self.spent))))
         if self.older:
             self._leave_out(SAYS["older_times"].format(", ".join(sorted(self.older))))
-        self._note(found := effective_grades(book))
+        self._note(found := effective.effective_grades(book))
         self._compare(before, found)
         for exercise, numbers in self.numbers.items():
             if book.of_another(exercise, numbers):
@@ -233,7 +229,7 @@ class _Run:
 
     def _note(self, found) -> None:
         """Say what lateness cost, and what of this run is in doubt."""
-        for says in costs(self.book, found):
+        for says in effective.costs(self.book, found):
             self._say(says)
         for (says,) in self.book.rows("SELECT says FROM notes " + SINCE):
             self.book.note_problem(one_line(says, 600))
@@ -313,6 +309,6 @@ class _Run:
         said = f"{graded} graded" + (f", {known} as before" if known else "")
         if self.left_out:
             said += f", {self.left_out} left out or in doubt, see above"
-        waiting = sum(grade.waiting for grade in grades_of_class(self.book))
+        waiting = sum(grade.waiting for grade in effective.grades_of_class(self.book))
         said += f", {waiting} answers to mark: attncourse mark" if waiting else ""
         self._say(f"{said}. The grades are in {self.course.out}.")

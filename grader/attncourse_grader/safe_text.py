@@ -14,8 +14,7 @@ ESCAPES = re.compile(
     r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
 )
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # no tab, no line feed
-# What nobody sees, such as marks of writing direction. After other letters than Latin
-# ones, and in emoji, some of it is needed.
+# What nobody sees; after other letters than Latin ones, and in emoji, some is needed.
 UNSEEN = re.compile(
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb"

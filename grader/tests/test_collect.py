@@ -101,7 +101,10 @@ def test_names_of_people_are_left_whole_and_numbers_of_platforms_are_kept(
 ):
     for name in ("Ada_final", "student12", "Exner", "Exavier 2nd"):
         assert without_exercise(name) == name
-    monkeypatch.setattr(collecting, "modules", lambda: ["1_attention", "7_mine"])
+    monkeypatch.setattr(
+        collecting, "modules", ["1_attention", "7_mine", "8_final"].copy
+    )
+    assert without_exercise("8_final") == ""
     for name in ("ivanov1", "Abefinal", "Jasmine Lee", "Mine Yilmaz"):
         assert without_exercise(f"{name}_7_mine-copy2 (1)") == name
     inbox.put("Ada_123_assignsubmission_file_/x.ipynb")
@@ -170,13 +173,15 @@ OUTER = [
 ]
 
 
-@pytest.mark.parametrize("place", ["in/S1/x.zip", "S1.zip"])
+@pytest.mark.parametrize("place", ["in/S1/x.zip", "S1.zip", "in/team-1/x.zip"])
 @pytest.mark.parametrize("name", ["S1", "", "Ada"])
 def test_a_download_called_like_a_section_is_no_hand_in_of_it(name, place, inbox):
     members = [f"{who}_5_assignsubmission_file_/x.ipynb" for who in (name, "Bea")]
     path = inbox.pack(place, dict.fromkeys(members, inbox.text))
     place = "in" if place.startswith("in") else path
-    people = ClassList([Student(who, who, section="S1") for who in ("Ada", "Bea")])
+    people = ClassList(
+        [Student(who, who, section="S1,team-1") for who in ("Ada", "Bea")]
+    )
     found = inbox.collect(place, students=people)
     assert (found.files, len(found.problems) > 0) == ([], True)
 
@@ -261,6 +266,10 @@ def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shar
     names = ["grace.ipynb", "ada/x.ipynb", "mallory.ipynb", "x/y.ipynb", own]
     never = "1970-01-01", "2026-99-99"
     names += [f"mallory+ps1+{day} 10:00:00 UTC+x/x.ipynb" for day in never]
+    names += [
+        own.replace("+x/", "+x\x07+1970-01-01 1:1 UTC+x/").replace("ps1", "x\x1b]")
+    ]
+    inbox.pack(f"in/{own.split('/')[0]}.zip", {"ada_13_999_x.ipynb": inbox.text})
     for name in [*names, exchanged + "A/1_x.ipynb"]:
         inbox.put(name)
     (inbox.folder / "x" / ".git").mkdir()
@@ -272,7 +281,7 @@ def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shar
     found = inbox.collect()
     assert set(names_in(found)) == {"mallory"}
     assert sum(file.time is not None for file in found.files) == (not minutes)
-    assert str(found.problems).count("which is not believed") == 2 + bool(minutes)
+    assert str(found.problems).count("which is not believed") == 3 + bool(minutes)
 
 
 @pytest.mark.parametrize("login", ["ps1", "exercise-1", "submitted"])

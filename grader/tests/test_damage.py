@@ -51,9 +51,10 @@ def test_a_gradebook_that_has_vanished_is_not_begun_anew(graded, state):
     copy = book.with_suffix(".backup.sqlite")
     kept = copy.read_bytes()
     book.unlink() if state == "gone" else book.write_bytes(b"")
+    (journal := book.with_name(f"{BOOK}-journal")).write_bytes(b"x")
     graded.grade(fault="is gone or empty, but its copy is there")
     assert "To begin anew, remove the copy" in graded.said
-    assert copy.read_bytes() == kept
+    assert (copy.read_bytes(), journal.exists()) == (kept, False)
     copy.unlink()
     assert graded.run("export") == 1  # only grading begins a gradebook
     assert "there is no gradebook" in graded.said.lower()

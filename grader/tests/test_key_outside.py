@@ -402,7 +402,7 @@ def test_what_one_task_rules_out_no_answer_that_it_calls_may_use(grade):
     assert "stolen" in " ".join(found["local"].verdicts[0].sentences)
     calls = "def crossover(*x):\n    return largest_tensor[0]('1 / 0')"
     found = grade("largest_tensor = [eval]", calls, exercise="5_efficient_attention")
-    assert "NameError" in " ".join(found["crossover"].verdicts[0].sentences)
+    assert found["crossover"].verdicts[0].kind == "forbidden"
     unfinished = "def causal_mask(n, _=setattr(torch, 'hidden', eval)): pass"
     calls = "def attention_scores(*x):\n    return torch.hidden('1 / 0')"
     found = grade(unfinished, calls)["scores"].verdicts[0].sentences

@@ -205,9 +205,8 @@ def test_all_is_read_that_may_run(source):
 def test_a_call_of_what_is_given_does_not_run_where_it_was_not_read():
     template = compose.Template(exercise_of("1_attention_from_scratch"), SOLUTIONS)
     source = "torch.__setattr__('z', 1)\ndef causal_mask(n): return torch.z"
-    found = SimpleNamespace(
-        exercise=template.exercise, statements=statements_of(source, 1), broken={}
-    )
+    own = template.undisturbed(statements_of(source, 1))
+    found = SimpleNamespace(exercise=template.exercise, statements=own, broken={})
     code = compose.code_for(template.exercise.task("masks"), found, template)
     assert code == "def causal_mask(n): return torch.z"
 

@@ -16,10 +16,15 @@ from attncourse_grader import cache
 from attncourse_grader.exercises import Refused, modules
 from attncourse_grader.grade.by_hand import by_hand_in
 from attncourse_grader.hand_in.release import MODEL_ANSWER, fingerprint, solution_of
-from attncourse_grader.hand_in.source import Statement, needed, statements_of
+from attncourse_grader.hand_in.source import (
+    Statement,
+    needed,
+    statements_of,
+    without_calls,
+)
 from attncourse_grader.hand_in.submission import Submission, is_text, read_notebook
 
-WORD = re.compile(r"\w+")
+WORD, DEFINES = re.compile(r"\w+"), re.compile("(def|class) ")
 HIDDEN_INPUTS = 3  # of each probe, beside those of the student's own notebook
 CHECKS = "attncourse.exercises"  # of which only what is `PROVIDED` can be imported
 PROVIDED = "attncourse.exercises.provided"
@@ -65,7 +70,8 @@ class Template:
             others = {m for m in imports_of([statement]) if not m.startswith(PROVIDED)}
             if statement.uses & checks or any(m.startswith(CHECKS) for m in others):
                 checks |= statement.binds
-        return [s for s in given if not s.binds & checks], solution, by_hand, handed_out
+        given = without_calls([s for s in given if not s.binds & checks])
+        return given, solution, by_hand, handed_out
 
     def not_given(self, statements: list[Statement]) -> list[Statement]:
         """Return the statements that are none of the instructor's own."""
@@ -74,17 +80,15 @@ class Template:
 
     def undisturbed(self, statements: list[Statement]) -> list[Statement]:
         """Leave out values that the notebook gives to a student's own names."""
+        statements = without_calls(statements, self.given)
         new = {s for s in statements if s.text.strip() not in self.handed_out}
         own = set().union(*(s.binds - s.uses for s in new))
         return [s for s in statements if s in new or s.kind or not s.binds & own]
 
     def own_code(self, task: Task, statements, others, *, every=False) -> str:
         """Return the code of an answer, not `others`; with `every` all that may run."""
-        judged = ("def ", "class ")  # with the task that they answer, by themselves
-        found = self.not_given(statements)
-        found = [
-            s for s in found if not (s.binds <= others and s.text.startswith(judged))
-        ]
+        theirs = [s for s in statements if DEFINES.match(s.text) and s.binds <= others]
+        found = [s for s in self.not_given(statements) if s not in theirs]
         found = needed(task.answers, self.given * every + found, every=every)
         return "\n\n".join(s.text for s in found)
 
@@ -131,7 +135,7 @@ def code_for(
     else:  # with `kept`, what the answer needs of other tasks is the solution's
         names = {n for t in submission.exercise.tasks for n in t.answers if kept} - kept
         own = [s for s in submission.statements if not s.binds <= names]
-        found = template.not_given(needed(task.answers, template.given + own))
+        found = template.not_given(needed(task.answers, own))
     return "\n\n".join(s.text for s in found)
 
 

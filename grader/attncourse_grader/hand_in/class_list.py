@@ -21,8 +21,7 @@ from attncourse_grader.sentences import SAYS
 MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
-# What platforms and instructors call a place with the hand-ins of all: students may
-# choose such a name, but not such a login.
+# What a place with all hand-ins is called: nobody's name, but perhaps a login.
 OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
 DROPPED = re.compile(r"[&<>\"`|':\\/]|\.\.+")  # by Moodle, in names of files
 NAME_ALONE = "nothing but a name tells whose it is"
@@ -69,11 +68,10 @@ class ClassList:
     def add_moodle(self, row: dict[str, str], exercise: str) -> Student | None:
         """Learn a number from a row of an exercise's worksheet; return whose, if known.
 
-        The address tells; an ID number, which people may choose, if names are believed.
+        The address tells, and no ID number, which people may choose.
         """
         told = replace(_student_of(row) or Student(""), name=row.get("name", ""))
-        chosen = self.marked("id", told.id) if self.trust else []
-        own = set(self.marked("email", told.email) or chosen)
+        own = set(self.marked("email", told.email))
         student = next(iter(own)) if len(own) == 1 else None
         if number := number_in(row.get("identifier", "")):
             self.rows.setdefault(number, set()).add((told, student))
@@ -182,8 +180,7 @@ def named_as_before(students: list[Student], known) -> tuple:
     or an address tells that it is the same person, and where there is none the name
     under which files came: a full one where a platform gave it.
 
-    Also returns of other names that somebody had whose they are, and for each person
-    whom a name and a number tell apart which sentence says so, and of whom.
+    Also returns whose other names were, and which sentences say what else, of whom.
     """
     people, names, problems = ClassList(students), defaultdict(list), []
     letters = defaultdict(set)  # of platforms' names
@@ -224,9 +221,8 @@ def named_as_before(students: list[Student], known) -> tuple:
                 break
             name += f" ({_marks(s)[0]})"
             used[name.casefold()] += 1
-        if name != new[s]:
-            problems.append(("taken", new[s], name))
-            new[s] = name
+        problems += [("taken", new[s], name)] * (name != new[s])
+        new[s] = name
     joined = {old: n for s, n in new.items() for old in {*names[s]} - {*new.values()}}
     return [replace(s, student=n) for s, n in new.items()], joined, problems
 
@@ -315,8 +311,7 @@ def read_class_list(path: Path) -> ClassList:
         key = student.student.casefold(), *(marks if any(marks) else [len(people)])
         own = dict.fromkeys((people.get(key, student).section, student.section))
         people[key] = replace(student, section=",".join(filter(None, own)))
-    # Whoever writes another's ID number into a profile of Moodle's takes it from both.
-    ids = Counter(mark_of(s.id) for s in people.values())
+    ids = Counter(mark_of(s.id) for s in people.values())  # one of two is nobody's
     students = [replace(s, id=s.id * (ids[mark_of(s.id)] < 2)) for s in people.values()]
     # Somebody may have chosen a name that tells others apart, who keep theirs.
     while len(count := Counter(s.student.casefold() for s in students)) < len(students):

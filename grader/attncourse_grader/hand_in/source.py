@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import re
 import symtable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 ANYTHING = "*"  # what `from module import *` binds
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
@@ -28,6 +28,7 @@ class Statement:
     kind: str = ""  # "function" or "import" if what it binds can be called
     passes: frozenset[str] = frozenset()  # names that it gives another name, or wraps
     changes: frozenset[str] = frozenset()  # names it only calls a method of
+    gives: frozenset[str] = frozenset()  # names that it gives a value, no part of one
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,11 @@ def statements_of(source: str, cell: int) -> list[Statement] | BadCell:
 def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     text = _text_of(node, lines)
     table = symtable.symtable(text, "cell", "exec")
-    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned()}
+    symbols = [s for s in table.get_symbols() if s.is_assigned() or s.is_imported()]
+    gives = frozenset(s.get_name() for s in symbols)
     # What a function does when it is called is its own.
     nodes = [node] if isinstance(node, FUNCTIONS) else list(ast.walk(node))
-    bound = bound.union(*map(_imported_or_changed_by, nodes))
+    bound = gives.union(*map(_imported_or_changed_by, nodes))
     changes = frozenset().union(*map(_called_on, nodes)) - bound
     values = [n.value for n in nodes if isinstance(n, (ast.Assign, ast.AnnAssign))]
     made = [v for v in values if isinstance(v, ast.Lambda)]
@@ -81,8 +83,8 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     kind = "import" if isinstance(node, IMPORTS) else "function" * bool(made)
     passed = (v.args if isinstance(v, ast.Call) else [v] for v in values)
     passes = frozenset(map(_root, itertools.chain(*passed))) - {""}
-    binds, uses = frozenset(bound) | changes, frozenset(_read_by(table, top=True))
-    return Statement(text, binds, uses, cell, kind, passes, changes)
+    binds, uses = bound | changes, frozenset(_read_by(table, top=True))
+    return Statement(text, binds, uses, cell, kind, passes, changes, gives)
 
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
@@ -135,22 +137,28 @@ def changes_libraries(answer: list[Statement], given: list[Statement]) -> bool:
     return any(_imported_or_changed_by(part) & imported for part in parts)
 
 
+def without_calls(statements, more=()) -> list[Statement]:
+    """Take it that `plt.show()` changes nothing: `plt` is imported."""
+    imported = {n for s in (*statements, *more) if s.kind == "import" for n in s.binds}
+    return [replace(s, binds=s.binds - (s.changes & imported)) for s in statements]
+
+
 def needed(names, statements: list[Statement], *, every=False) -> list[Statement]:
     """Return what defines `names` and what that needs; functions only, or `every`."""
-    bound, imported, made = {}, set(), set()
-    for s in statements:
-        imported |= s.binds if s.kind == "import" else set()
-        made |= s.binds - s.changes if s.kind else set()
-    makes = {p for p, s in enumerate(statements) if s.kind or s.passes & made}
-    for place, s in enumerate(statements):
-        for name in s.binds - (s.changes & imported):  # `plt.show()` changes no answer
+    bound = {}
+    for place, statement in enumerate(statements):
+        for name in statement.binds:
             bound.setdefault(name, []).append(place)
+    made = {name for s in statements if s.kind for name in s.gives}
+    makes = {p for p, s in enumerate(statements) if s.kind or s.passes & made}
     taken, waiting = set(), [ANYTHING, *names]
     while waiting:
         name = waiting.pop()
         places = bound.pop(name, [])
-        if not every and makes.intersection(places):  # not what a later cell calls so
-            places = [p for p in places if p in makes or name in statements[p].uses]
+        gave = [p for p in places if name in statements[p].gives]
+        if not every and makes.intersection(gave):  # not what a later cell calls so
+            values = {p for p in gave if name not in statements[p].uses} - makes
+            places = [p for p in places if p not in values]
         for place in set(places) - taken:
             taken.add(place)
             waiting += statements[place].uses

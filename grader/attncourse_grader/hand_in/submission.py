@@ -176,8 +176,7 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
     if not known(best):
         raise Refused(SAYS["no_exercise"].format(path.name))
     if others and known(others[-1]) == known(best):
-        both = others[-1].notebook, best.notebook
-        raise Refused(SAYS["two_exercises"].format(path.name, *both))
+        raise Refused(SAYS["two_exercises"].format(path.name, best.notebook))
     elsewhere = isinstance(other := said.get("exercise"), str)
     if elsewhere and not any(task.name in marks.values() for task in best.tasks):
         raise Refused(SAYS["exercise_gone"].format(path.name, other[:60]))

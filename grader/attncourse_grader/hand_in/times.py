@@ -126,9 +126,8 @@ def read_times(text: str) -> list[Said]:
 
 
 def _from_canvas(path: Path, name: str) -> list[Said]:
-    """Read what Canvas's API lists under .../assignments/ID/submissions."""
+    """Read .../assignments/ID/submissions of Canvas's API, as a browser shows it."""
     try:
-        # What a browser shows begins so.
         listed = json.loads(path.read_bytes().removeprefix(b"while(1);"))
         files = [{f["id"] for f in one.get("attachments") or ()} for one in listed]
         return [

@@ -19,8 +19,7 @@ import torch
 from attncourse_grader.isolate import seccomp
 
 CHECKS, PROVIDED = "attncourse.exercises.", "attncourse.exercises.provided"
-# Operations of `scaled_dot_product_attention` and `MultiheadAttention`, fused or not,
-# and what ONNX has of this kind.
+# Operations of PyTorch's own attention, fused or not, and what ONNX has of this kind.
 ATTENTION = r"_?scaled_dot_product_|_native_multi_head|_transformer_encoder|_triton_"
 ATTENTION += r"|Attention\.|RotaryEmbedding\."
 FLEX = "torch.nn.attention.flex_attention"

@@ -64,7 +64,7 @@ class Student:
         came = self._ask({"task": task, "place": place, "seeds": list(seeds)}, seconds)
         try:
             found = [from_plain(one) for one in came]
-        except (ValueError, OverflowError, RecursionError) as error:
+        except (ValueError, OverflowError, RecursionError, LookupError) as error:
             raise AnswerError(f"ValueError: {error}") from None
         if len(found) != len(seeds):
             raise AnswerError("ValueError: this is no reply")

@@ -32,7 +32,8 @@ def write_outputs(book, out: Path) -> list[str]:
         keep(out / name, make(book, graded))
     for grade, record in (one for one in graded if one[0].exercise in modules()):
         name, place = students[grade.student]["page"], grade.exercise.partition("_")[0]
-        pages.add(path := out / "feedback" / f"{name}-{place}.html")
+        path = out / "feedback" / f"{name}-{place}.html"
+        pages |= {path} if grade.handin else set()  # points by hand alone have none
         if record is not None:
             keep(path, page("feedback.html", record=record, standing=grade.sentences()))
         elif grade.handin is not None:

@@ -104,8 +104,9 @@ class Gradebook(Database):
         count = Counter(row["exercise"] for row in rows if row["moodle"] in numbers)
         own = {row["moodle"] for row in rows if row["exercise"] == exercise}
         query = "SELECT COUNT(*) FROM standing WHERE exercise = ?"
-        most = 2 * len(own) > self.rows(query, exercise)[0][0]  # not a stray file's
-        return count[exercise] < max(count.values(), default=int(most))
+        if own and 2 * len(own) > self.rows(query, exercise)[0][0]:  # no stray file's
+            return 2 * count[exercise] < len(own)
+        return count[exercise] < max(count.values(), default=0)
 
     def exercise_in(self, content: str) -> str:
         """Return which exercise a file's content answers: "" if not known yet."""
