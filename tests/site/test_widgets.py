@@ -86,6 +86,8 @@ def test_by_hand_follows_mouse_and_keyboard(watched, address, site):
         assert seen == pytest.approx(output[i], abs=6e-4)
 
     same(0, 4)
+    whole = "n => n.parentElement.scrollWidth <= n.parentElement.clientWidth"
+    assert page.root.get_by_role("grid").evaluate(whole)  # beside the sliders
     cells = page.root.get_by_role("gridcell")
     cells.nth(3 * 6 + 1).click()
     same(3, 1)
