@@ -13,20 +13,20 @@ def strength(matrix):
     return (matrix - matrix.min()) / (matrix.max() - matrix.min())
 
 
-def attention_example(asks):
-    """Compute chapter 2's example, for the query of one of its six tokens."""
+def attention_example():
+    """Compute chapter 2's example; rows of scores, weights and output are queries."""
     table = [[0.321, -1.024, 0.876], [1.234, 0.567, -0.89], [-0.456, 0.789, 1.234]]
     table += [[1.111, -0.333, 0.222], [-0.777, 0.888, -0.999], [0.555, -0.666, 0.777]]
     projections = np.random.default_rng(2).normal(size=(3, 3, 3)).round(1)
     query, key, value = np.array(table) @ projections
-    scores = key @ query[asks]
+    scores = query @ key.T
     weights = torch.tensor(scores / 3**0.5).softmax(-1).numpy()
     return query, key, value, scores, weights, weights @ value
 
 
 STEPS = {
     "Project": "query, key, value:\nstronger is larger",
-    "Compare": "query of “perform”\nwith every key",
+    "Compare": "one query with\nevery key",
     "Scale": "÷ √3 = √d_k",
     "Softmax": "weights A, sum 1",
     "Average": "the values,\nby their weights",
@@ -34,8 +34,8 @@ STEPS = {
 
 
 def scaled_dot_product_attention(narrow):
-    asks, words = 4, ["Manchester", "United", "hopes", "to", "perform", "better"]
-    query, key, value, scores, weights, output = attention_example(asks)
+    words = ["Manchester", "United", "hopes", "to", "perform", "better"]
+    query, key, value, scores, weights, output = attention_example()
     room, left, width, cell = (352, 24, 54.6, 15) if narrow else (708, 190, 86, 18)
     xs, half = [left + width * (j + 0.5) for j in range(6)], 1.5 * cell
     ys = (108, 236, 308, 380, 452) if narrow else (60, 158, 220, 272, 324)
@@ -55,14 +55,8 @@ def scaled_dot_product_attention(narrow):
             with c.group(class_=kind):
                 text = f"{number:.2f}".replace("-", "−")
                 c.text(x, y + 16.5, text, "small mid bold")
-            if i > 1 and not narrow:
-                c.way((x, ys[i - 1] + 24), (x, y))
 
     c.text(0, 13, "untrained: the numbers show steps, not meaning", "note")
-    for j, (x, word) in enumerate(zip(xs, words, strict=True)):
-        style = "small mid" if narrow else "word mid"
-        y = 40 + 16 * (narrow and j % 2)  # on a phone every other word is lower
-        c.text(x, y, word, style + " bold" * (j == asks))
     for i, (name, note) in enumerate(STEPS.items()):
         top = ys[i] - (36 if narrow else 2)
         c.badge("o", 0, top, str(i + 1))
@@ -74,27 +68,48 @@ def scaled_dot_product_attention(narrow):
             c.lines(27, top + 33, note, "note")
     for i, drawn in enumerate((("q", query), ("k", key), ("v", value))):
         vectors(ys[0] + (cell + 6) * i, *drawn)
-    c.rect("q frame", xs[asks] - half - 4, ys[0] - 5, 2 * half + 8, cell + 10)
-    at, y, turn = xs[asks] + half + 4, ys[0] + cell / 2, ys[1] - (48 if narrow else 16)
-    down = at + (2.6 if narrow else 14)
-    end = (10, ys[1] - (36 if narrow else 2))
-    c.way((at, y), (down, y), (down, turn), (10, turn), end, style="q")
-    numbers(1, "x", scores)
-    numbers(2, "x", scores / 3**0.5)
-    numbers(3, "a", weights)
+    for x in xs:
+        for i in (2, 3) if not narrow else ():
+            c.way((x, ys[i - 1] + 24), (x, ys[i]))
     c.badge("a", 0 if narrow else 164, ys[3] + 2)
-    low = ys[4] + cell
-    end = xs[asks] - 24
-    for x, weight in zip(xs, weights, strict=True):
-        at, end = end + 24 * weight, end + 48 * weight
-        path = f"M{n(x)} {low}C{n(x)} {low + 44} {n(at)} {low + 20} {n(at)} {low + 62}"
-        with c.group(class_="a"):
-            c.ribbon(path, 48 * weight)
     vectors(ys[4], "v", value)
-    top = low + 64
-    c.grid(xs[asks] - half, top, strength(output[None]), "o", cell, marks=False)
-    c.badge("o", xs[asks] - half - 28, top + cell / 2 - 10)
-    c.text(xs[asks] - half - 36, top + 13, "output for “perform”", "small end")
+    for asks, (middle, word) in enumerate(zip(xs, words, strict=True)):
+        best = weights[asks].argmax()
+        says = f"“{word}” gives its largest weight, {weights[asks, best]:.2f}, to "
+        says += "itself" if best == asks else f"“{words[best]}”"
+        style = "small mid" if narrow else "word mid"
+        y = 40 + 16 * (narrow and asks % 2)  # on a phone every other word is lower
+        place = middle - width / 2, y - 17, width, 26
+        with c.choice(says, *place, word == "perform"):
+            c.text(middle, y, word, f"{style} off")
+            with c.group(class_="on"):
+                c.text(middle, y, word, f"{style} bold")
+                c.rect(
+                    "followed", middle - half - 4, ys[0] - 5, 2 * half + 8, cell + 10
+                )
+                y, turn = ys[0] + cell / 2, ys[1] - (48 if narrow else 16)
+                down = min(middle + half + (6.6 if narrow else 18), room - 1)
+                at = min(middle + half + 4, down)
+                end = (10, ys[1] - (36 if narrow else 2))
+                c.way((at, y), (down, y), (down, turn), (10, turn), end, style="q")
+                numbers(1, "x", scores[asks])
+                numbers(2, "x", scores[asks] / 3**0.5)
+                numbers(3, "a", weights[asks])
+                low, end = ys[4] + cell, middle - 24
+                for x, weight in zip(xs, weights[asks], strict=True):
+                    at, end = end + 24 * weight, end + 48 * weight
+                    path = f"M{n(x)} {low}C{n(x)} {low + 44} {n(at)} {low + 20} "
+                    with c.group(class_="a"):
+                        c.ribbon(path + f"{n(at)} {low + 62}", 48 * weight)
+                top, shades = low + 64, strength(output)[asks : asks + 1]
+                c.grid(middle - half, top, shades, "o", cell, marks=False)
+                c.badge("o", middle - half - 28, top + cell / 2 - 10)
+                x, side = (
+                    (middle + half + 10, "")
+                    if asks < 3
+                    else (middle - half - 36, " end")
+                )
+                c.text(x, top + 13, f"output for “{word}”", "small" + side)
     return c
 
 
