@@ -75,7 +75,7 @@ export default widget("copying", QUESTION, (root, model) => {
   const update = () => {
     const { text: typed, ids, refused } = field.read(2, LONGEST);
     results.hidden = !copiers;
-    results.style.visibility = refused ? "hidden" : "";
+    results.inert = Boolean(refused);
     if (refused) return say.say(refused);
     if (!copiers) return null;
     text = typed;

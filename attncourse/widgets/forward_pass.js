@@ -55,8 +55,7 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
     el("div", { class: "attn-buttons" }, back, next, play), say.root,
-    scrollable("The tokens at this stage", table),
-    above, el("table", { class: "attn-sum" }, sum),
+    above, el("table", { class: "attn-sum" }, sum), scrollable("The tokens at this stage", table),
     remark("In a vector, what is above 0 is blue, and what is below is orange. ␣ is a space."),
     head, numbers.root);
   const waiting = report();
@@ -205,7 +204,8 @@ export default widget("forward-pass", QUESTION, (root, model) => {
 
   const mostly = (weights) => {
     const most = Math.max(...weights);
-    if (most - Math.min(...weights) < 0.02) return "all about equally";
+    if (weights.length < 2) return "here only itself";
+    if (most - Math.min(...weights) < 0.05) return "all about equally";
     return `most of all “${visible(tokenizer, ids[largest(weights)])}”`;
   };
 
@@ -213,8 +213,8 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     if (!gpt) return;
     const found = tokenizer.encode(model.get("text"));
     const refused = !found.length || found.length > LONGEST;
-    results.hidden = refused && !steps.length; // where there is something, its room is kept
-    results.style.visibility = refused ? "hidden" : "";
+    results.hidden = refused && !steps.length;
+    results.inert = refused;
     waiting.root.hidden = !refused;
     if (refused) {
       root.dataset.state = "refused";
