@@ -76,8 +76,8 @@ def test_only_what_is_needed_is_taken_and_in_its_order():
         ["other = 1", "def f(x): return [other for other in x]"],
         ["other = 1", "f = lambda other: other"],
         ["size = 3", "class f:\n    def g(self):\n        return size"],
-        ["x = []", "for i in range(3):\n    x.append(i)", "def f(): return x"],
-        ["x = {}", "x.update(a=1)", "other = x.get(1)", "def f(): return x"],
+        ["n = 0", "def f():\n    global n\n    n += 1"],
+        ["x = []", "if 1: x.append(1)", "other = x.count(1)", "def f(): return x"],
         ["def g(a): return a", "@g.register\ndef _(a): return 1", "f = g"],
         ["import plt", "other = 1; plt.show(other)", "def f(): return plt.a"],
         *(["f = 1", last] for last in ("f = 2", "f = f + 1", "f['a'] = 1", "f += 1")),
@@ -93,11 +93,11 @@ def test_a_variable_of_a_later_cell_does_not_take_the_place_of_a_function():
         ("pairs = cache(pairs)", True),
         ("pairs = lambda a: -a", True),
         ("pairs = f", True),
+        ("for pairs in ():\n    print(pairs)", False),
         ("pairs: int = f.gcd", True),
         ("pairs = f.gcd(2, 4)", False),
         ("pairs = partial(f, 1)", True),
         ("if True:\n    def pairs(a): return -a", True),
-        ("def pairs(a):\n    return -a", True),
     ]:
         code = (
             f"def pairs(a):\n    return a\n\ndef f(x):\n    return pairs(x)\n\n{later}"

@@ -10,7 +10,6 @@ to the instructor.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import stat
@@ -108,8 +107,7 @@ class _Place:
         self.root, self.scratch, self.students = root, scratch, students
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
-        # Starts of paths that end in a name, whatever it looks like: a login or clone.
-        self.sure = {}
+        self.sure = {}  # starts of paths that end in a name: of a login, or a clone
 
     def read(self, *, alone: bool) -> None:
         root = self.root.resolve()
@@ -147,8 +145,9 @@ class _Place:
             if download and self.root.is_file() and not (owner and owner.of_platform):
                 self._ask(who, source, "no platform writes names like this")
                 continue
-            login = self._login_in(place) or self._login_in(*entry.parts[:-1])
-            if login and not known and not (owner and owner.name == login):
+            *above, name = *entry.parts[:-1], stem_of(entry.parts[-1])
+            login = self._login_in(place) or self._login_in(*above, name)
+            if login and not known and login != (owner.name if owner else name):
                 self._ask(login, source, f"{login!r} may be an exercise or a login")
                 continue
             sure = alone or self.students
@@ -172,11 +171,12 @@ class _Place:
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
 
-    def _login_in(self, *folders) -> str:
-        """Return which of the folders above a name is a login, and like an exercise."""
-        above = itertools.takewhile(lambda folder: not _named((folder, "")), folders)
-        own = self.students.marked if self.students else lambda *_: ()
-        return next((folder for folder in above if own("user", folder)), "")
+    def _login_in(self, *parts) -> str:
+        """Return which part, down to the one that names somebody, is a login."""
+        for part in parts if self.students else ():
+            if self.students.marked("user", part) or _named((part, "")):
+                return part if self.students.marked("user", part) else ""
+        return ""
 
     def _ask(self, whose, source: str, why: str) -> None:
         self.left_out.add(whose, one_line(source, 300), SAYS["in_doubt"].format(why))
@@ -408,7 +408,7 @@ def _named(parts, sure=()) -> Found | None:
                 marked_late=bool(canvas["late"] or canvas["early"]),
             )
         if place == len(parts):
-            text = re.sub(r"(?i)\.zip\Z", "", stem_of(text))
+            text = stem_of(text)
         if archives.HIDDEN.search(text):  # which names nobody, nor does what is in it
             return None
         if text := without_exercise(text):
@@ -426,8 +426,8 @@ def _key(owner: Found | None):
 
 
 def stem_of(name: str) -> str:
-    """Return the name of a notebook without its ending."""
-    return re.sub(r"(?i)\.ipynb(\.txt|\.json)?\Z", "", name)
+    """Return the name of a notebook or a zip file without its ending."""
+    return re.sub(r"(?i)(\.ipynb(\.txt|\.json)?)?(\.zip)?\Z", "", name)
 
 
 def _without_copy(entry: Entry) -> tuple[str, Path]:
@@ -448,7 +448,7 @@ def without_exercise(name: str) -> str:
         form += rf"(?<![^\W\d_]){title}(?![^\W\d_])"
         rest = re.sub(form, "", bare)
         if rest != bare:
-            return COPIES.sub("", rest).strip(" _-.")
+            return rest.strip(" _-.")
     return "" if re.fullmatch(GENERIC, bare, re.IGNORECASE) else name
 
 

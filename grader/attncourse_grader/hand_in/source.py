@@ -89,8 +89,9 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
     """Return the global names that are read: no parameters, no local variables."""
-    read = [symbol for symbol in table.get_symbols() if symbol.is_referenced()]
-    found = {symbol.get_name() for symbol in read if top or symbol.is_global()}
+    symbols = [s for s in table.get_symbols() if top or s.is_global()]
+    read = (s for s in symbols if s.is_referenced() or s.is_declared_global())
+    found = {symbol.get_name() for symbol in read}
     return found.union(*(_read_by(child) for child in table.get_children()))
 
 
@@ -157,8 +158,7 @@ def needed(names, statements: list[Statement], *, every=False) -> list[Statement
         places = bound.pop(name, [])
         gave = [p for p in places if name in statements[p].gives]
         if not every and makes.intersection(gave):  # not what a later cell calls so
-            values = {p for p in gave if name not in statements[p].uses} - makes
-            places = [p for p in places if p not in values]
+            places = [p for p in places if p in makes or p not in gave]
         for place in set(places) - taken:
             taken.add(place)
             waiting += statements[place].uses

@@ -37,7 +37,7 @@ def lateness(handin) -> float | None:
     due, time = handin["due"], handin["handed_in"]
     if time is not None:
         return max(0.0, int(time) - due) if due is not None else 0.0
-    if handin["marked_late"] and handin["until"] is None:
+    if handin["marked_late"] and due == handin["deadline"]:
         return MARKED
     return None if due is not None else 0.0
 

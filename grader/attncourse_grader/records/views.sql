@@ -83,6 +83,10 @@ WITH counting AS (
             PARTITION BY student, answered ORDER BY run
             RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
         ) AS next_run,
+        MIN(iif(refused <> '', run, NULL)) OVER (
+            PARTITION BY student ORDER BY run
+            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+        ) AS next_refused,
         MIN(time) OVER same AS time,
         MIN(marked_late) OVER same AS marked_late,
         FIRST_VALUE(graded) OVER (
@@ -102,6 +106,7 @@ WITH counting AS (
     FROM files JOIN names USING (student) JOIN main.times AS said
         ON said.student = name AND said.exercise IN ('', files.exercise)
         AND said.run >= first_run AND said.run < IFNULL(next_run, 1e18)
+        AND said.run < IFNULL(next_refused, 1e18)
     JOIN runs ON runs.run = said.run WHERE NOT undone GROUP BY 1, 2
 )
 SELECT *, CASE
