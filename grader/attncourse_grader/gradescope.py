@@ -14,7 +14,7 @@ from pathlib import Path
 
 import attncourse
 from attncourse_grader.grade.report import section
-from attncourse_grader.hand_in.archives import NOTEBOOKS
+from attncourse_grader.hand_in.archives import HIDDEN, NOTEBOOKS
 from attncourse_grader.hand_in.submission import Refused, read_submission
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.isolate import forking
@@ -77,8 +77,8 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
         print(says, file=sys.stderr)
     exercise, refused, fitting = settings["exercise"], "", []
     for path in sorted((place / "submission").rglob("*")):
-        plain = path.is_file() and not path.is_symlink()  # no link to a solution
-        if plain and path.name.lower().endswith(NOTEBOOKS):
+        left_out = path.is_symlink() or HIDDEN.search(f"{path.relative_to(place)}")
+        if path.is_file() and path.name.lower().endswith(NOTEBOOKS) and not left_out:
             try:
                 if forking.call(exercise_in, path, seconds=PATIENCE) == exercise:
                     fitting.append(path)

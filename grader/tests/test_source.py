@@ -96,7 +96,7 @@ def test_a_variable_of_a_later_cell_does_not_take_the_place_of_a_function():
         ("for pairs in ():\n    print(pairs)", False),
         ("pairs: int = f.gcd", True),
         ("pairs = f.gcd(2, 4)", False),
-        ("pairs = partial(f, 1)", True),
+        ("pairs = cache(partial(f, 1))", True),
         ("if True:\n    def pairs(a): return -a", True),
     ]:
         code = (

@@ -81,8 +81,9 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     made = [v for v in values if isinstance(v, ast.Lambda)]
     made += [n for n in nodes if isinstance(n, FUNCTIONS)]
     kind = "import" if isinstance(node, IMPORTS) else "function" * bool(made)
-    passed = (v.args if isinstance(v, ast.Call) else [v] for v in values)
-    passes = frozenset(map(_root, itertools.chain(*passed))) - {""}
+    calls = [n for v in values for n in ast.walk(v) if isinstance(n, ast.Call)]
+    passed = itertools.chain(values, *(call.args for call in calls))
+    passes = frozenset(map(_root, passed)) - {""}
     binds, uses = bound | changes, frozenset(_read_by(table, top=True))
     return Statement(text, binds, uses, cell, kind, passes, changes, gives)
 
@@ -115,9 +116,8 @@ def _imported_or_changed_by(node: ast.AST) -> set[str]:
 
 def _called_on(node: ast.AST) -> set[str]:
     """Return the names of which a node calls a method for what it does."""
-    calls = [node.value] if isinstance(node, ast.Expr) else []
-    calls = [c.func for c in calls if isinstance(c, ast.Call)]
-    calls += getattr(node, "decorator_list", [])
+    called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    calls = [node.value.func] if called else getattr(node, "decorator_list", [])
     return {_root(c) for c in calls if isinstance(c, ast.Attribute)} - {""}
 
 
