@@ -55,9 +55,9 @@ export default widget("forward-pass", QUESTION, (root, model) => {
     summary: "The vector of the chosen token in numbers", caption: "The chosen token" });
   const results = el("div", { hidden: true }, stage.root,
     el("div", { class: "attn-buttons" }, back, next, play), say.root,
-    above, el("table", { class: "attn-sum" }, sum), scrollable("The tokens at this stage", table),
+    above, el("table", { class: "attn-sum" }, sum),
     remark("In a vector, what is above 0 is blue, and what is below is orange. ␣ is a space."),
-    head, numbers.root);
+    scrollable("The tokens at this stage", table), head, numbers.root);
   const waiting = report();
   root.append(field.root, waiting.root, results);
 
