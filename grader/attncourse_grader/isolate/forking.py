@@ -144,7 +144,7 @@ def forker() -> Forker:
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     own = {"MKL_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    own["PYTHONSAFEPATH"] = "1"  # no module is in the folder one is in: hand-ins may be
+    own["PYTHONSAFEPATH"] = "1"  # hand-ins may be in the current folder
     return kept | own | sandbox.ENVIRONMENT
 
 
