@@ -103,10 +103,9 @@ def grade_file(
             left -= time.monotonic() - start
 
     runs = run(to_run) if to_run else {}
-    failing = {t.name for t in tasks if not runs.get(t.name, {}).get("passed")}
-    spoiling = {
-        t.name for t in tasks if changes_libraries(submission.answer(t), template.given)
-    }
+    failed = [t for t in tasks if not runs.get(t.name, {}).get("passed")]
+    failing, given, code = {t.name for t in failed}, template.given, submission.answer
+    spoiling = {t.name for t in failed if changes_libraries(code(t), given)}
     grades = []
     for task in tasks:
         verdicts, notes = unseen[task.name], []

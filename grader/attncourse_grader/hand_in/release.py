@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from pathlib import Path
 
+from attncourse_grader import cache
 from attncourse_grader.exercises import exercise_of, version_of
 from attncourse_grader.hand_in.submission import Refused, is_text, read_notebook
 
@@ -72,8 +72,9 @@ def text_of(notebook) -> str:
     return nbformat.writes(notebook, version=4) + "\n"
 
 
-@functools.lru_cache(maxsize=64)
 def fingerprint(secret: str) -> str:
     """Return a text that tells one secret from another and does not give it away."""
-    found = hashlib.pbkdf2_hmac("sha256", secret.encode(), b"attncourse", ROUNDS)
-    return found.hex()[:16]
+    if (kept := cache.get(key := f"fingerprint {secret}")) is None:
+        kept = hashlib.pbkdf2_hmac("sha256", secret.encode(), b"attncourse", ROUNDS)
+        cache.put(key, kept)
+    return kept.hex()[:16]
