@@ -269,16 +269,18 @@ class _Run:
         # What came twice counts from when it came first, which is kept last.
         job.handins.sort(key=lambda h: (-(came[h[1]] or 1e18), not h[1].marked_late))
         for student, file in job.handins:
-            if of_group := file.group and exercise:
+            if file.group and exercise:
                 known = {r["number"] for r in book.rows(GROUPS, student, exercise)}
-                right = self.students.group_of(file, exercise)
-                if not right or known - {file.order}:
-                    kind = "other_number" if right else "other_group"
+                team = [s.student for s in self.students.group_of(file, exercise)]
+                if team and student not in team:
+                    continue  # a group of that name has other people in this exercise
+                if not team or known - {file.order}:
+                    kind = "other_number" if team else "other_group"
                     self._leave_out(SAYS[kind].format(file.source, student))
                     continue
             time = came[file]
-            on_sheet = file.moodle in self.of_number or of_group in self.numbers
-            if on_sheet and time is None and (student, exercise) not in self.dated:
+            undated = time is None and (student, exercise) not in self.dated
+            if undated and file.moodle in self.of_number:
                 self.older.add(student)
             if file.moodle and (told := self.told.get((student, exercise))):
                 time = min(time or told, told)  # of other files the student tells

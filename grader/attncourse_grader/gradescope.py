@@ -132,7 +132,3 @@ def lateness(metadata: dict) -> float:
     own = [u.get("assignment", {}).get("due_date") for u in metadata.get("users", [])]
     dates = [read_time(date) for date in [*filter(None, own)] or [due] if date]
     return max(0.0, read_time(metadata["created_at"]) - max(dates)) if dates else 0.0
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

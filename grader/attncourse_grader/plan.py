@@ -90,8 +90,9 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     for file in files:
         own, why = whose(file, students, trust)
         number = file.moodle or file.canvas
-        if students and file.moodle and (group := students.group_of(file)):
-            file = replace(file, moodle="", group=group, order=int(number[-15:]))
+        if students and file.moodle and students.group_of(file):
+            group = {"group": file.name, "order": int(number[-15:])}
+            file = replace(file, moodle="", **group)
         if why == NAME_ALONE:
             names[file.place].append(file.name)
         elif not own:

@@ -144,14 +144,14 @@ def test_hidden_names_go_back_as_they_came(listed, course):
 
 def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(course):
     as_moodle(course, "Red_11", "Blue_12", "Default group")  # Blue is one student
-    rows = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig").splitlines()
+    text = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig")
+    when = '"Tuesday, 1 December 2026, 10:30 PM"'
+    rows = text.replace("Yes,-,-", f"Yes,{when},-").splitlines()
     groups = zip(rows, ("Group", "Red", "Blue", "Red", "Default group"), strict=True)
     sheet = f"1={course.write('w.csv', chr(10).join(map(','.join, groups)))}"
-    people = "Ada Lovelace,ada@uni.example,Red\nEve,eve@uni.example,Red\n"
-    people += (
-        "Grace Hopper,grace@uni.example,Blue\nMal,mallory@uni.example,Default group\n"
-    )
-    options = course.students(f"name,email,group\n{people}")
+    people = "Ada Lovelace,ada@uni.example\nEve,eve@uni.example\n"
+    people += "Grace Hopper,grace@uni.example\nMal,mallory@uni.example\n"
+    options = course.students(f"name,email\n{people}")
     course.grade(
         *options, "--times", sheet, fault="only a name, such as 'Default group'"
     )
@@ -168,7 +168,8 @@ PEOPLE = "name,email,group\nAda Adler,ada@x,Red\nMal,mal@x,Blue\n"
 NUMBERS = "name,email,canvas id\nAda Adler,ada@x,777\nMal,mal@x,888\n"
 ROWS = HEAD + "Participant 11,Ada Adler,ada@x,-\nParticipant 31,Ada Adler,mal@x,-\n"
 # A group has taken another's name; a profile has another's ID number.
-TEAMS = HEAD.replace("\n", ",Group\n") + "Participant 11,Ada Adler,ada@x,-,Red\n"
+TEAMS = HEAD.replace("\n", ",Group\n")
+TEAMS += "Participant 11,Ada Adler,ada@x,2026-12-01T10:00,Red\n"
 TEAMS += "Participant 31,Mal,mal@x,-,Red\n"
 IDS = "name,email,student_id\nAda Adler,ada@x,1\nMal,mal@x,2\n"
 CHOSEN = HEAD.replace("\n", ",ID number\n") + "Participant 31,Ada Adler,m@y,-,1\n"
@@ -225,7 +226,10 @@ def test_a_group_has_one_number_and_may_be_newer_than_its_worksheet(course):
     rows = course.write("rows.csv", TEAMS.replace("mal@x,-,Red", "mal@x,-,Blue"))
     options = [*course.students(PEOPLE), "--times", f"1={rows}"]
     course.hand_in(f"Red_64_{OF}/x", place="before", attention="right")
-    course.grade(*options, places=["before"], fault="has no hand-in of Ada Adler")
+    older = course.write("older.csv", rows.read_text().replace("2026-12-01T10:00", "-"))
+    words = [*course.students(PEOPLE), "--times", f"1={older}"]
+    course.grade(*words, places=["before"], fault="only a name, such as 'Red'")
+    course.grade(*options, places=["before"])
     course.hand_in(f"Red_65_{OF}/x", scores="no")
     course.grade(*options, fault="Ada Adler came under another number of Moodle's")
     course.grade(*options, places=["in", "before"], fault="two here have the name")

@@ -6,7 +6,9 @@ student's own is what third-party autograders read.
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -74,6 +76,17 @@ def test_tasks_are_tests_and_the_time_is_that_of_handing_in(unpacked, notebook):
     notebook(unpacked / "submission" / "b.ipynb")
     found = results(unpacked)
     assert (found["score"], "2 notebooks" in found["output"]) == (0, True)
+
+
+def test_the_script_in_the_zip_grades(unpacked, solutions):
+    (unpacked / "submission" / "json.py").write_text("raise SystemExit(1)")
+    shutil.copy(solutions / "1_attention_from_scratch.ipynb", unpacked / "submission")
+    script = (unpacked / "source" / "run_autograder").read_text()
+    script = script.replace("/autograder/venv/bin/python", sys.executable)
+    command = ["bash", "-c", script.replace("/autograder", str(unpacked))]
+    subprocess.run(command, cwd=unpacked / "submission", check=True)
+    found = json.loads((unpacked / "results" / "results.json").read_text())
+    assert found["score"] == 18  # two points less, as it is late
 
 
 @pytest.mark.parametrize("given", ["", "https://a.example/"])

@@ -51,7 +51,8 @@ class ClassList:
         self._by_key, self._groups = defaultdict(set), defaultdict(dict)
         # What rows of Moodle's worksheets say of each number, and of whom, if known.
         self.rows: dict[str, set[tuple[Student, Student | None]]] = {}
-        self.teams = defaultdict(set)  # groups there and who is in them, by exercise
+        # By exercise, of each number: group and time, what its files are called, whose.
+        self.teams: dict[str, dict[str, tuple]] = defaultdict(dict)
         self.numbers = {s.canvas for s in students if s.canvas}
         for student in students:
             marks = map(key_of, [*_marks(student), _local(student)])
@@ -75,7 +76,8 @@ class ClassList:
         student = next(iter(own)) if len(own) == 1 else None
         if number := number_in(row.get("identifier", "")):
             self.rows.setdefault(number, set()).add((told, student))
-            self.teams[exercise].add((told.section, student))
+            told_of = (told.section, row.get("modified", "-")), _in_moodle(told.section)
+            self.teams[exercise][number] = *told_of, student
         return student or (None if own else self._trusted(told.name, [told]))
 
     def _trusted(self, name: str, rows) -> Student | None:
@@ -90,13 +92,27 @@ class ClassList:
             return [s for s in self.students if s.canvas == found.canvas]
         return list({s for _, s in self.rows.get(found.moodle, ())} - {None})
 
-    def group_of(self, found, exercise: str = "") -> str:
-        """Return the letters of a group, if the worksheet has nobody else in it."""
-        team, key = self.team(found.name), key_of(found.name)
-        rows = self.teams[exercise] if exercise else set().union(*self.teams.values())
-        own = {s for g, s in rows if key_of(g) == key and self.team(g) in (team, [])}
-        sure = not self.called(found.name) if self.trust else own and own <= {*team}
-        return key * bool(team and sure and found.moodle not in self.rows)
+    def group_of(self, found, exercise: str = "") -> list[Student]:
+        """Return who is in a group of Moodle's, for an exercise or for any.
+
+        Its rows have one time, when it handed in: where groups are shown alike, or
+        people are in none, there are several.
+        """
+        if found.moodle in self.rows:  # the number of a participant
+            return []
+        members, of_sheets = set(), self._rows(found.name, exercise)
+        for own in of_sheets:
+            people = {row[2] for row in own}
+            if len({row[0] for row in own}) == 1 and not {"", "-"} & {*own[0][0]}:
+                members |= people if None not in people else set()
+        if self.trust and not (any(of_sheets) or self.called(found.name)):
+            return self.team(found.name)
+        return sorted(members, key=lambda s: s.student)
+
+    def _rows(self, group: str, exercise: str = "") -> list[list[tuple]]:
+        """Return the rows of a group in each worksheet."""
+        sheets = [self.teams[exercise]] if exercise else self.teams.values()
+        return [[r for r in sheet.values() if group in r[1]] for sheet in sheets]
 
     def find(self, found) -> tuple[list[Student], str]:
         """Return whose a file is, several if a group's; or nobody, and why."""
@@ -113,9 +129,9 @@ class ClassList:
             return own, ""
         if found.canvas and self.numbers:
             return [], f"{found.name!r} has no number that is on the class list"
-        if found.moodle and self.group_of(found):
-            return team, ""
-        if not (named or team):
+        if found.moodle and (members := self.group_of(found)):
+            return members, ""
+        if not (named or team or any(self._rows(found.name))):
             return [], f"{found.name!r} is not on the class list, or is twice"
         if not self.trust:
             return [], NAME_ALONE
@@ -300,6 +316,12 @@ def words_of(text: str) -> list[str]:
     found = unicodedata.normalize("NFKD", mark_of(text))
     plain = "".join(c for c in found if not unicodedata.combining(c))
     return sorted(filter(None, re.split(r"[\s,_]+", DROPPED.sub("", plain))))
+
+
+def _in_moodle(group: str) -> frozenset[str]:
+    """Return what files of a group may be called in Moodle."""
+    texts = group, group.replace("&", "&amp;")
+    return frozenset(one_line(DROPPED.sub("", t.replace("_", " "))) for t in texts)
 
 
 def read_class_list(path: Path) -> ClassList:
