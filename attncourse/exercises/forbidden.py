@@ -40,14 +40,16 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
         _write_down(node)
     dotted = tuple(n for n in names if not n.startswith("."))
     methods = {*WAYS, *(n[1:] for n in names if n.startswith("."))}
-    known, followed = _imported(nodes, dotted)
+    known, followed, inside = _imported(nodes, dotted)
     modules = OTHERS & {path.split(".")[0] for path in known.values()}
     found: dict[str, None] = {}
     for node in nodes:
         for used in filter(None, _used(node, known)):
             if hit := _hit(used, dotted) or _hidden(used, dotted):
                 found[hit] = None
-            elif isinstance(node, ast.Name) and used.split(".")[0] in modules:
+            elif used.split(".")[0] in modules and (
+                isinstance(node, ast.Name) or id(node) in inside or used.endswith(".*")
+            ):
                 found[used] = None
             elif id(node) not in followed and _leads_on(node, used, dotted):
                 found[f"{used} as a value"] = None
@@ -86,8 +88,8 @@ def _above(path, names) -> bool:
     return any(n.startswith(f"{path}.") for n in (*names, *HIDING))
 
 
-def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
-    """Return the dotted names behind names, and from which nodes these are followed."""
+def _imported(nodes, names) -> tuple[dict[str, str], set[int], set[int]]:
+    """Return what is behind names, and the nodes that follow it or are in classes."""
     known, bound, followed, inside = {}, set(), set(), set()
     for node in nodes:
         if isinstance(node, ast.ClassDef):
@@ -126,7 +128,7 @@ def _imported(nodes, names) -> tuple[dict[str, str], set[int]]:
     for node in nodes:  # F, also bound to something else, such as a size
         if isinstance(node, ast.Name) and node.id in bound - {known.get(node.id)}:
             followed.add(id(node))
-    return {**dict.fromkeys(bound, ""), **known}, followed
+    return {**dict.fromkeys(bound, ""), **known}, followed, inside
 
 
 def _name(name: str, path: str, known: dict, names) -> None:
@@ -158,7 +160,7 @@ def _used(node, known):
     elif isinstance(node, ast.ImportFrom):
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
+        yield from (a.name if a.asname else a.name.split(".")[0] for a in node.names)
 
 
 def _looks_up(node) -> bool:
@@ -170,7 +172,8 @@ def _hidden(used: str, names) -> str:
     parts = used.split(".")[-DEEPEST:]  # what is before has a node, too
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
-    if used in BUILT_IN:
+    inner = parts[1] if parts[0] in USUAL and parts[1:] else ""
+    if used in BUILT_IN or inner in OTHERS or (inner[:1] == "_" and "__" not in inner):
         return used
     starts = (start for start, part in enumerate(parts) if part in ROOTS)
     hits = (_hit(".".join(parts[start:]), (*names, *HIDING)) for start in starts)

@@ -135,6 +135,8 @@ class _Run:
                 if "modified" not in one.student:
                     self.told[student, one.exercise] = one.handed_in
             said = [SAYS[kind].format(*who) for kind, *who in doubts]
+            harmless = SAYS["not_notebook"], "are left out, too."  # said last
+            found.problems.sort(key=lambda says: says.endswith(harmless))
             self._leave_out_all([*said, *problems, *found.problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import tempfile
 from concurrent.futures import CancelledError
 from pathlib import Path
 
-import attncourse
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.plan import hash_of_checks
+from attncourse_grader.plan import digest, hash_of, hash_of_checks
 from attncourse_grader.safe_text import file_name, one_line, reason
 from attncourse_grader.sentences import SAYS
-from attncourse_grader.workers import results
+from attncourse_grader.workers import layers_missing, results
 
 CONNECTING = 15  # seconds to reach the scheduler
 PATIENCE = 90  # seconds to wait for a worker where there is none
@@ -47,7 +47,7 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
 
     def submit(job):
         words = job.path.read_bytes(), file_name(job.path.name), contents
-        return executor.submit(grade_content, grade, *words)
+        return executor.submit(grade_content, grade, *words, version_here())
 
     def room() -> int:
         if client.status != "running":
@@ -64,6 +64,10 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
         if other := sorted(w for w, said in found.items() if said != version_here()):
             facts = len(other), len(found), other[0]
             raise Refused(SAYS["other_workers"].format(*facts))
+        said = client.run(layers_missing, on_error="return").values()
+        said = [one if isinstance(one, list) else [one] for one in said]  # an error
+        for says in sorted({str(says) for one in said for says in one}):
+            print(f"On a worker: {says}", file=sys.stderr)
         yield from results(jobs, submit, room)
     except FAULTS as error:
         raise Refused(SAYS["cluster_lost"].format(address, one_line(error))) from None
@@ -72,8 +76,10 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
             client.close(timeout=5)
 
 
-def grade_content(grade, content: bytes, name: str, solutions):
+def grade_content(grade, content: bytes, name: str, solutions, version: str):
     """Grade what a file holds: the task that a worker runs."""
+    if version != version_here():  # it has come later
+        return {"failed": SAYS["other_worker"]}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         place, path = Path(folder, "solutions"), Path(folder, name)
         place.mkdir()
@@ -85,4 +91,7 @@ def grade_content(grade, content: bytes, name: str, solutions):
 
 def version_here() -> str:
     """Return a text that is the same where the same package and checks are."""
-    return f"{attncourse.__version__} {hash_of_checks(modules().values())[:12]}"
+    grader = digest(
+        [hash_of(path) for path in sorted(Path(__file__).parent.rglob("*.py"))]
+    )
+    return f"{grader[:12]} {hash_of_checks(modules().values())[:12]}"

@@ -166,11 +166,11 @@ def run_export(arguments) -> int:
         missing = _write(book, arguments)
         unready = [row["says"] for row in book.rows("SELECT says FROM unready")]
         print(*unready, sep="\n", end="\n" * bool(unready), file=sys.stderr)
-        filled = [fill(book, out, *table, columns) for table in tables]
-    print(*(out / name for name in TABLES), sep="\n")
-    for paths, said in filled:
-        print(*paths, sep="\n")
-        print(*said, sep="\n", end="\n" * bool(said), file=sys.stderr)
+        print(*(out / name for name in TABLES), sep="\n")
+        for table in tables:
+            paths, said = fill(book, out, *table, columns)
+            print(*paths, sep="\n")
+            print(*said, sep="\n", end="\n" * bool(said), file=sys.stderr)
     return 1 if missing else 0
 
 

@@ -86,7 +86,7 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
     one for ever. Who goes by somebody else's name is left to the instructor.
     """
     found, problems, names, numbers = [], [], defaultdict(list), defaultdict(set)
-    known = {s["student"]: s["canvas"] for s in book.students().values()}
+    known = {n: s["canvas"] for n, s in book.students().items() if not s["gone"]}
     for file in files:
         own, why = whose(file, students, trust)
         number = file.moodle or file.canvas

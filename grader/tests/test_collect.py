@@ -329,7 +329,8 @@ def test_a_clone_is_of_whoever_its_folder_or_the_platform_says(inbox):
         inbox.put(name)
     assert names_in(inbox.collect()) == sorted(filter(None, NAMES["clones"].values()))
     names = [f"course-main/{n}/1.ipynb" for n in ("chapters", "exercises", "solutions")]
-    for inside, count in ((names, 1), (names[1:], 2)):  # a copy of the course, or none
+    course = [*names, "course-main/attncourse/.x"]
+    for inside, count in ((course, 1), (names, 3)):  # a copy of the course, or none
         path = inbox.pack("zip/ada.zip", dict.fromkeys(inside, inbox.text))
         assert len(inbox.collect(path).files) == count
 

@@ -76,7 +76,8 @@ def answers_on(address):
 
 
 def send(address, one, **what):
-    shown = {"id": one["id"], "hash": one["hash"], "shown": one.get("points")}
+    shown = {"id": one["id"], "hash": one["hash"]}
+    shown["shown"] = [one.get("points"), one.get("marked")]
     body = shown | {"comment": "", **what}
     try:
         return urllib.request.urlopen(address, json.dumps(body).encode()).status
@@ -175,7 +176,8 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
         ([("Write here.", "why", "why"), ("Below.", "x", "")], "Below."),
         ([("A.", "x", ""), ("Mine.", "y", ""), ("Given.", "z", "")], "A.\n\nMine."),
         ([("Write here.", "why", "why"), ("Given.", "z", "")], ""),
-        ([("Changed.", "given", "")], LOST),
+        ([("Changed.", "given", "")], "Changed."),
+        ([], LOST),
     ],
 )
 def test_an_answer_in_words_is_found_wherever_it_stands(cells, answer, solutions):

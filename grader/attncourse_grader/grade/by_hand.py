@@ -1,7 +1,7 @@
 """What is marked by hand: tasks that are answered in words, or partly marked by hand.
 
 The solution says so in the metadata of an answer's cell: ``manual``, the points that
-are given by hand, and ``kind: text`` where the cell, of text or of code, is not run.
+are given by hand, and ``kind: text`` where a cell of text is the answer.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ def by_hand_in(cell, exercise) -> dict | None:
     task = next((task for task in exercise.tasks if task.name == name), None)
     if not (words or task):
         raise Refused(f"the solution's cell {cell.id}: there is no task {name!r}.")
+    if words and cell.cell_type == "code":
+        raise Refused(f"the solution's cell {cell.id}: words stand in a cell of text.")
     given = MODEL_ANSWER.sub("", cell.source)
-    if cell.cell_type == "code":
-        given = stub_of(given, name if words else exercise.label(task))
+    given = given if words else stub_of(given, exercise.label(task))
     found = {"name": name, "title": mark.get("title", name), "manual": float(points)}
     return {**found, "words": words, "cell": cell.id, "given": given.strip()}
 
@@ -41,8 +42,8 @@ def answers_by_hand(template, submission: Submission) -> list[dict]:
     found, names = [], [part["name"] for part in template.by_hand]
     new = "\n\n".join(  # cells of the student's own
         text
-        for name, cell, text in submission.texts
-        if name not in names and not {cell, text.strip()} & template.handed_out
+        for name, _, text in submission.texts
+        if name not in names and text.strip() not in template.handed_out
     )
     for part in template.by_hand:
         if part["words"]:
@@ -71,5 +72,8 @@ def _code_of(template, submission: Submission, part: dict) -> str:
         return submission.broken[task.name].text
     others = template.exercise.answers_beside(task)
     text = template.own_code(task, submission.statements, others)
-    own = [s for s in submission.statements if s.binds & set(task.answers)]
-    return "" if all(s.text.strip() in part["given"] for s in own) else text
+    names = {*task.answers, submission.renamed.get(task.name)}
+    own = [s for s in submission.statements if s.binds & names]
+    text = text or "\n\n".join(s.text for s in own) or LOST
+    left = own and all(s.text.strip() in part["given"] for s in own)
+    return "" if left else text

@@ -22,7 +22,7 @@ from attncourse_grader.hand_in.source import (
     statements_of,
     without_calls,
 )
-from attncourse_grader.hand_in.submission import Submission, is_text, read_notebook
+from attncourse_grader.hand_in.submission import Submission, read_notebook
 
 WORD, DEFINES = re.compile(r"\w+"), re.compile("(def|class) ")
 HIDDEN_INPUTS = 3  # of each probe, beside those of the student's own notebook
@@ -46,15 +46,15 @@ class Template:
 
     def _read(self) -> tuple[list[Statement], list[Statement], list[dict], set[str]]:
         path, given, solution, by_hand = self.path, [], [], []
-        handed_out = {""}  # ids and texts of cells that are not run, and statements
+        handed_out = {""}  # texts of cells that are not run, and statements
         for place, cell in enumerate(read_notebook(path).cells, start=1):
             if (part := by_hand_in(cell, self.exercise)) is not None:
                 if any(known["name"] == part["name"] for known in by_hand):
                     says = f"the solution's cell {cell.id}: another one is the answer "
                     raise Refused(f"{says}{part['name']!r}, too. Give each a name.")
                 by_hand.append(part)
-            if cell.cell_type != "code" or is_text(cell):
-                handed_out |= {cell.id, MODEL_ANSWER.sub("", cell.source).strip()}
+            if cell.cell_type != "code":
+                handed_out.add(MODEL_ANSWER.sub("", cell.source).strip())
                 continue
             mark = cell.metadata.get("attncourse", {})
             if "answer" in mark:

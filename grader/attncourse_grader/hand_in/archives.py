@@ -104,7 +104,7 @@ def _take(opened, label: str, folder: Path, left_out, of, whose):
         needless = HIDDEN.search(name) and owner in seen
         # The course's own, in a copy of it that was handed in.
         *above, last = parts[:-1] or [""]
-        courses = last in COURSES and all((*above, c) in folders for c in COURSES)
+        courses = last in COURSES and (*above, "attncourse") in folders
         if member.is_dir() or needless or courses:
             continue
         seen.add(owner)

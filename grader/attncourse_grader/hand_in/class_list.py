@@ -175,7 +175,7 @@ class ClassList:
         team = [] if found.is_login else self.team(name)
         if found.is_login:
             sure = [s for s in like if mark_of(name) in _logins_of(s)]
-        if len(sure) == 1 and not (team and sure[0] in self.called(name)):
+        if len(sure) == 1 and not team:
             return sure, ""
         if several := ", ".join(s.student for s in sure or like):
             several += " or a group" * bool(team)

@@ -307,7 +307,7 @@ class _Place:
                 if archives.HIDDEN.search(name) or os.path.islink(here / name):
                     folders.remove(name)
                     files.append(name)
-            folders.sort()
+            folders.sort(reverse=True)  # in an exchange the newest first
             for name in sorted(files):
                 path, whole = here / name, (*here.relative_to(root).parts, name)
                 if archives.HIDDEN.search(name):
@@ -345,7 +345,7 @@ class _Place:
         clone = ".git" in (*folders, *files) and not other
         if clone and (here / ".git").lstat().st_uid == here.stat().st_uid:
             self.sure.setdefault(here.relative_to(self.root).parts, {})
-            if {*folders} >= {*archives.COURSES}:
+            if "attncourse" in folders:
                 folders[:] = [name for name in folders if name not in archives.COURSES]
 
     def _dropped(self, path: Path, parts, found: os.stat_result):
@@ -436,7 +436,6 @@ def _without_copy(entry: Entry) -> tuple[str, Path]:
 
 def without_exercise(name: str) -> str:
     """Return a part of a path without the name of an exercise, "" if that is all."""
-    bare = COPIES.sub("", name)
     for notebook in modules():
         if name.lower() == notebook.lower():  # whatever it ends with
             return ""
@@ -445,10 +444,11 @@ def without_exercise(name: str) -> str:
         alone, title = "_" not in title, title.replace("_", "[ _-]*")
         form = r"(?i)(?<![ _-])[ _-]*(?:(?<![^\W_])(?:(exercise|ex)[ _-]*)?{0}[ _-]*"
         form = form.format(number) + (rf"|^(?={title}$))" if alone else r")?")
-        form += rf"(?<![^\W\d_]){title}(?![^\W\d_])"
-        rest = re.sub(form, "", bare)
-        if rest != bare:
+        form += rf"(?<![^\W\d_]){title}(?![^\W\d_])({COPIES.pattern})?"
+        rest = re.sub(form, "", name, count=1)
+        if rest != name:
             return rest.strip(" _-.")
+    bare = COPIES.sub("", name)
     return "" if re.fullmatch(GENERIC, bare, re.IGNORECASE) else name
 
 

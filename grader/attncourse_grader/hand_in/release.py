@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attncourse_grader import cache
 from attncourse_grader.exercises import exercise_of, version_of
-from attncourse_grader.hand_in.submission import Refused, is_text, read_notebook
+from attncourse_grader.hand_in.submission import Refused, read_notebook
 
 DEFAULT_SECRET = "attention"  # an instructor takes another
 ROUNDS = 300_000  # about a tenth of a second for each guess at the secret
@@ -37,13 +37,18 @@ def exercise_from(notebook, name: str):
     exercise = exercise_of(name)
     facts = {"exercise": name, "version": version_of(exercise)}
     notebook.metadata["attncourse"] = facts
+    notebook.metadata.pop("widgets", None)  # which may hold what the solution printed
     for cell in notebook.cells:
         task, made = cell.metadata.get("attncourse", {}).get("answer"), cell.source
         if cell.cell_type == "markdown":
             made = MODEL_ANSWER.sub("", made).rstrip()
         elif task:
-            label = task if is_text(cell) else exercise.label(exercise.task(task))
-            made = stub_of(made, label)
+            made = stub_of(made, exercise.label(exercise.task(task)))
+        if any(
+            f"attachment:{name}" not in made for name in cell.get("attachments", ())
+        ):
+            says = "has a picture in its model answer: it would be handed out"
+            raise ValueError(f"cell {cell.id} {says}. Describe it in words.")
         if (left := LEFT.search(made)) or (task and made == cell.source.rstrip()):
             says = f"has {left[0]!r} left" if left else "has no solution to take out"
             raise ValueError(f"cell {cell.id} {says}. See to the marks around it.")

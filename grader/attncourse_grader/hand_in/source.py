@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 ANYTHING = "*"  # what `from module import *` binds
 LONGEST_CELL = 200_000  # characters; nobody writes more by hand
-MAGIC_CELLS = re.compile(r"^%%(time|timeit|capture|prun)\b.*\n")
+MAGIC_CELLS = re.compile(r"\A([ \t]*\n)*(%%(time|timeit|capture|prun)\b.*\n)+")
 IMPORTS = ast.Import, ast.ImportFrom
 FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
 PROMPT = re.compile(r"^[ \t]*In ?\[", re.MULTILINE)  # copied along from a session
@@ -90,6 +90,7 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
 
 def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
     """Return the global names that are read: no parameters, no local variables."""
+    top = top or table.get_type() == "class"  # which may read what it then sets
     symbols = [s for s in table.get_symbols() if top or s.is_global()]
     read = (s for s in symbols if s.is_referenced() or s.is_declared_global())
     found = {symbol.get_name() for symbol in read}
@@ -157,7 +158,8 @@ def needed(names, statements: list[Statement], *, every=False) -> list[Statement
         name = waiting.pop()
         places = bound.pop(name, [])
         gave = [p for p in places if name in statements[p].gives]
-        if not every and makes.intersection(gave):  # not what a later cell calls so
+        if not every and any(statements[p].kind for p in gave):
+            # Not what a later cell calls so.
             places = [p for p in places if p in makes or p not in gave]
         for place in set(places) - taken:
             taken.add(place)

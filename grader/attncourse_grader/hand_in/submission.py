@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -131,7 +132,7 @@ def read_submission(path: Path) -> Submission:
     for place, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type != "code" or is_text(cell):
             name = cell.metadata["attncourse"].get("answer") if is_text(cell) else ""
-            texts.append((name, cell.id, cell.source))
+            texts.append((name, cell.id, cell.source + _pictures_in(cell)))
             continue
         marks[place] = cell.metadata.get("attncourse", {}).get("answer")
         found = statements_of(cell.source, place)
@@ -156,14 +157,20 @@ def read_submission(path: Path) -> Submission:
     return Submission(path, found, statements, broken, renamed, notes, texts)
 
 
+def _pictures_in(cell) -> str:
+    """Return a line that stands for the pictures pasted into a cell, "" if none are."""
+    if not cell.get("attachments"):
+        return ""
+    data = json.dumps(cell["attachments"], sort_keys=True).encode()
+    return SAYS["pictures"].format(hashlib.sha256(data).hexdigest()[:6])
+
+
 def is_text(cell) -> bool:
     """Say whether a cell is marked as an answer in words, which is not run."""
     return cell.metadata.get("attncourse", {}).get("kind") == "text"
 
 
 def _exercise_in(said, statements, broken, marks, path) -> Exercise:
-    if said.get("exercise") in list(modules()):  # whatever it is
-        return exercise_of(said["exercise"])
     bound = set().union(*(s.binds for s in statements), set())
     bound |= _defined("\n".join(cell.text for cell in broken))
 
@@ -173,6 +180,12 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
         return len(bound.intersection(names)) + marked
 
     *others, best = sorted(map(exercise_of, modules()), key=known)
+    if said.get("exercise") in list(modules()):
+        named = exercise_of(said["exercise"])
+        if known(named) or not known(best):  # whatever it is
+            return named
+        says = SAYS["other_exercise"]
+        raise Refused(says.format(path.name, named.notebook, best.notebook))
     if not known(best):
         raise Refused(SAYS["no_exercise"].format(path.name))
     if others and known(others[-1]) == known(best):

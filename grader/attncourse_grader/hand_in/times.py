@@ -115,9 +115,9 @@ def read_times(text: str) -> list[Said]:
         which = row.get("exercise") or row.get("assignment") or ""
         own = exercise_named(which) if which else name
         when = next((row[column] for column in WHEN if row.get(column)), "")
-        if not when:
+        if not {*WHEN} & {*row}:
             raise Refused(f"{where}: no column says when. Name it handed_in.")
-        found.append(Said(row, own, read_time(when)))
+        found.append(Said(row, own, read_time(when) if when.strip("-") else None))
     if not (found or canvas):
         raise Refused(f"{path.name} has no line that says when anything came.")
     if not all(said.exercise for said in found):

@@ -63,7 +63,8 @@ class MarkingServer(http.server.ThreadingHTTPServer):
                 return "This answer counts no longer. Load the page again."
             ((shown, grade, mark),) = found
             points, comment = float(sent["points"]), str(sent["comment"])
-            if (mark.answer, shown["points"]) != (sent["hash"], sent["shown"]):
+            now = mark.answer, [shown["points"], shown["marked"]]
+            if now != (sent["hash"], sent["shown"]):
                 return "The answer or its mark is another by now. Load the page again."
             if not 0 <= points <= mark.of:
                 return f"Give points from 0 to {mark.of:g}."

@@ -88,6 +88,6 @@ def similar_pairs(answers: dict[str, dict[str, list[int]]]) -> list[tuple]:
         similarity = 2 * count / (own[one] + own[other])
         if count >= FEWEST_SHARED and similarity >= ALIKE:
             two = answers[other]
-            both = [t for t, p in answers[one].items() if p and p == two.get(t)]
+            both = [t for t, p in answers[one].items() if t and p and p == two.get(t)]
             found.append((one, other, similarity, both))
     return sorted(found, key=lambda pair: (-pair[2], *pair[:2]))

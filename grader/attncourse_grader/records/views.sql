@@ -79,14 +79,6 @@ WITH counting AS (
     SELECT
         run, student, content, source, moodle, place, refused,
         MIN(run) OVER same AS first_run,
-        MIN(run) OVER (
-            PARTITION BY student, answered ORDER BY run
-            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
-        ) AS next_run,
-        MIN(iif(refused <> '', run, NULL)) OVER (
-            PARTITION BY student ORDER BY run
-            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
-        ) AS next_refused,
         MIN(time) OVER same AS time,
         MIN(marked_late) OVER same AS marked_late,
         FIRST_VALUE(graded) OVER (
@@ -105,8 +97,11 @@ WITH counting AS (
     SELECT files.student, content, MIN(handed_in) AS told
     FROM files JOIN names USING (student) JOIN main.times AS said
         ON said.student = name AND said.exercise IN ('', files.exercise)
-        AND said.run >= first_run AND said.run < IFNULL(next_run, 1e18)
-        AND said.run < IFNULL(next_refused, 1e18)
+        AND said.run IN ( -- which has had the file, too
+            SELECT here.run FROM main.seen AS here JOIN names AS own
+                ON own.name = here.student
+            WHERE own.student = files.student AND here.content = files.content
+        )
     JOIN runs ON runs.run = said.run WHERE NOT undone GROUP BY 1, 2
 )
 SELECT *, CASE
@@ -141,8 +136,8 @@ SELECT
     ranked.run, first_run, place, deadline, IFNULL(MAX(deadline, until), deadline) AS due,
     IFNULL(marked_late, 0) AS marked_late,
     IFNULL(ranked.of, (
-        SELECT of FROM results WHERE exercise = places.exercise
-        ORDER BY result DESC LIMIT 1
+        SELECT of FROM ranked AS now WHERE now.exercise = places.exercise
+        ORDER BY now.rank, now.run DESC LIMIT 1
     )) AS of
 FROM places
 LEFT JOIN (SELECT * FROM ranked WHERE rank = 1) AS ranked USING (student, exercise)
@@ -304,18 +299,18 @@ UNION ALL SELECT run, printf(
 WHERE iif(json_valid(record), json_extract(record, '$.notes'), '')
     LIKE '%This is another version of the exercise%'
 GROUP BY run, exercise
-UNION ALL SELECT first_run, printf(
+UNION ALL SELECT said.run, printf(
     'New files of %s have the time that a table gave for earlier ones. Is it older?',
     GROUP_CONCAT(DISTINCT student || ', ' || standing_now.exercise)
 ) FROM standing_now JOIN times AS said USING (student, exercise)
 JOIN times AS former USING (student, exercise)
 JOIN runs ON runs.run = former.run AND NOT undone
-WHERE said.run = first_run AND former.run < first_run
+WHERE said.run >= first_run AND former.run < first_run
 AND former.handed_in = said.handed_in AND EXISTS (
     SELECT 1 FROM seen JOIN results USING (result)
     WHERE seen.student = standing_now.student AND seen.run < first_run
     AND seen.run >= former.run AND results.exercise = standing_now.exercise
-) GROUP BY first_run
+) GROUP BY said.run
 UNION ALL SELECT first_run, printf(
     'Points by hand, given for an earlier file, count for a new one, too: of %s.',
     GROUP_CONCAT(DISTINCT student || ', ' || standing_now.exercise)
@@ -374,7 +369,7 @@ FROM last WHERE refused <> '' AND run = last;
 CREATE TEMP VIEW left_out AS
 SELECT says FROM (
     SELECT says, 1 AS kind, rowid AS place FROM problems
-    WHERE run = (SELECT MAX(run) FROM runs)
+    WHERE run = (SELECT MAX(run) FROM runs WHERE NOT undone)
     UNION ALL
     SELECT printf('%s: not graded. %s', source, refused), 2, 0 FROM refusals
 ) GROUP BY says ORDER BY MIN(kind), MIN(place);
