@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.source import statements_of
 from tools import sample_class
+from tools.record_expected import solutions
 
-NAME, *_ = NOTEBOOKS = [n for n in modules() if (SOLUTIONS / f"{n}.ipynb").is_file()]
+NAME, *_ = NOTEBOOKS = [path.stem for path in solutions()]
 
 
 def everything_in(folder):

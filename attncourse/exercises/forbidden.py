@@ -44,6 +44,11 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
     modules = OTHERS & {path.split(".")[0] for path in known.values()}
     found: dict[str, None] = {}
     for node in nodes:
+        renames = any(
+            getattr(alias, "asname", "") for alias in getattr(node, "names", ())
+        )
+        if isinstance(node, ast.Import) and id(node) not in inside and not renames:
+            continue  # what takes something of it is looked at
         for used in filter(None, _used(node, known)):
             if hit := _hit(used, dotted) or _hidden(used, dotted):
                 found[hit] = None
@@ -160,7 +165,7 @@ def _used(node, known):
     elif isinstance(node, ast.ImportFrom):
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Import):
-        yield from (a.name if a.asname else a.name.split(".")[0] for a in node.names)
+        yield from (alias.name for alias in node.names)
 
 
 def _looks_up(node) -> bool:

@@ -22,7 +22,7 @@ MARKS = ("id", "user", "email", "canvas")  # what one person alone has
 # What Moodle writes for a name it hides, before a number: letters of it.
 HIDDEN = ("participant", "teilnehmerin", "teilnehmer")
 # What a place with all hand-ins is called: nobody's name, but perhaps a login.
-OF_ALL = re.compile(r"(?i).*-\d+|(hand[ _-]?in|download|moodle|canvas|week)s?[ _-]?\d*")
+OF_ALL = r"(?i).*-\d+|(hand[ _-]?in|submission|download|moodle|canvas|week)s?[ _-]?\d*"
 DROPPED = re.compile(r"[&<>\"`|':\\/]|\.\.+")  # by Moodle, in names of files
 NAME_ALONE = "nothing but a name tells whose it is"
 
@@ -63,7 +63,7 @@ class ClassList:
 
     def knows(self, name: str) -> bool:
         """Say whether a place may be called after a student, or is after a group."""
-        of_all = OF_ALL.fullmatch(name) and not self.marked("user", name)
+        of_all = re.fullmatch(OF_ALL, name) and not self.marked("user", name)
         return not of_all and bool(self.named(name) or self._groups.get(key_of(name)))
 
     def add_moodle(self, row: dict[str, str], exercise: str) -> Student | None:
@@ -83,6 +83,10 @@ class ClassList:
     def _trusted(self, name: str, rows) -> Student | None:
         """Return who alone has a name, if that tells and no row has another address."""
         own = self.called(name) if self.trust else []
+        if " " in name:  # by words: "Anna Lee" is not "Ann Alee"
+            own = [
+                s for s in own if words_of(name) in map(words_of, (s.student, s.name))
+            ]
         own = [s for s in own if not any(_differ(vars(row), s) for row in rows)]
         return own[0] if len(own) == 1 else None
 
@@ -204,8 +208,8 @@ def named_as_before(students: list[Student], known) -> tuple:
     for row in known:
         marked = {s for kind in MARKS for s in people.marked(kind, row[kind])}
         full = row["moodle"] or row["canvas"] or marked
-        named = (people.called if full else people.named)(row["student"])
-        named = set(named or people.called(row["name"]))
+        find = people.called if full else people._sure
+        named = set(find(row["student"]) or find(row["name"]))
         if any(row[k] and f"({row[k]})" in row["student"] for k in MARKS):
             # A name made for this mark tells nothing else.
             named = {s for s in named if not _differ(row, s)}
@@ -327,7 +331,13 @@ def _in_moodle(group: str) -> frozenset[str]:
 def read_class_list(path: Path) -> ClassList:
     """Read a class list; `Refused` if no column tells who is in the course."""
     people: dict[tuple, Student] = {}
-    for student in filter(None, map(_student_of, read_table(path))):
+    rows = read_table(path)
+    if (
+        len(logins := [k for k in HEADINGS["people"]["user"] if k in [*rows, {}][0]])
+        > 1
+    ):
+        raise Refused(SAYS["two_logins"].format(path.name, " and ".join(logins)))
+    for student in filter(None, map(_student_of, rows)):
         # Who is in two groups has two rows.
         marks = [mark_of(getattr(student, kind)) for kind in MARKS]
         key = student.student.casefold(), *(marks if any(marks) else [len(people)])

@@ -205,7 +205,8 @@ class _Place:
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
         """Read a zip file in a folder: a student's, or a download with many."""
         people, name = self.students, owner.name
-        sure = bool(people and (people.knows(name) or people.team(name)))
+        above = _named((*entry.parts[:-1], ""), self.sure)
+        sure = bool(people and (people.knows(name) or (above and people.team(name))))
         members = self._unpacked(entry, source, owner, None if sure else _whose)
         inside = [_named(member.parts) for member in members]
         platform = [bool(own and own.of_platform) for own in inside]

@@ -51,7 +51,7 @@ def read_time(text: str) -> float:
     It is written as ``2026-12-01T23:59``, or as Moodle writes it in English, German or
     French. Without a zone it is of this machine's.
     """
-    text = text.strip()
+    text = re.sub(r"^(\w+, )([^\W\d]+) (\d+), ", r"\1\3 \2 ", text.strip())  # of the US
     try:
         if match := LONG_DATE.fullmatch(text):
             day, month, year, hour, minute, half = match.groups()

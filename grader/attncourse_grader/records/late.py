@@ -10,7 +10,7 @@ from attncourse_grader.sentences import SAYS
 
 SECONDS = {"hour": 3600, "day": 86400, "week": 604800}
 PENALTY = re.compile(r"(\d+(?:\.\d+)?)(%?)(?:/(hour|day|week))?")
-MARKED = 1.0  # seconds: what is marked as late without a time is at least late
+MARKED = 0.5  # seconds: what is marked as late without a time is at least late
 
 
 def penalty_for(text: str, late: float = 0.0, of: float = 0.0) -> float:

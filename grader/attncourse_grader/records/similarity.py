@@ -62,7 +62,8 @@ def tokens_of(statement: str) -> list[str]:
             continue  # a docstring
         kind = type(part).__name__
         text = f".{part.attr}" if isinstance(part, ast.Attribute) else kind
-        text = repr(value)[:40] if isinstance(part, ast.Constant) else text
+        if isinstance(part, ast.Constant):  # a long number has no decimal form
+            text = (hex(value) if isinstance(value, int) else repr(value))[:40]
         tokens.append("Name" if isinstance(part, ast.arg) else text)
         fields = [v for name, v in ast.iter_fields(part) if name not in DROPPED]
         children = [c for v in fields for c in (v if isinstance(v, list) else [v])]
