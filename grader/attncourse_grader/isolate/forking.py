@@ -71,6 +71,7 @@ class Forker:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", SERVER, str(there.fileno())],
                 env=_environment(),
+                cwd="/",  # matplotlib obeys what lies in the current folder
                 pass_fds=[there.fileno()],
                 **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL),
                 start_new_session=True,
