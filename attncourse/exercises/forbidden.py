@@ -4,8 +4,6 @@ The rule looks for uses of a library's own object, by the names under which the 
 imports it. A local variable called `grad` is no offence.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 import tomllib

@@ -4,8 +4,6 @@ A relation is named only if it holds on every input that failed. When in doubt t
 silent: a sentence less is better than one that is false.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 CLOSE = {"atol": 2e-5, "rtol": 1e-4}

@@ -1,7 +1,5 @@
 """Grade what a course has handed in: one command, whatever is in the folder."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import shutil

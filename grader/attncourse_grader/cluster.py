@@ -5,8 +5,6 @@ what they return goes into the gradebook here. The cluster runs again what a los
 had. A notebook that ends workers until the cluster gives it up is left out.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import sys

@@ -1,7 +1,5 @@
 """What the commands do, once their words are understood."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -4,8 +4,6 @@ Gradescope unpacks the zip into ``/autograder/source`` and runs ``setup.sh`` onc
 each submission it runs ``run_autograder``, which calls `main` here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ asks that process for raw values, compares them with those of the instructor's s
 and prints the stored output for what holds and what came for the rest.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

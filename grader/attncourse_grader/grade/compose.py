@@ -4,8 +4,6 @@ Only the code that defines an answer is taken from a submission. There is one ch
 for each task; the outputs stored in it are what the instructor's solution returns.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

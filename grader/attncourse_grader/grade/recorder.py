@@ -1,7 +1,5 @@
 """A plugin of pytest that keeps what nbval found out about each task."""
 
-from __future__ import annotations
-
 import pytest
 from nbval.plugin import NbCellError
 

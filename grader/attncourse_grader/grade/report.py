@@ -3,8 +3,6 @@
 Pages are made from plain data, where no PyTorch need be.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 

@@ -4,8 +4,6 @@ Read as CSV in the forms of nbgrader, Otter, Moodle (participants, grading works
 and Canvas (gradebook), or with a column ``student`` or ``name`` of one's own.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

@@ -7,8 +7,6 @@ archive say nothing. Where the outermost name can be read in two ways, the file 
 to the instructor.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Make the exercises that students get from the solutions that instructors own."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

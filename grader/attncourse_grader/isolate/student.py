@@ -5,8 +5,6 @@ one deadline; a process that ended is noticed at once; and after a request that 
 come to an end the next one finds a fresh process in which all earlier cells were run.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

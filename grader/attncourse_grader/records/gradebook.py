@@ -1,7 +1,5 @@
 """The gradebook: every grade that was ever given, and what it was worked out from."""
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import json
