@@ -14,8 +14,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import nbformat
 import nbval.plugin
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.compare import Case, holds, render
 from attncourse.exercises.recorded import known
@@ -72,8 +74,6 @@ def compare(
 
 
 def _run_nbval(notebook, kernel, recorder) -> None:
-    import nbformat
-
     with tempfile.TemporaryDirectory(prefix="attncourse-") as folder:
         path = Path(folder) / "graded.ipynb"  # the recorder removes it before it runs
         path.write_text(nbformat.writes(notebook), encoding="utf8")
@@ -88,8 +88,6 @@ def _run_nbval(notebook, kernel, recorder) -> None:
 
 def warm_up() -> None:
     """Let pytest and nbval import once, for all, what they import as they run."""
-    from nbformat.v4 import new_code_cell, new_notebook
-
     cells = [new_code_cell("1", execution_count=1)]
     _run_nbval(new_notebook(cells=cells), Kernel(None, {}, 0, (0, 0)), Recorder())
 
