@@ -165,13 +165,13 @@ def definitions(template: Template, answers: dict[str, str]) -> list:
     return cells + [_cell(code, answer=name) for name, code in answers.items()]
 
 
-def compose(template: Template, answers: dict[str, str], checked, expected: dict):
-    """Return the notebook that is graded."""
+def compose(template: Template, answers: dict[str, str], seeds: dict, expected: dict):
+    """Return the notebook that is graded; `seeds` has those of each task's probes."""
     cells = definitions(template, answers)
-    for name, seeds in checked:
-        cell = _cell(f"check({name!r})", task=name, seeds=seeds)
+    for name, of_task in seeds.items():
+        cell = _cell(f"check({name!r})", task=name, seeds=of_task)
         cell.metadata.tags = []
-        places = [(place, seed) for place, own in enumerate(seeds) for seed in own]
+        places = [(place, seed) for place, own in enumerate(of_task) for seed in own]
         text = "".join(expected[name, place, seed][1] for place, seed in places)
         cell.outputs = [new_output("stream", text=text)]
         cells.append(cell)
