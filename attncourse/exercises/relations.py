@@ -27,7 +27,6 @@ def relation(cases, name: str) -> str:
             return ""
         if not np.allclose(wanted.astype(float), came.astype(float), **CLOSE):
             pairs.append((wanted, came, case.inputs))
-    pairs = [(w, c, inputs) for w, c, inputs in pairs if w.size]
     if not pairs:
         return ""
     it = "What came" if name == "result" else f"`{name}`"
