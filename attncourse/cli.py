@@ -1,7 +1,5 @@
 """The command ``attncourse``: hands over to the grader, a distribution of its own."""
 
-from __future__ import annotations
-
 import sys
 
 INSTALL = (

@@ -3,8 +3,6 @@
 Nothing here runs beside a student's code when an exercise is graded.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 from dataclasses import dataclass

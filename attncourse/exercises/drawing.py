@@ -1,7 +1,5 @@
 """Draw the inputs of probes: the same on every machine."""
 
-from __future__ import annotations
-
 import torch
 
 

@@ -4,8 +4,6 @@ The rule looks for uses of a library's own object, by the names under which the 
 imports it. A local variable called `grad` is no offence.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 import tomllib
@@ -44,9 +42,8 @@ def forbidden_uses(source: str, names: Iterable[str]) -> list[str]:
     modules = OTHERS & {path.split(".")[0] for path in known.values()}
     found: dict[str, None] = {}
     for node in nodes:
-        renames = any(
-            getattr(alias, "asname", "") for alias in getattr(node, "names", ())
-        )
+        aliases = getattr(node, "names", ())
+        renames = any(getattr(alias, "asname", "") for alias in aliases)
         if isinstance(node, ast.Import) and id(node) not in inside and not renames:
             continue  # what takes something of it is looked at
         for used in filter(None, _used(node, known)):

@@ -1,7 +1,5 @@
 """The checks as a student meets them: run the probes, print what holds and what not."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib
@@ -46,7 +44,7 @@ def attempt() -> Iterator[None]:
         print(f"Not done yet: {error}" if str(error) else NOT_DONE)
 
 
-def open_exercise(name: str) -> Checks:
+def open_exercise(name: str) -> "Checks":
     """Return the checks of an exercise, by its module: "attention_from_scratch".
 
     Raises ValueError if there is no such exercise.

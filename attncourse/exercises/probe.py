@@ -5,8 +5,6 @@ right and, if not, what is wrong with it, and `notebook` prints that. Nothing he
 a right answer: expected values are recorded from the instructor's solution.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

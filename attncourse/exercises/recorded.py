@@ -5,8 +5,6 @@ numbers each, of what well-known slips give: enough to recognise them, too littl
 copy an answer from.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import lzma

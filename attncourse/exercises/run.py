@@ -4,8 +4,6 @@ This is all of a check that runs beside a student's code. It knows no expected v
 what it hands back is compared elsewhere.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import copy

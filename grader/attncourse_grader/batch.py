@@ -1,7 +1,5 @@
 """Grade what a course has handed in: one command, whatever is in the folder."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import shutil
@@ -13,6 +11,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from attncourse_grader.cluster import cluster_results
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in import class_list
 from attncourse_grader.hand_in.class_list import ClassList, Student, number_in
@@ -214,13 +213,9 @@ class _Run:
     def _grade(self, jobs: list[Job], known: int) -> int:
         """Grade jobs here or on a cluster; return how many files were graded."""
         course, graded = self.course, 0
-        options = course.solutions, self.grade
-        if course.scheduler:
-            from attncourse_grader.cluster import cluster_results
-
-            found = cluster_results(jobs, course.scheduler, *options)
-        else:
-            found = local_results(jobs, course.jobs, *options)
+        results_of = cluster_results if course.scheduler else local_results
+        where = course.scheduler or course.jobs
+        found = results_of(jobs, where, course.solutions, self.grade)
         total = known + sum(len(job.handins) for job in jobs)
         bar = tqdm(total=total, initial=known, unit="notebook")
         with contextlib.closing(found) as results, bar:

@@ -4,8 +4,6 @@ A process that was forked ends, and what it has worked out with it. So it sends 
 the process that forks. How much is kept does not grow with the number of submissions.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

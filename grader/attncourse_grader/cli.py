@@ -1,7 +1,5 @@
 """The command ``attncourse``: hand out exercises, grade, adjust, export."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -5,8 +5,6 @@ what they return goes into the gradebook here. The cluster runs again what a los
 had. A notebook that ends workers until the cluster gives it up is left out.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import sys
@@ -91,7 +89,6 @@ def grade_content(grade, content: bytes, name: str, solutions, version: str):
 
 def version_here() -> str:
     """Return a text that is the same where the same package and checks are."""
-    grader = digest(
-        [hash_of(path) for path in sorted(Path(__file__).parent.rglob("*.py"))]
-    )
+    paths = sorted(Path(__file__).parent.rglob("*.py"))
+    grader = digest([hash_of(path) for path in paths])
     return f"{grader[:12]} {hash_of_checks(modules().values())[:12]}"

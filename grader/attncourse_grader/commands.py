@@ -1,7 +1,5 @@
 """What the commands do, once their words are understood."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -13,7 +11,9 @@ from pathlib import Path
 
 from attncourse_grader.batch import BOOK, grade_course
 from attncourse_grader.exercises import modules
-from attncourse_grader.hand_in.release import DEFAULT_SECRET
+from attncourse_grader.gradescope import build
+from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
+from attncourse_grader.hand_in.release import DEFAULT_SECRET, release
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.times import exercise_named, numbered, read_deadline
 from attncourse_grader.isolate.sandbox import UNSAFE
@@ -21,6 +21,7 @@ from attncourse_grader.records.database import back_up, only_run
 from attncourse_grader.records.effective import effective_grades, grades_of_class
 from attncourse_grader.records.exports import TABLES, fill, place_of, write_outputs
 from attncourse_grader.records.gradebook import Gradebook
+from attncourse_grader.records.late import penalty_for
 from attncourse_grader.safe_text import number
 
 
@@ -49,9 +50,6 @@ def run_grade(arguments) -> int:
 
 def run_gradescope(arguments) -> int:
     """Write the zip file of an autograder for Gradescope."""
-    from attncourse_grader.gradescope import build
-    from attncourse_grader.records.late import penalty_for
-
     penalty_for(arguments.penalty)
     find_book()
     settings = {
@@ -67,9 +65,6 @@ def run_gradescope(arguments) -> int:
 
 def run_release(arguments) -> int:
     """Make the exercises, and say which."""
-    from attncourse_grader.hand_in.nbgrader_format import export_for_nbgrader
-    from attncourse_grader.hand_in.release import release
-
     names = [exercise_named(name) for name in arguments.names] or list(modules())
     out = arguments.out or Path(arguments.format.replace("attncourse", "exercises"))
     make = export_for_nbgrader if arguments.format == "nbgrader" else release

@@ -1,7 +1,5 @@
 """Say what this machine has and what is missing for grading and for building."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.metadata
 import platform

@@ -1,7 +1,5 @@
 """The exercises of the course by the names of their notebooks."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

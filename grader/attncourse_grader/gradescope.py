@@ -4,8 +4,6 @@ Gradescope unpacks the zip into ``/autograder/source`` and runs ``setup.sh`` onc
 each submission it runs ``run_autograder``, which calls `main` here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -13,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import attncourse
-from attncourse_grader.grade.report import section
+from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.archives import HIDDEN, NOTEBOOKS
 from attncourse_grader.hand_in.submission import Refused, read_submission
 from attncourse_grader.hand_in.times import read_time
@@ -101,7 +99,7 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
             "score": task["points"],
             "max_score": task["of"],
             "status": "passed" if task["points"] == task["of"] else "failed",
-            "output": section(task),
+            "output": page("task.html", task=task),
             "output_format": "html",
             "visibility": settings["visibility"],
         }

@@ -1,7 +1,5 @@
 """What there is to grade: whose each file is, and whether it was graded before."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

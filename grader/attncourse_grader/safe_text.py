@@ -4,8 +4,6 @@ A name, an error message or an output of a student may hold escapes that move th
 of a terminal, marks that turn the direction of writing, or half a character.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

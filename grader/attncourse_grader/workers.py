@@ -1,7 +1,5 @@
 """Grade one file, and many at a time on this machine."""
 
-from __future__ import annotations
-
 import os
 import sys
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait

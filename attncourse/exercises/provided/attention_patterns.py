@@ -1,7 +1,5 @@
 """Small models with drawn parameters, and what a picture of weights shows."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -4,8 +4,6 @@ The solution says so in the metadata of an answer's cell: ``manual``, the points
 are given by hand, and ``kind: text`` where a cell of text is the answer.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 from attncourse_grader.hand_in.release import MODEL_ANSWER, stub_of

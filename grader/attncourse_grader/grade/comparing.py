@@ -5,8 +5,6 @@ asks that process for raw values, compares them with those of the instructor's s
 and prints the stored output for what holds and what came for the rest.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time
@@ -16,8 +14,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import nbformat
 import nbval.plugin
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from attncourse.exercises.compare import Case, holds, render
 from attncourse.exercises.recorded import known
@@ -58,7 +58,7 @@ def compare(
     template = Template(exercise_of(notebook), Path(solutions))
     expected = expected_of(template, secret)
     seeds = {n: compose.all_seeds(template.exercise.task(n), secret) for n in checked}
-    made = compose.compose(template, answers, list(seeds.items()), expected)
+    made = compose.compose(template, answers, seeds, expected)
     kernel = Kernel(template, expected, seconds, limits)
     kernel.checked = checked
     recorder = Recorder(template.path.name)
@@ -68,14 +68,10 @@ def compare(
         kernel.stop()
     if recorder.fault:
         raise recorder.fault
-    for name, cases in kernel.cases.items():
-        recorder.tasks[name]["cases"] = cases
     return recorder.tasks
 
 
 def _run_nbval(notebook, kernel, recorder) -> None:
-    import nbformat
-
     with tempfile.TemporaryDirectory(prefix="attncourse-") as folder:
         path = Path(folder) / "graded.ipynb"  # the recorder removes it before it runs
         path.write_text(nbformat.writes(notebook), encoding="utf8")
@@ -90,8 +86,6 @@ def _run_nbval(notebook, kernel, recorder) -> None:
 
 def warm_up() -> None:
     """Let pytest and nbval import once, for all, what they import as they run."""
-    from nbformat.v4 import new_code_cell, new_notebook
-
     cells = [new_code_cell("1", execution_count=1)]
     _run_nbval(new_notebook(cells=cells), Kernel(None, {}, 0, (0, 0)), Recorder())
 

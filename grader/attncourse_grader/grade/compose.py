@@ -4,12 +4,12 @@ Only the code that defines an answer is taken from a submission. There is one ch
 for each task; the outputs stored in it are what the instructor's solution returns.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re
 from pathlib import Path
+
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attncourse.exercises.probe import Exercise, Task
 from attncourse_grader import cache
@@ -165,22 +165,17 @@ def definitions(template: Template, answers: dict[str, str]) -> list:
     return cells + [_cell(code, answer=name) for name, code in answers.items()]
 
 
-def compose(template: Template, answers: dict[str, str], checked, expected: dict):
-    """Return the notebook that is graded."""
-    from nbformat.v4 import new_notebook, new_output
-
+def compose(template: Template, answers: dict[str, str], seeds: dict, expected: dict):
+    """Return the notebook that is graded; `seeds` has those of each task's probes."""
     cells = definitions(template, answers)
-    for name, seeds in checked:
-        cell = _cell(f"check({name!r})", task=name, seeds=seeds)
+    for name, of_task in seeds.items():
+        cell = _cell(f"check({name!r})", task=name, seeds=of_task)
         cell.metadata.tags = []
-        places = [(place, seed) for place, own in enumerate(seeds) for seed in own]
+        places = [(place, seed) for place, own in enumerate(of_task) for seed in own]
         text = "".join(expected[name, place, seed][1] for place, seed in places)
         cell.outputs = [new_output("stream", text=text)]
         cells.append(cell)
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    for place, cell in enumerate(cells):
-        cell.id = f"cell-{place}"
-    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return new_notebook(cells=cells)
 
 
 def all_seeds(task: Task, secret: str) -> list[list[int]]:
@@ -211,9 +206,6 @@ def blocks_in(text: str) -> dict[tuple[int, int], str]:
 
 
 def _cell(source: str, **mark):
-    from nbformat import from_dict
-
     # nbval does not compare the output of a cell that carries this tag.
     metadata = {"attncourse": mark, "tags": ["nbval-ignore-output"]}
-    cell = {"cell_type": "code", "source": source, "outputs": []}
-    return from_dict({**cell, "execution_count": 1, "metadata": metadata})
+    return new_code_cell(source, metadata=metadata, execution_count=1)

@@ -1,7 +1,5 @@
 """From a submission to points and feedback, task by task."""
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import signal

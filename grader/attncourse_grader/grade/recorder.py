@@ -1,7 +1,5 @@
 """A plugin of pytest that keeps what nbval found out about each task."""
 
-from __future__ import annotations
-
 import pytest
 from nbval.plugin import NbCellError
 
@@ -54,6 +52,7 @@ class Recorder:
             passed = report.passed and not hasattr(report, "wasxfail")
             said |= {"error": error, "ended": ended, "passed": passed}
             said["failing"] = [] if passed else _differing(item)
+            said["cases"] = item.parent.kernel.cases.get(mark["task"], {})
         elif error:  # if the process ended: the time that a submission has is over
             says = f"the given cells of {self.name} do not run: {error}"
             self.fault = SolutionBroken(says)

@@ -3,8 +3,6 @@
 Pages are made from plain data, where no PyTorch need be.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 
@@ -57,13 +55,8 @@ def _check_record(verdict) -> dict:
     }
 
 
-def section(task: dict) -> str:
-    """Return what is said about one task as HTML."""
-    return str(_environment().get_template("task.html").module.section(task))
-
-
 def page(template: str, **what) -> str:
-    """Return a page of HTML of one file that runs nothing, whatever texts it has."""
+    """Return HTML, most often a page, that runs nothing, whatever texts it has."""
     return _environment().get_template(template).render(**what)
 
 

@@ -5,8 +5,6 @@ so no name can lead anywhere. Names that try to are refused all the same, and si
 counted while unpacking, not believed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

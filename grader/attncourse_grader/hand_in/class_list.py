@@ -4,8 +4,6 @@ Read as CSV in the forms of nbgrader, Otter, Moodle (participants, grading works
 and Canvas (gradebook), or with a column ``student`` or ``name`` of one's own.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata
@@ -82,11 +80,9 @@ class ClassList:
 
     def _trusted(self, name: str, rows) -> Student | None:
         """Return who alone has a name, if that tells and no row has another address."""
-        own = self.called(name) if self.trust else []
+        own, words = self.called(name) if self.trust else [], words_of(name)
         if " " in name:  # by words: "Anna Lee" is not "Ann Alee"
-            own = [
-                s for s in own if words_of(name) in map(words_of, (s.student, s.name))
-            ]
+            own = [s for s in own if words in map(words_of, (s.student, s.name))]
         own = [s for s in own if not any(_differ(vars(row), s) for row in rows)]
         return own[0] if len(own) == 1 else None
 
@@ -332,10 +328,8 @@ def read_class_list(path: Path) -> ClassList:
     """Read a class list; `Refused` if no column tells who is in the course."""
     people: dict[tuple, Student] = {}
     rows = read_table(path)
-    if (
-        len(logins := [k for k in HEADINGS["people"]["user"] if k in [*rows, {}][0]])
-        > 1
-    ):
+    logins = [k for k in HEADINGS["people"]["user"] if k in [*rows, {}][0]]
+    if len(logins) > 1:
         raise Refused(SAYS["two_logins"].format(path.name, " and ".join(logins)))
     for student in filter(None, map(_student_of, rows)):
         # Who is in two groups has two rows.

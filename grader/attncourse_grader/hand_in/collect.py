@@ -7,8 +7,6 @@ archive say nothing. Where the outermost name can be read in two ways, the file 
 to the instructor.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -369,11 +367,10 @@ class _Place:
         self.sure[login,] = {"is_login": True}
         name, changed = one_line(rest[0], LONGEST_PART), found.st_ctime
         match = EXCHANGE.fullmatch(name) if rest[1:] else None  # of a folder alone
-        if not match or match["name"] != login or MOODLE.fullmatch(name):
-            return (login, *rest)
-        if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
-            return rest
-        self.left_out.add(login, one_line(path), SAYS["changed_later"])
+        if match and match["name"] == login and not MOODLE.fullmatch(name):
+            if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
+                return rest
+            self.left_out.add(login, one_line(path), SAYS["changed_later"])
         return (login, *rest)
 
 

@@ -5,8 +5,6 @@ its own check; `attncourse grade` is built so that it cannot. The inputs are tho
 the check that the student runs, too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import io

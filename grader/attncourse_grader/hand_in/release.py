@@ -1,7 +1,5 @@
 """Make the exercises that students get from the solutions that instructors own."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path
@@ -44,9 +42,8 @@ def exercise_from(notebook, name: str):
             made = MODEL_ANSWER.sub("", made).rstrip()
         elif task:
             made = stub_of(made, exercise.label(exercise.task(task)))
-        if any(
-            f"attachment:{name}" not in made for name in cell.get("attachments", ())
-        ):
+        pictures = cell.get("attachments", ())
+        if any(f"attachment:{name}" not in made for name in pictures):
             says = "has a picture in its model answer: it would be handed out"
             raise ValueError(f"cell {cell.id} {says}. Describe it in words.")
         if (left := LEFT.search(made)) or (task and made == cell.source.rstrip()):

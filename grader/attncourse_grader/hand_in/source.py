@@ -1,7 +1,5 @@
 """The statements of a notebook: what each defines and what it uses."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import itertools

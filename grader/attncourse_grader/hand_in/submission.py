@@ -89,8 +89,8 @@ def _content_of(data: bytes) -> dict:
         raise Unreadable("it is nested too deeply") from None
     except ValueError:
         start = data.lstrip()
-        kinds = [what for sign, what in OTHER_FILES.items() if start.startswith(sign)]
-        what = kinds[0] if kinds else "cut off, or no text in JSON"
+        kinds = (what for sign, what in OTHER_FILES.items() if start.startswith(sign))
+        what = next(kinds, "cut off, or no text in JSON")
         raise Unreadable(f"it is {what}") from None
     if not isinstance(content, dict) or not content.keys() & {"cells", "worksheets"}:
         raise Unreadable("it is JSON, but has no cells")

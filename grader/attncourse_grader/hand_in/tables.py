@@ -1,7 +1,5 @@
 """Tables as CSV: read in any of the usual forms, written so that no cell is obeyed."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

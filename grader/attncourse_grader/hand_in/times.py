@@ -1,7 +1,5 @@
 """When something was handed in: from tables of learning platforms, and one's own."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import json

@@ -1,7 +1,5 @@
 """Messages between processes that do not trust each other: a length, then JSON."""
 
-from __future__ import annotations
-
 import json
 import struct
 import time

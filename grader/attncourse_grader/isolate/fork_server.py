@@ -6,8 +6,6 @@ process in which the exercise's probes are imported and what it forbids is ruled
 Whatever is called afterwards is called in a fork that runs nothing of a student's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import json

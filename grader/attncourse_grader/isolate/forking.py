@@ -6,8 +6,6 @@ processes in which answers run. So the process that asks need not import PyTorch
 it ends, however it ends, all of these end too.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Landlock: a process of a recent Linux gives up access to files."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

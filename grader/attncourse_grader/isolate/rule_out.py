@@ -3,8 +3,6 @@
 The rule that refuses an answer reads its source; this is for what no source shows.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import fnmatch

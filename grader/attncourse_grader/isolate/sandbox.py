@@ -5,8 +5,6 @@ Each layer is one function that raises `OSError` where this machine does not hav
 the others in that child. None of them needs more than Linux and libc.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

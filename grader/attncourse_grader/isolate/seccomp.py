@@ -4,8 +4,6 @@ The list is `system_calls.csv`. The filter is made here, since bindings of libse
 need a library that pip does not bring, and cannot refuse all calls newer than a list.
 """
 
-from __future__ import annotations
-
 import csv
 import ctypes
 import errno

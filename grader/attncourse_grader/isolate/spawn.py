@@ -1,7 +1,5 @@
 """Fork isolated processes, and end what they leave running."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ one deadline; a process that ended is noticed at once; and after a request that 
 come to an end the next one finds a fresh process in which all earlier cells were run.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -15,6 +13,7 @@ import socket
 import time
 from collections.abc import Callable
 
+from attncourse.exercises.run import from_plain
 from attncourse_grader.isolate import sandbox
 from attncourse_grader.isolate.channel import receive, send
 
@@ -59,8 +58,6 @@ class Student:
 
     def observe(self, task: str, place: int, seeds, seconds: float) -> list:
         """Return what the answer to a task gives for one probe and some seeds."""
-        from attncourse.exercises.run import from_plain
-
         came = self._ask({"task": task, "place": place, "seeds": list(seeds)}, seconds)
         try:
             found = [from_plain(one) for one in came]

@@ -1,7 +1,5 @@
 """One page about the class, for the instructor: what was reached, and what is hard."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections import defaultdict

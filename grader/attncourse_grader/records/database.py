@@ -5,8 +5,6 @@ killed leaves all that it had graded. The journal is SQLite's plain one, which w
 network folders too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -4,8 +4,6 @@ Which file counts is said in `views.sql`. What a run that was undone has found d
 count. All stays in the history.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """Write down what stands in the gradebook: tables of all forms, and the pages."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How late a hand-in is, and what that costs."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -4,8 +4,6 @@ A table is downloaded, filled and uploaded. What is not filled stays as it came:
 headings, numbers by which the platform finds a row, grades and comments of others.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import re

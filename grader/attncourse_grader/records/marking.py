@@ -1,7 +1,5 @@
 """A page on this machine for marking answers by hand: one task, all students."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import json

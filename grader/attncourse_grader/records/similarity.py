@@ -6,8 +6,6 @@ Aiken, 2003): answers that share a passage share these fingerprints. What the so
 has, the code that students were given included, and what many have is left out.
 """
 
-from __future__ import annotations
-
 import ast
 import zlib
 from collections import Counter, defaultdict
