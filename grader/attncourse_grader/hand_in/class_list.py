@@ -52,6 +52,7 @@ class ClassList:
         # By exercise, of each number: group and time, what its files are called, whose.
         self.teams: dict[str, dict[str, tuple]] = defaultdict(dict)
         self.numbers = {s.canvas for s in students if s.canvas}
+        self.logins = set().union(*map(_logins_of, students)) - {""}
         for student in students:
             marks = map(key_of, [*_marks(student), _local(student)])
             for key in _names_of(student) | {*marks} - {""}:
@@ -206,6 +207,10 @@ def named_as_before(students: list[Student], known) -> tuple:
         full = row["moodle"] or row["canvas"] or marked
         find = people.called if full else people._sure
         named = set(find(row["student"]) or find(row["name"]))
+        if row["student"] in (row["id"], row["user"]):  # a login: words tell nothing
+            named = {s for s in students if mark_of(row["student"]) in _logins_of(s)}
+        elif people.team(row["student"]):
+            named = set()  # it may be a group's
         if any(row[k] and f"({row[k]})" in row["student"] for k in MARKS):
             # A name made for this mark tells nothing else.
             named = {s for s in named if not _differ(row, s)}
@@ -262,7 +267,8 @@ def whose(found, students: ClassList | None, trust: bool) -> tuple[list, str]:
         return [], NAME_ALONE
     if found.moodle and is_hidden(found.name):
         return [], f"{found.name!r} is no name but what Moodle writes for a hidden one"
-    return [Student(found.name, found.name, canvas=found.canvas)], ""
+    login = found.name if found.is_login else ""
+    return [Student(found.name, found.name, user=login, canvas=found.canvas)], ""
 
 
 def blind(number: str) -> Student:

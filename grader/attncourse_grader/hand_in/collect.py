@@ -21,6 +21,7 @@ with contextlib.suppress(ImportError):  # not on Windows
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in.archives import Entry
+from attncourse_grader.hand_in.class_list import mark_of
 from attncourse_grader.hand_in.times import claimed_time
 from attncourse_grader.safe_text import one_line, reason
 from attncourse_grader.sentences import SAYS
@@ -143,9 +144,9 @@ class _Place:
             if download and self.root.is_file() and not (owner and owner.of_platform):
                 self._ask(who, source, "no platform writes names like this")
                 continue
-            *above, name = *entry.parts[:-1], stem_of(entry.parts[-1])
-            login = self._login_in(place) or self._login_in(*above, name)
-            if login and not known and login != (owner.name if owner else name):
+            name = owner.name if owner else stem_of(entry.parts[-1])
+            login = self._login_in(place) or self._login_in(*entry.parts)
+            if login and not known and login != mark_of(name):
                 self._ask(login, source, f"{login!r} may be an exercise or a login")
                 continue
             sure = alone or self.students
@@ -170,10 +171,20 @@ class _Place:
         self.problems += self.left_out.said
 
     def _login_in(self, *parts) -> str:
-        """Return which part, down to the one that names somebody, is a login."""
+        """Return a login that is read as another name, or as none, in one of the parts.
+
+        Of parts below the one that names somebody none is looked at.
+        """
         for part in parts if self.students else ():
-            if self.students.marked("user", part) or _named((part, "")):
-                return part if self.students.marked("user", part) else ""
+            owner, whole = _named((stem_of(part), "")), mark_of(part)
+            own, like = mark_of(owner.name) if owner else "", (whole, stem_of(whole))
+            if owner and (owner.of_platform or own == whole):
+                return ""
+            logins = (u for u in self.students.logins if u in whole and u != own)
+            if found := [u for u in logins if u in like or (own and own in u)]:
+                return min(found)
+            if owner:
+                return ""
         return ""
 
     def _ask(self, whose, source: str, why: str) -> None:
