@@ -145,6 +145,8 @@ def test_code_in_part_written_is_an_answer(hand_in, solutions):
         found = read_submission(hand_in(source, "def causal_mask(n): return n"))
         answers = answers_by_hand(template, found)
         assert ("return" in answers[0]["answer"]) == (source is not stub)
+    found = read_submission(hand_in("def causal_mask(n): return n"))
+    assert answers_by_hand(template, found)[0]["answer"] == LOST
 
 
 def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
