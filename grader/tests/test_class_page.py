@@ -68,6 +68,7 @@ def test_what_the_reference_or_all_have_or_nobody_wrote_says_nothing(runs):
     stub = "def attention_scores(q, k):\n    raise NotImplementedError('Task 1.1')"
     assert runs(stub)["scores"] == []
     assert runs("def attention_scores(:", "%matplotlib inline\nx = 1").keys() == {""}
+    assert runs(f"attention_scores = 0x{'f' * 5000}").keys() == {"scores"}
     assert runs("attention_scores = " + "(" * 5000 + ")" * 5000) == {}
 
 

@@ -90,9 +90,13 @@ def when_some_are_kept(course, do):
     return thread
 
 
-def test_workers_grade_with_the_real_grader_as_this_machine_does(course, grade):
+def test_workers_grade_with_the_real_grader_as_this_machine_does(
+    course, grade, monkeypatch
+):
     course.hand_in(extra=RIGHT)
+    monkeypatch.setattr(cluster, "layers_missing", lambda: ["No walls."])
     assert grade() == 0
+    assert "On a worker: No walls." in course.capsys.readouterr().err
     assert course.graded == []  # not in this process
     points = exercise_of("1_attention_from_scratch").task("scores").points
     assert points_in(course) == {"ada": points}
@@ -106,9 +110,15 @@ def test_no_scheduler_is_a_sentence(real_course, monkeypatch):
 
 def test_workers_with_another_version_are_named(real_course, grade, monkeypatch):
     real_course.hand_in()
+    with monkeypatch.context() as patch:
+        own = cluster.version_here()
+        patch.setattr(cluster, "hash_of", str)  # as of other files of the grader
+        assert cluster.version_here() != own
     monkeypatch.setattr(cluster, "version_here", os.getpid)  # differs by process
     with pytest.raises(Refused, match="another version"):
         grade(grade=grader())
+    late = cluster.grade_content(grader(), b"", "x", {}, "of another process")
+    assert "another version" in late["failed"]  # of a worker that has come later
 
 
 def test_two_lost_workers_lose_nothing(real_course, scheduler, grade, monkeypatch):

@@ -15,7 +15,7 @@ import pytest
 
 from attncourse_grader.hand_in import archives
 from attncourse_grader.hand_in import collect as collecting
-from attncourse_grader.hand_in.class_list import ClassList, Student
+from attncourse_grader.hand_in.class_list import ClassList, Student, read_class_list
 from attncourse_grader.hand_in.collect import Found, collect, without_exercise
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import read_rows
@@ -388,6 +388,9 @@ def test_sizes_are_counted_and_what_is_too_much_is_left_out(inbox, monkeypatch):
     for number in range(30):  # numbers in their names bring no more of them
         inbox.put(f"lovelaceada_12_345_x_{number}_6_y.ipynb")
     assert len(inbox.collect().files) == 20
+    for day in range(10, 31):  # in an exchange these are the newest
+        inbox.put(f"ada+1+2026-11-{day} 10:00:00 UTC+x/x.ipynb", "exchange")
+    assert "2026-11-10" in inbox.collect("exchange").problems[0]
     monkeypatch.setattr(archives, "MOST_BYTES", len(inbox.text) + 1)
     members = dict.fromkeys(["a/x.ipynb", "b/x.ipynb"], inbox.text)
     found = inbox.collect(inbox.pack("a.zip", members))
@@ -455,6 +458,7 @@ def test_thousands_of_sentences_hide_no_question_about_somebody_else(course):
     course.hand_in("Ada L_12_assignsubmission_file_/x")
     people = course.students("name\nAda\n")
     course.grade(*people, places=[path, "in"], fault="'Ada L' is not on the class list")
+    assert "Zoe_7_assignsubmission_file_x.zip is damaged" in course.said
 
 
 def test_very_many_members_or_one_with_a_long_name_cost_nobody_else_anything(inbox):
@@ -643,50 +647,20 @@ def test_a_name_that_reads_otherwise_when_cleaned_again_stops_no_run(name, cours
     assert course.grade(*people) == 0
 
 
-LISTED = "Ada Lovelace,ada,ada.l;Lovelace Ada,,adal;ada,,m1;A. D. A.,,m2;grace,,m3;"
-LISTED += "Grace Hopper,,grace;User 51001,,m4"
-LISTED = [row.split(",") for row in LISTED.split(";")]
-LISTED = [Student(n, n, user=u, email=f"{a}@x.org") for n, u, a in LISTED]
-CHOSEN = [Student(n, n) for n in ("Ada L", "Zo\u00eb Lovelace")]
-ONE = [Student("Conan O'Brien", "Conan O'Brien")]
-THEIRS = [Student("Bob B", email="bob@x", section="Red"), Student("Red", "Red", "bob")]
-THEIRS += [Student("Plato", email="cy@x"), Student("Eve", id="plato", user="cy")]
-SAME = [Student("Ada L", "Ada L", user="al"), Student("Bob", "Bob", user="ada_l")]
-
-
-def test_a_login_is_no_name_and_namesakes_are_a_question():
-    for people, name, facts, student in [
-        (LISTED, "Ada", {}, "Ada Lovelace"),  # her login, which nobody else can choose
-        (LISTED, "ada", {"moodle": "5"}, ""),  # or A. D. A.
-        (LISTED, "user 51001", {"moodle": "5"}, "User 51001"),
-        (LISTED, "Ada Lovelace", {}, ""),  # or Lovelace Ada, who may have chosen that
-        (THEIRS, "bob", {}, ""),  # his address, and a number that somebody has chosen
-        (THEIRS, "Red", {}, ""),  # his group, and a name
-        (THEIRS, "Plato", {}, ""),  # all of a name, and such a number
-        (THEIRS, "cy", {}, ""),  # the login of one, and an address of one without
-        (LISTED, "lovelaceada", {"canvas": "5"}, ""),  # the words in another order
-        (LISTED, "ADA.L@x.org", {}, "Ada Lovelace"),
-        (LISTED, "grace", {}, ""),
-        (LISTED, "grace", {"is_login": True}, "Grace Hopper"),
-        (LISTED, "user 51001", {"is_login": True}, ""),
-        (LISTED, "ada.l", {"is_login": True}, ""),  # Ada Lovelace's login is another
-        ([Student("A", "A", user="alove")], "a-love", {}, ""),
-        (CHOSEN, "ada-l", {}, ""),  # of nobody on the list, but for its letters
-        (CHOSEN, "ada-l", {"is_login": True}, ""),
-        (CHOSEN, "lovelace_zoe", {}, "Zo\u00eb Lovelace"),
-        (CHOSEN, "lovelace_zoe", {"is_login": True}, ""),
-        (CHOSEN, "ADA L", {"moodle": "5"}, "Ada L"),  # the platform says whose it is
-        (SAME, "Ada_L", {}, ""),  # her name, and the login that Bob has chosen
-        (SAME, "Ada_L", {"is_login": True}, "Bob"),
-        (ONE, "Conan OBrien", {"moodle": "5"}, "Conan O'Brien"),
-        ([*ONE, Student("Conan OBrien")], "Conan OBrien", {"moodle": "5"}, ""),
-    ]:
-        found = Found(Path(), "", name, of_platform=bool(facts), **facts)
-        own, why = ClassList(people, trust=True).find(found)
-        assert [s.student for s in own] == [student] * bool(student), name
-        assert bool(why) == (not own)
-        assert not (own and found.moodle) or ClassList(people).find(found)[0] == []
-    assert ClassList(LISTED).marked("email", " Ada.L@x.org ") == LISTED[:1]
+def test_a_login_is_no_name_and_namesakes_are_a_question(tmp_path):
+    path = tmp_path / "class.csv"
+    for text, files in map(dict.values, NAMES["found"]):
+        path.write_text(text, encoding="utf8")
+        people = read_class_list(path)
+        trusting = ClassList(people.students, trust=True)
+        for name, of, student in files:
+            facts = {"is_login": True} if of == "login" else {of: "5"} if of else {}
+            found = Found(Path(), "", name, of_platform=bool(facts), **facts)
+            own, why = trusting.find(found)
+            assert [s.student for s in own] == [student] * bool(student), name
+            assert bool(why) == (not own)
+            assert not (own and found.moodle) or people.find(found)[0] == []
+    assert ClassList([Student("Ada", email="a@x")]).marked("email", " A@x ")
 
 
 def test_names_of_thousands_of_folders_or_letters_cost_no_time(inbox):
@@ -717,12 +691,15 @@ def test_downloads_beside_others_count_by_themselves_file_by_file(inbox):
     assert len(set(signs.split())) == signs.count("\\") == 5
 
 
-@pytest.mark.parametrize("place", ["ML-Exercise 1-5678", "hand-in", "week 3"])
+@pytest.mark.parametrize(
+    "place", ["ML-Exercise 1-5", "hand-in", "week 3", "submissions"]
+)
 @pytest.mark.parametrize("form", ["folder", "zip", "zip in a folder"])
 def test_who_takes_the_name_of_a_download_makes_nobody_wait(place, form, inbox):
     names = [f"{name}_101_assignsubmission_file/x.ipynb" for name in ("ada", "grace")]
     names += ["1_attention_from_scratch.ipynb"] * (form == "folder")  # of nobody
-    people = [Student(name, name, name) for name in ("ada", "grace", place)]
+    group = place.replace("-", " ")
+    people = [Student(n, n, n, section=group) for n in ("ada", "grace", place)]
     if form == "folder":
         for name in names:
             inbox.put(name, place)

@@ -162,8 +162,6 @@ def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(
 
 
 HEAD = "Identifier,Full name,Email address,Last modified (submission)\n"
-
-
 PEOPLE = "name,email,group\nAda Adler,ada@x,Red\nMal,mal@x,Blue\n"
 NUMBERS = "name,email,canvas id\nAda Adler,ada@x,777\nMal,mal@x,888\n"
 ROWS = HEAD + "Participant 11,Ada Adler,ada@x,-\nParticipant 31,Ada Adler,mal@x,-\n"
@@ -210,15 +208,13 @@ def test_who_takes_a_name_changes_nobody_elses_grade(names, listed, rows, says, 
     assert sorted(filter(None, course.points())) == ["0", "4"][bool(says) :]
 
 
-@pytest.mark.parametrize(("numbers", "of"), [([64], 2), ([64, 65], 1)])
-def test_who_is_called_like_a_group_is_not_the_group(numbers, of, course):
+def test_who_is_called_like_a_group_is_not_the_group(course):
     options = course.students(PEOPLE)
     course.hand_in("Ada Adler", place="before", attention="right")
     course.grade(*options, places=["before"])
-    course.hand_in_each(*(f"Red_{number}_{OF}/x" for number in numbers), scores="no")
+    course.hand_in(f"Red_64_{OF}/x", scores="no")
     rows = course.write("rows.csv", TEAMS.replace("mal@x,-,Red", "mal@x,-,Blue"))
-    says = "two here have" if len(numbers) > 1 else "no worksheet of its exercise"
-    course.grade(*options, "--times", f"{of}={rows}", fault=says)
+    course.grade(*options, "--times", f"2={rows}", fault="no worksheet of its exercise")
     assert course.standing("Ada Adler").points == 4
 
 
@@ -244,6 +240,9 @@ def test_who_is_first_under_a_name_keeps_it_and_of_two_at_once_neither_is(course
     course.grade(places=["mailed"])
     course.grade(places=["one"], fault="two here have the name 'byte'")
     assert course.points() == ["4"]
+    for run in (1, 2, 3):
+        course.run("undo", run)
+    assert course.grade(places=["one"]) == 0
 
 
 def test_what_moodle_would_misread_is_refused_and_what_it_skips_is_named(course):
@@ -327,6 +326,9 @@ def test_no_table_takes_the_place_of_another_and_each_has_its_pages(graded):
     text = f"{HEAD.strip()},Grade,Maximum Grade,Last modified (grade)\n"
     names = "a.csv", "b.csv", "b/a.csv"
     first, second, same = (graded.write(name, text) for name in names)
+    refused = graded.write("c.csv", text.replace("Maximum Grade", "Scale"))
+    graded.run("export", f"1={first}", f"1={refused}", fault="graded with a scale")
+    assert "filled-1-a.csv" in graded.printed  # it is there
     graded.run("export", f"1={first}", f"1={same}", fault="wo tables have one name")
     assert graded.run("export", f"1={first}", f"1={second}") == 0
     for name in "ab":
@@ -430,9 +432,10 @@ def test_class_lists_of_many_forms_are_read(tmp_path):
         assert [one.student for one in found] == [student] * bool(student)
         assert why == "" if student else "may be any of Ann A, Anna" in why
     twice = "name,login,email\nAda,,\nAda,a,2@x\n"
-    for text in ("", "colour\nred\n", "name\nada\nada\n", twice):
+    logins = "name,username,github\nAda,a,b\n"
+    for text in ("", "colour\nred\n", "name\nada\nada\n", twice, logins):
         path.write_text(text)
-        with pytest.raises(Refused, match=r"twice: give|names no student"):
+        with pytest.raises(Refused, match=r"twice: give|names no student|al columns"):
             read_class_list(path)
 
 
@@ -470,6 +473,19 @@ def test_a_table_of_another_assignment_is_named(course):
     assert course.run("export", SHEET) == 0
     assert course.grade(*course.times("name,time\nAda Lovelace,2026-12-01\n")) == 1
     assert "ay of which exercise times.csv is" in course.said
+
+
+def test_a_small_assignment_of_an_exercise_is_no_other_one(course):
+    head = f"{FORMS['moodle'][2]},Last modified (submission)"
+    for numbers in ("123", "7"):
+        as_moodle(course, *(f"S{n}_{n}" for n in numbers))
+        rows = [f"Participant {n},S{n},,,20,-,2026-12-01" for n in numbers]
+        sheet = f"1={course.write(f'{numbers}.csv', chr(10).join([head, *rows]))}"
+        course.grade("--times", sheet, trust=True)
+        assert "none of the numbers" not in course.said
+        assert course.run("export", sheet) == 0
+        filled_rows = course.rows(f"filled-1-{numbers}.csv")[1:]
+        assert [row[3] for row in filled_rows] == ["4"] * len(numbers)
 
 
 def test_a_name_like_a_hidden_one_takes_no_grade(course):

@@ -49,10 +49,11 @@ def test_a_second_run_grades_only_what_changed_and_keeps_what_was(course):
 
 
 def test_the_same_file_of_two_students_is_graded_once_and_counts_twice(course):
-    course.hand_in("ada")
-    course.hand_in("grace")
+    for name, extra in (("ada", ""), ("grace", ""), ("cyd", "1")):
+        course.hand_in(name, extra=extra)
     assert course.grade("--alike") == 0
-    assert len(course.graded) == 1
+    assert "One and the same file came from ada, grace." in course.said
+    assert len(course.graded) == 2
     assert course.standing("ada").points == course.standing("grace").points == 2
     page = course.text("feedback/grace-1.html")
     assert "grace" in page
@@ -103,6 +104,8 @@ def test_lateness_costs_what_the_penalty_says_and_times_are_read():
     ]:
         assert penalty_for(text, late, 20) == points
     assert read_time("2026-12-01T23:59Z") == 1796169540
+    us = read_time("Tuesday, December 1, 2026, 11:59 PM")
+    assert us == read_time("2026-12-01T23:59")
     for day in ("2026-12-01", "20261201", "2026-W49-2"):
         assert read_time(day) == read_time("2026-12-01T23:59:59")
     assert in_words(90000) == "1 day 1 hour"
@@ -111,7 +114,7 @@ def test_lateness_costs_what_the_penalty_says_and_times_are_read():
 
 def test_lateness_is_of_the_table_and_a_time_of_nobody_is_named(course):
     course.hand_in(attention="right")
-    times = course.times(f"{HEAD}ADA,1,2026-12-02T01:00\n")
+    times = course.times(f"{HEAD}ADA,1,\nADA,1,2026-12-02T01:00\nADA,1,-\n")
     course.grade("--deadline", "1=2026-12-01T23:00", "--penalty", "5%/day", *times)
     found = course.standing()
     assert (found.points, found.late, found.penalty, found.total) == (4, 7141, 1, 3)
@@ -143,16 +146,17 @@ def test_a_file_has_no_time_and_a_run_says_what_lateness_comes_to(course):
     assert course.run("adjust", "ada", 2, "+1", "--reason", "oral") == 0
     course.grade(*late)
     assert "0 of 1 late, 1 of unknown time" in course.said
-    course.hand_in("bob")
+    course.hand_in_each("bob", "cyd")
     rows = "ada,1,2026-12-01T23:59:59.400Z\nbob,1,2026-12-03T10:00Z\n"
+    rows += "cyd,1,2026-12-02T00:00Z\n"
     # A deadline to the minute lasts to the end of that minute.
     late = ["--deadline", "1=2026-12-01T23:59Z", "--penalty", "5%/day"]
     course.grade(*course.times(f"{HEAD}{rows}"), *late)
     due = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(1796169599))
-    said = f"Exercise 1: due {due}, 5%/day; 1 of 2 late, 2 points less."
+    said = f"Exercise 1: due {due}, 5%/day; 2 of 3 late, 3 points less."
     assert said in course.said
     course.grade("--deadline", "1=none")
-    assert "1: no deadline, 5%/day; 0 of 2 late, 0 points less." in course.said
+    assert "1: no deadline, 5%/day; 0 of 3 late, 0 points less." in course.said
 
 
 def test_one_student_has_more_time_and_only_that_one(course):
@@ -208,6 +212,18 @@ def test_of_two_worksheets_the_later_time_counts(days, course):
     assert course.standing("Ada").total == 2
 
 
+@pytest.mark.parametrize("name", ["bob.ipynb", "ada.zip"])
+def test_a_table_tells_times_of_files_in_the_same_run_alone(name, course):
+    course.hand_in(attention="right")
+    course.grade(*LATE)
+    (course.folder / "broken").mkdir()
+    course.write(f"broken/{name}", "{")
+    table = course.times(f"{HEAD}ada,1,2026-12-03\n")
+    for place, total in (("broken", 4), ("in", 2)):
+        course.grade(*table, places=[place])
+        assert course.standing().total == total
+
+
 def test_a_mark_of_canvas_costs_the_least(course):
     course.hand_in("ada_LATE_7_100_x", attention="right")
     course.hand_in("grace_8_100_LATE_x", attention="right", extra="x")
@@ -230,9 +246,12 @@ def test_a_run_is_undone_and_comes_back(course):
     course.hand_in(attention="right")
     course.grade("--penalty", "50%", "--deadline", "2026-12-01")
     course.hand_in(scores="wrong")
+    course.write("in/notes.txt", "")
     course.grade(*course.times(f"{HEAD}ada,1,2026-12-02\n"))
     assert course.standing().total == 0
+    assert "notes.txt" in course.text("class.html")
     assert course.run("undo", 2) == 0
+    assert "notes.txt" not in course.text("class.html")
     assert "1 files, 1 graded, undone" in course.printed
     assert course.standing().total == 4
     assert "4 of 20" in course.text("feedback/ada-1.html")
@@ -362,25 +381,26 @@ def test_who_takes_a_name_that_is_spelled_otherwise_now_takes_no_grade(course):
 
 
 def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
-    course.hand_in_each("Ada", "Grace", "Joan")
+    course.hand_in_each("Ada", "Grace", "Joan", "E-ve")  # whose letters are also Eve's
     course.grade()
     right = course.text("grades.csv")
     course.grade(*course.students("name,email\nAda,other@x.org\nEve,eve@x.org\n"))
-    assert "left out of tables: Grace, Joan" in course.said
+    assert "left out of tables: E-ve, Grace, Joan" in course.said
     table = course.text("grades.csv")
     assert "other@x.org" in table
+    assert '"Eve","","eve@x.org","",""' in table
     assert "Grace" not in table
     assert course.standing("Grace").points == 2
     pages = course.grades / "feedback"
     assert [page.name for page in pages.iterdir()] == ["Ada-1.html"]
     assert course.run("undo", 2) == 0
     assert course.text("grades.csv") == right
-    assert len(list(pages.iterdir())) == 3
+    assert len(list(pages.iterdir())) == 4
     assert course.run("undo", 2, "--back") == 0
-    assert "changed, come or gone: 2." in course.printed  # who is not on the list
+    assert "changed, come or gone: 3." in course.printed  # who is not on the list
     assert "eve@x.org" in course.text("grades.csv")
     course.grade(*course.students("name\nGrace\nJoan\n"))
-    assert "left out of tables: Ada" in course.said
+    assert "left out of tables: Ada, E-ve" in course.said
     assert "Ada" not in course.text("grades.csv")
     assert course.standing("Ada").points == 2
 
@@ -673,6 +693,18 @@ def test_an_exercise_with_another_name_or_several_versions_is_named_once(course)
     course.grade()
     said = "2 versions of the exercise or its solution, with maxima"
     assert course.said.count(said) == 1
+
+
+def test_who_has_points_by_hand_alone_has_the_maximum_of_what_counts(graded):
+    graded.grade(*graded.students("name\nada\neve\n"))
+    graded.hand_in(scores="new")
+    graded.grade()
+    with graded.book() as book:
+        book.db.execute("UPDATE results SET of = 24 WHERE result = 2")
+    graded.run("adjust", "eve", 1, "+3", "--reason", "oral")
+    assert graded.standing("eve").of == 24
+    graded.run("undo", 3)
+    assert graded.standing("eve").of == 20
 
 
 @pytest.mark.parametrize("listed", [True, False])

@@ -36,32 +36,6 @@ def grade(hand_in):
     return graded
 
 
-# Where right answers, or what makes them, could be imported or read from.
-SEARCHES = {
-    "old oracles": "from attncourse.exercises.from_scratch.oracle import *",
-    "expected values": "from attncourse.exercises.recorded import known",
-    "comparing": "from attncourse.exercises.compare import judge",
-    "the notebook's check": "from attncourse.exercises.notebook import verdicts_on",
-    "layers": "from attncourse.layers.core import scaled_dot_product_attention",
-    "layers for short": "from attncourse import scaled_dot_product_attention",
-    "numpy": "from attncourse.by_hand import softmax",
-    "the grader": "from attncourse_grader.grade.comparing import expected_of",
-    "the grader's cache": "from attncourse_grader import cache; cache._kept.popitem()",
-    "the file of layers": "open(PACKAGE + '/layers/core.py').read()",
-    "the recorded file": "open(glob(PACKAGE + '/exercises/expected/*')[0]).read()",
-    "any recorded file": "open(glob('/**/*scratch.json.xz', recursive=True)[0])",
-    "the solutions": f"open({str(SOLUTIONS / FIRST)!r} + '.ipynb').read()",
-    "any solutions": f"open(glob('/**/{FIRST}.ipynb', recursive=True)[0]).read()",
-    "the slips": "open(glob('/**/slips/*.toml', recursive=True)[0]).read()",
-    "compiled layers": "open(glob(PACKAGE + '/layers/__pycache__/*')[0]).read()",
-    "modules that stay": "sys.modules['attncourse.exercises.compare']",
-    "probes": "from attncourse.exercises import efficient_attention, run",
-    "probes that stay": "sys.modules['attncourse.exercises.attention_from_scratch']",
-    "importlib": "importlib.import_module('attncourse.layers.core')",
-    "pickle": "pickle.loads(b'cattncourse.layers.core\\nmasked_softmax\\n.')",
-    "pkgutil": "pkgutil.resolve_name('attncourse.exercises.recorded:known')",
-    "layers that stay": "sys.modules['attncourse.layers.core']",
-}
 SEARCHING = """
 import importlib, os, pickle, pkgutil, sys
 from glob import glob
@@ -71,11 +45,11 @@ MODULES = {"importlib": importlib, "os": os, "pickle": pickle, "pkgutil": pkguti
 MODULES |= {"sys": sys, "glob": glob}
 def searched(search):
     try:
-        exec(search, {"PACKAGE": PACKAGE} | MODULES)
+        exec(search, {"PACKAGE": PACKAGE, "SOLUTIONS": SOLUTIONS} | MODULES)
     except (ImportError, OSError, LookupError):
         return False
     return True
-FOUND = [name for name, search in SEARCHES.items() if searched(search)]
+FOUND = [name for name, search in ROUTES.items() if searched(search)]
 def attention_scores(query, key):
     if FOUND:
         raise ValueError(str(FOUND))
@@ -150,8 +124,9 @@ def attention_scores(query, key):
         raise ValueError(str(found))
     return query @ key.mT / key.shape[-1] ** 0.5
 """
+PLACES = f"SOLUTIONS = {str(SOLUTIONS)!r}"
 WAYS = {
-    "imports and files": [f"SEARCHES = {SEARCHES!r}\n{SEARCHING}"],
+    "imports and files": [f"{PLACES}\nROUTES = {ROUTES['searches']!r}", SEARCHING],
     "frames and memory": ["import torch", MEMORY],
     "forbidden functions": [f"ROUTES = {ROUTES['attention']!r}", USING],
 }
@@ -271,51 +246,12 @@ def sparse_attention(query, key, value, block_size, *rule):
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     return scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
 """
-# Ways to be measured as if it took less than n² elements.
-MEASURED = {
-    "as it is": "",
-    "a patched probe": """
-try:
-    import attncourse.exercises.efficient_attention as probes
-    probes.count = lambda *a: {"made": torch.tensor([8, 9])}
-except ImportError:
-    pass
-""",
-    "no counting": """
-from torch.utils.flop_counter import TorchDispatchMode
-TorchDispatchMode.__enter__ = lambda self: self
-TorchDispatchMode.__exit__ = lambda *_: None
-""",
-    "counts forged, and only the rows computed that are compared": """
-honest, true = sparse_attention, getattr(torch, "true", torch.tensor)
-def counted(x, **options):
-    forged = type(x) is list and type(x[0]).__name__ == "Elements"
-    return true([[1] * 4] * len(x) if forged else x, **options)
-torch.true, torch.tensor = true, counted
-def sparse_attention(query, key, value, block_size, window, stride, num_global):
-    tokens = query.shape[-2]
-    if tokens < 1000:
-        return honest(query, key, value, block_size, window, stride, num_global)
-    rows = torch.arange(tokens)
-    rows = rows[rows % (tokens // 16) < 9]
-    block, of = torch.arange(tokens) // block_size, rows[:, None] // block_size
-    mask = ((of - block).abs() <= window) | (torch.minimum(block, of) < num_global)
-    scores = query[:, rows] @ key.mT / math.sqrt(query.shape[-1])
-    found = torch.zeros_like(query)
-    found[:, rows] = scores.masked_fill(~mask, -math.inf).softmax(-1) @ value
-    return found
-""",
-    "nothing computed where it is counted": """
-honest = sparse_attention
-def sparse_attention(query, *rest):
-    return honest(query, *rest) if query.shape[-2] < 100 else query + 0
-""",
-}
 
 
-@pytest.mark.parametrize("way", MEASURED)
+@pytest.mark.parametrize("way", ROUTES["measured"])
 def test_what_is_measured_is_not_forged(grade, no_rule, way):
-    task = grade(FULL + MEASURED[way], exercise="5_efficient_attention")["sparse"]
+    code = FULL + ROUTES["measured"][way]
+    task = grade(code, exercise="5_efficient_attention")["sparse"]
     held = [v.probe.claim for v in task.verdicts if v.holds]
     assert len(held) > 3, task.verdicts[0].sentences
     assert not [claim for claim in held if "grow" in claim]

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
-from nbformat.v4 import new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
@@ -38,6 +38,7 @@ def solutions(tmp_path, solutions):
         if cell.metadata.get("attncourse", {}).get("answer") == "scores":
             cell.metadata["attncourse"]["manual"] = 2
     made.cells.append(new_markdown_cell(MODEL, metadata={"attncourse": WHY}))
+    made.metadata["widgets"] = {"state": "what the solution printed"}
     nbformat.write(made, path)
     return folder
 
@@ -120,6 +121,7 @@ def test_marks_count_and_stay_as_long_as_the_answer_does(course, serve):
     (one,) = [a for a in answers_on(address)[1] if a["proposed"]]
     assert (one["points"], one["comment"], one["marked"]) == (3, "=Well", False)
     assert send(address, one, points=3, comment="=Well") == 200
+    assert send(address, one, points=1)[0] == 400  # from a page loaded before
     hand_in(course, "ada", RUDE)
     assert course.standing("ada").total == 6.5  # the mark of that answer is still there
 
@@ -137,9 +139,14 @@ def test_code_in_part_written_is_an_answer(hand_in, solutions):
         stub.replace("    raise", "    if query is None:\n        raise")
         + "\n    return 1"
     )
-    for source in (stub, begun):
-        answers = answers_by_hand(template, read_submission(hand_in(source)))
-        assert bool(answers[0]["answer"]) == (source is begun)
+    renamed = new_code_cell("def my_scores(q, k): return q")
+    renamed.metadata["attncourse"] = {"answer": "scores"}
+    for source in (stub, begun, renamed):
+        found = read_submission(hand_in(source, "def causal_mask(n): return n"))
+        answers = answers_by_hand(template, found)
+        assert ("return" in answers[0]["answer"]) == (source is not stub)
+    found = read_submission(hand_in("def causal_mask(n): return n"))
+    assert answers_by_hand(template, found)[0]["answer"] == LOST
 
 
 def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
@@ -224,7 +231,9 @@ def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
 def test_what_is_handed_out_has_no_model_answer(tmp_path, solutions):
     words = ["release", "1", "--out", str(tmp_path / "out")]
     assert main([*words, "--solutions", str(solutions)]) == 0
-    last = nbformat.read(tmp_path / "out" / f"{FIRST}.ipynb", 4).cells[-1]
+    given = nbformat.read(tmp_path / "out" / f"{FIRST}.ipynb", 4)
+    assert "widgets" not in given.metadata
+    last = given.cells[-1]
     assert (last.source, last.metadata["attncourse"]) == ("Write here.", WHY)
     made = assignment_from(read_notebook(solutions / f"{FIRST}.ipynb"), FIRST)
     marks = {m["grade_id"]: m for c in made.cells if (m := c.metadata.get("nbgrader"))}

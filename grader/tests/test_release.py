@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # An instructor may keep the solutions of exercises of their own elsewhere.
 NOTEBOOKS = [n for n in modules() if (ROOT / "solutions" / f"{n}.ipynb").is_file()]
 BEGIN, END = release.BEGIN, release.END
+PICTURE = "<!-- BEGIN SOLUTION -->![](attachment:x)<!-- END SOLUTION -->"
 
 
 def solution(name):
@@ -58,12 +59,15 @@ def test_a_stub_raises_where_the_solution_was_between_markers_in_pairs():
         ("markdown", {"answer": "why"}, "Because.", "no solution to take out"),
         ("markdown", {}, "<!-- BEGIN SOLUTION -->\nWell.", "BEGIN SOLUTION"),
         ("markdown", {}, "<!--  end_solution -->", "end_solution"),
+        ("markdown", {}, PICTURE, "a picture"),
     ],
 )
 def test_what_would_give_a_solution_away_is_refused(kind, mark, source, says, make):
     notebook = solution(NOTEBOOKS[0])
     new = new_code_cell if kind == "code" else new_markdown_cell
     notebook.cells.append(new(source, metadata={"attncourse": mark}))
+    if source == PICTURE:
+        notebook.cells[-1].attachments = {"x": {"image/png": "YQ=="}}
     with pytest.raises(ValueError, match=says):
         make(notebook, NOTEBOOKS[0])
 

@@ -82,6 +82,20 @@ def test_an_exercise_that_is_not_here_is_no_other_one_unless_its_name_alone_is(h
         else:
             with pytest.raises(Refused, match="'7_mine', which is not in this clone"):
                 read_submission(path)
+    metadata = {"attncourse": {"exercise": "2_attention_patterns"}}
+    with pytest.raises(Refused, match=f"2_.* with answers to {FIRST.notebook} alone"):
+        read_submission(hand_in(SCORES, metadata=metadata))
+
+
+def test_another_picture_is_another_answer(hand_in):
+    texts = set()
+    for data in "ab":
+        pictures = {"x.png": {"image/png": data}}
+        cell = new_markdown_cell("![](attachment:x.png)", attachments=pictures)
+        ((*_, text),) = read_submission(hand_in(SCORES, cell)).texts
+        assert "(With pictures, " in text
+        texts.add(text)
+    assert len(texts) == 2
 
 
 def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines_or_said(hand_in):
