@@ -139,14 +139,15 @@ class _Place:
             inside[owner] |= {_key(o) for o in lower if o and o.of_platform}
         download = any(owner and owner.of_platform for _, owner in owned)
         for entry, owner in owned:
-            source = "/".join((label, *entry.parts)) if label else str(self.root)
+            source = "/".join(filter(None, (label, *entry.parts)))
+            source = source if label else str(self.root)
             who = _key(owner) or entry.parts[:1]
             if download and self.root.is_file() and not (owner and owner.of_platform):
                 self._ask(who, source, "no platform writes names like this")
                 continue
             name = owner.name if owner else stem_of(entry.parts[-1])
-            login = self._login_in(place) or self._login_in(*entry.parts)
-            if login and not known and login != mark_of(name):
+            login = place if self._is_login(place) else self._login_in(*entry.parts)
+            if login and not known and mark_of(login) != mark_of(name):
                 self._ask(login, source, f"{login!r} may be an exercise or a login")
                 continue
             sure = alone or self.students
@@ -169,6 +170,9 @@ class _Place:
                 owner = _of(whole or stem_of(one_line(entry.parts[-1])))
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
+
+    def _is_login(self, name: str) -> bool:
+        return bool(self.students and self.students.marked("user", name))
 
     def _login_in(self, *parts) -> str:
         """Return a login that is read as another name, or as none, in one of the parts.
@@ -375,14 +379,14 @@ class _Place:
         login = f"user {owner}"
         with contextlib.suppress(KeyError):
             login = pwd.getpwuid(owner).pw_name
-        self.sure[login,] = {"is_login": True}
+        self.sure["", login] = {"is_login": True}  # no path begins so
         name, changed = one_line(rest[0], LONGEST_PART), found.st_ctime
         match = EXCHANGE.fullmatch(name) if rest[1:] else None  # of a folder alone
         if match and match["name"] == login and not MOODLE.fullmatch(name):
             if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
                 return rest
             self.left_out.add(login, one_line(path), SAYS["changed_later"])
-        return (login, *rest)
+        return ("", login, *rest)
 
 
 def _of(name: str, **facts) -> Found:
