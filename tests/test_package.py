@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,11 @@ def test_importing_the_package_loads_few_modules_and_nothing_heavy():
         "import sys; before = set(sys.modules); import attncourse;"
         "print(*set(sys.modules) - before)"
     ).split()
-    assert not {"torch", "matplotlib", "numpy"} & set(loaded)
-    assert len(loaded) <= 10  # a count, not a time: the same on a busy machine
+    assert {name.split(".")[0] for name in loaded} <= {
+        *sys.stdlib_module_names,
+        "attncourse",
+    }
+    assert len(loaded) <= 40  # a count, not a time: the same on a busy machine
 
 
 @pytest.mark.parametrize(

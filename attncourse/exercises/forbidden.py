@@ -87,7 +87,8 @@ def _leads_on(node, used: str, names) -> bool:
 
 
 def _above(path, names) -> bool:
-    return any(n.startswith(f"{path}.") for n in (*names, *HIDING))
+    ruled_out = any(n.startswith(f"{path}.") for n in (*names, *HIDING))
+    return ruled_out or path.split(".")[0] in OTHERS
 
 
 def _imported(nodes, names) -> tuple[dict[str, str], set[int], set[int]]:
@@ -175,7 +176,8 @@ def _hidden(used: str, names) -> str:
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
     inner = parts[1] if parts[0] in USUAL and parts[1:] else ""
-    if used in BUILT_IN or inner in OTHERS or (inner[:1] == "_" and "__" not in inner):
+    others = parts[0] in USUAL and OTHERS & {*parts[1:]}
+    if used in BUILT_IN or others or (inner[:1] == "_" and "__" not in inner):
         return used
     starts = (start for start, part in enumerate(parts) if part in ROOTS)
     hits = (_hit(".".join(parts[start:]), (*names, *HIDING)) for start in starts)

@@ -201,7 +201,7 @@ def _import_of(word, thing, names) -> str:
             return f"from {module} import {last} as {word}"
     module, own = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
     named = isinstance(module, str) and isinstance(own, str) and own.isidentifier()
-    if named and not module.startswith(("torch._C", "builtins", "__main__")):
+    if named and not module.startswith(INNER):
         module = "torch.nn" if module.startswith("torch.nn.modules") else module
         return f"from {module} import {own} as {word}"
     return ""
@@ -237,7 +237,7 @@ def text_of_task(label: str, task: Task, verdicts, unsound=()) -> str:
     head = f"Task {label}: {task.title}"
     got = f"{points(task, verdicts):g} of {task.points:g} points"
     lines = [f"{head}{got:>{max(WIDTH - len(head), len(got) + 2)}}"]
-    if all(verdict.kind == "undone" for verdict in verdicts):
+    if not unsound and all(verdict.kind == "undone" for verdict in verdicts):
         return "\n".join([*lines, f"  {NOT_DONE}"])
     first = next((verdict for verdict in verdicts if not verdict.holds), None)
     for verdict in verdicts:

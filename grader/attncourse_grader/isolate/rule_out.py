@@ -73,8 +73,8 @@ def _disable(place: str, name: str) -> None:
     if name in ("attention", "flex_attention"):  # no other part of torch needs it
         forget([FLEX])
         sys.modules[FLEX] = None
-    if isinstance(thing, types.ModuleType) or place == "torch.autograd":
-        return  # others of its parts are needed
+    if isinstance(thing, (types.ModuleType, torch.layout)) or place == "torch.autograd":
+        return  # others of its parts are needed, and layouts to print a tensor
     if isinstance(thing, type):
         for kind in (thing, *type.__subclasses__(thing)):  # those of torch.ao
             kind.__init__ = kind.forward = kind._forward_impl = _refuse
