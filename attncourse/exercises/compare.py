@@ -17,7 +17,7 @@ from attncourse.exercises.run import KINDS, Observation, Value, value_of
 MOST_ROWS, MOST_COLUMNS = 4, 5  # of a matrix that is shown
 MOST_PARTS = 8  # of what is returned, named in a sentence
 MOST_SHOWN = 16  # elements of an input whose numbers are shown
-NOT_DONE = "Not done yet."
+NOT_DONE = "Not done yet: this answer, or one that it uses."
 NOT_RUN = "This takes longer, so it is tried when everything before it holds."
 NUMERIC = ("tensor", "array", "number", "list")
 HIDDEN = (

@@ -29,6 +29,8 @@ from attncourse.exercises.run import INSTALLED, digest, draw, observe
 WIDTH, MARGIN = 78, 11
 # Where the book is read. A course that has its own copy sets the variable.
 BOOK = os.environ.get("ATTNCOURSE_BOOK", "https://attncourse.github.io/attncourse/")
+# Modules that no import names: there functions are defined that others show.
+INNER = ("torch._C", "torch.autograd.grad_mode", "IPython.core", "builtins", "__main__")
 OTHER_INPUTS = (
     "No values are recorded for these inputs, so the check cannot judge the answer. "
     "This version of PyTorch draws others, or `make expected` is due after a change."

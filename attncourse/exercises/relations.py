@@ -162,7 +162,7 @@ def _scaled(pairs, it) -> str:
 
 
 def _centred_logs(weights):
-    logs = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
+    logs = np.log(weights, where=weights > 0, out=np.zeros(weights.shape))
     count = (weights > 0).sum(-1, keepdims=True)
     return np.where(weights > 0, logs - logs.sum(-1, keepdims=True) / count, 0)
 

@@ -5,7 +5,7 @@ import functools
 import shutil
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
@@ -128,10 +128,14 @@ class _Run:
             jobs, problems = plan(found.files, students, book, self.keys, **how)
             own = self._students_of(times, students)
             self.dated = {(student, one.exercise) for student, one in own}
+            files = [pair for job in jobs for pair in job.handins]
+            here = {number for _, f in files for number in (f.moodle, f.order)}
+            self.count = Counter(student for student, _ in files)
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 facts = {"run": book.run, "handed_in": one.handed_in}
-                book.keep("times", student, one.exercise, **facts)
-                if "modified" not in one.student:
+                if here.isdisjoint(one.numbers):  # else it is of that very file
+                    book.keep("times", student, one.exercise, **facts)
+                if not one.numbers:
                     self.told[student, one.exercise] = one.handed_in
             said = [SAYS[kind].format(*who) for kind, *who in doubts]
             harmless = SAYS["not_notebook"], "are left out, too."  # said last
@@ -184,6 +188,7 @@ class _Run:
             who = said.student
             if "canvas" in who:
                 own = names.marked("canvas", who["canvas"])
+                self.of_number |= dict.fromkeys(who["files"], said.handed_in)
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
                 of_moodle = number_in(who["identifier"])
@@ -262,7 +267,8 @@ class _Run:
             self.broken.add(said)
             self._leave_out(SAYS["broken"].format(said, job.handins[0][1].source))
         exercise = book.exercise_in(job.content)
-        came = {f: f.time or self.of_number.get(f.moodle) for _, f in job.handins}
+        times = self.of_number
+        came = {f: f.time or times.get(f.moodle or f.order) for _, f in job.handins}
         # What came twice counts from when it came first, which is kept last.
         job.handins.sort(key=lambda h: (-(came[h[1]] or 1e18), not h[1].marked_late))
         for student, file in job.handins:
@@ -279,7 +285,8 @@ class _Run:
             undated = time is None and (student, exercise) not in self.dated
             if undated and file.moodle in self.of_number:
                 self.older.add(student)
-            if file.moodle and (told := self.told.get((student, exercise))):
+            told = self.told.get((student, exercise))
+            if told and file.moodle and (time is None or self.count[student] < 2):
                 time = min(time or told, told)  # of other files the student tells
             book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:

@@ -559,7 +559,7 @@ def test_an_interrupted_run_goes_on_where_it_was(course, monkeypatch):
     assert course.grade("--jobs", "1") == 130
     assert kept[1:] == ["ada"]
     assert "0 of 20 points" in course.printed
-    assert "the same command goes on" in course.said
+    assert "`grade` goes on from there" in course.said
     assert not (course.grades / ".unpacked").exists()
     monkeypatch.setattr(batch._Run, "_keep", keep)
     assert course.grade() == 0

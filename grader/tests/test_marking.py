@@ -78,7 +78,7 @@ def answers_on(address):
 
 def send(address, one, **what):
     shown = {"id": one["id"], "hash": one["hash"]}
-    shown["shown"] = [one.get("points"), one.get("marked")]
+    shown["shown"] = [one.get("points"), one.get("marked"), one.get("comment")]
     body = shown | {"comment": "", **what}
     try:
         return urllib.request.urlopen(address, json.dumps(body).encode()).status

@@ -113,7 +113,7 @@ def test_an_untouched_exercise_runs_to_its_end_and_says_not_done_yet(name, kerne
     runner.kc.stop_channels()
     for task, cell in cells_of(notebook, "check").items():
         printed = "".join(o.get("text", "") for o in cell.outputs)
-        assert "Not done yet." in printed, f"the check of {task} says: {printed}"
+        assert "Not done yet" in printed, f"the check of {task} says: {printed}"
 
 
 def test_an_exercise_never_takes_the_place_of_its_solution(tmp_path):

@@ -90,12 +90,16 @@ def test_an_exercise_that_is_not_here_is_no_other_one_unless_its_name_alone_is(h
 def test_another_picture_is_another_answer(hand_in):
     texts = set()
     for data in "ab":
-        pictures = {"x.png": {"image/png": data}}
-        cell = new_markdown_cell("![](attachment:x.png)", attachments=pictures)
-        ((*_, text),) = read_submission(hand_in(SCORES, cell)).texts
-        assert "(With pictures, " in text
-        texts.add(text)
-    assert len(texts) == 2
+        for source in (
+            "![](attachment:x.png)",
+            f"![](data:image/png;base64,{data}) Why",
+        ):
+            pictures = {"x.png": {"image/png": data}} if "x.png" in source else {}
+            cell = new_markdown_cell(source, attachments=pictures)
+            ((*_, text),) = read_submission(hand_in(SCORES, cell)).texts
+            assert "see the notebook)" in text and "base64" not in text
+            texts.add(text)
+    assert len(texts) == 4
 
 
 def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines_or_said(hand_in):

@@ -7,7 +7,8 @@ are given by hand, and ``kind: text`` where a cell of text is the answer.
 import hashlib
 
 from attncourse_grader.hand_in.release import MODEL_ANSWER, stub_of
-from attncourse_grader.hand_in.submission import Refused, Submission, is_text
+from attncourse_grader.hand_in.submission import Refused, Submission, is_text, words_in
+from attncourse_grader.sentences import SAYS
 
 LONGEST = 50_000  # characters of an answer that are kept
 LOST = "(No cell of the notebook is marked as this answer.)"
@@ -29,7 +30,7 @@ def by_hand_in(cell, exercise) -> dict | None:
         raise Refused(f"the solution's cell {cell.id}: there is no task {name!r}.")
     if words and cell.cell_type == "code":
         raise Refused(f"the solution's cell {cell.id}: words stand in a cell of text.")
-    given = MODEL_ANSWER.sub("", cell.source)
+    given = MODEL_ANSWER.sub("", words_in(cell))
     given = given if words else stub_of(given, exercise.label(task))
     found = {"name": name, "title": mark.get("title", name), "manual": float(points)}
     return {**found, "words": words, "cell": cell.id, "given": given.strip()}
@@ -45,11 +46,13 @@ def answers_by_hand(template, submission: Submission) -> list[dict]:
     )
     for part in template.by_hand:
         if part["words"]:
-            text = _words_of(part, submission.texts, new.strip())[:LONGEST]
+            text = _words_of(part, submission.texts, new.strip())
         else:
-            text = _code_of(template, submission, part)[:LONGEST]
+            text = _code_of(template, submission, part)
         marked = f"{part['manual']:g}\n{text}"  # other points: another mark
         digest = hashlib.sha256(marked.encode("utf8", "replace")).hexdigest()[:16]
+        if len(text) > LONGEST:
+            text = f"{text[:LONGEST]}\n\n{SAYS['cut']}"
         said = {key: part[key] for key in ("name", "title", "manual")}
         found.append({**said, "answer": text, "hash": digest if text else ""})
     return found

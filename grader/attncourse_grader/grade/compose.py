@@ -22,7 +22,7 @@ from attncourse_grader.hand_in.source import (
     statements_of,
     without_calls,
 )
-from attncourse_grader.hand_in.submission import Submission, read_notebook
+from attncourse_grader.hand_in.submission import Submission, read_notebook, words_in
 
 WORD, DEFINES = re.compile(r"\w+"), re.compile("(def|class) ")
 HIDDEN_INPUTS = 3  # of each probe, beside those of the student's own notebook
@@ -54,7 +54,7 @@ class Template:
                     raise Refused(f"{says}{part['name']!r}, too. Give each a name.")
                 by_hand.append(part)
             if cell.cell_type != "code":
-                handed_out.add(MODEL_ANSWER.sub("", cell.source).strip())
+                handed_out.add(MODEL_ANSWER.sub("", words_in(cell)).strip())
                 continue
             mark = cell.metadata.get("attncourse", {})
             if "answer" in mark:

@@ -3,12 +3,13 @@
 import contextlib
 import resource
 import signal
+import sys
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from attncourse.exercises import compare as judging
-from attncourse.exercises.compare import NOT_RUN, Case, Verdict, refused
+from attncourse.exercises.compare import NOT_DONE, NOT_RUN, Case, Verdict, refused
 from attncourse.exercises.forbidden import forbidden_uses
 from attncourse.exercises.probe import Exercise, Task
 from attncourse.exercises.recorded import known
@@ -156,7 +157,8 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
     """Return verdicts on an answer that need not be run to be judged, else nothing."""
     if task.name in submission.broken:
         cell = submission.broken[task.name]
-        says = SAYS["not_python"].format(cell.cell, cell.error)
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        says = SAYS["not_python"].format(cell.cell, version, cell.error)
         return refused(task, "syntax error", says)
     if absent := submission.missing(task):
         other = submission.renamed.get(task.name)
@@ -200,7 +202,7 @@ def verdicts_of(
     """
     if run["error"] and not run["passed"]:
         if run["error"].startswith("NotImplementedError"):
-            return refused(task, "undone", "Not done yet.")
+            return refused(task, "undone", NOT_DONE)
         what = "an error" if secretive else f"`{run['error'][:300]}`"
         return refused(task, "error", f"The cell raises {what}.")
     failing = range(len(task.probes)) if run["ended"] else run["failing"]

@@ -35,7 +35,6 @@ def exercise_from(notebook, name: str):
     exercise = exercise_of(name)
     facts = {"exercise": name, "version": version_of(exercise)}
     notebook.metadata["attncourse"] = facts
-    notebook.metadata.pop("widgets", None)  # which may hold what the solution printed
     for cell in notebook.cells:
         task, made = cell.metadata.get("attncourse", {}).get("answer"), cell.source
         if cell.cell_type == "markdown":
@@ -56,7 +55,9 @@ def exercise_from(notebook, name: str):
 def release(solution: Path, folder: Path, make=exercise_from) -> Path:
     """Write what is made from one solution file into a folder."""
     try:
-        notebook = make(read_notebook(solution), solution.stem)
+        notebook = read_notebook(solution)
+        notebook.metadata.pop("widgets", None)  # which may hold what it has printed
+        notebook = make(notebook, solution.stem)
     except ValueError as error:
         raise Refused(f"{solution.name}: {error}") from None
     path = folder / solution.name

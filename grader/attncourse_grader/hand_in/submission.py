@@ -20,6 +20,7 @@ LARGEST_FILE = 20_000_000  # bytes; a notebook with many figures has a tenth
 MOST_CELLS, MOST_LINES = 1000, 20_000  # of code; an exercise has 50 and 800
 FORMAT, MINOR = 4, 5  # of notebooks
 RUN = re.compile(r"with attempt\(\)(?!.*\b(?:def|class) )", re.DOTALL)
+PICTURE = re.compile(r"data:image/[^\s)\"'>]+")  # as Colab writes it into the text
 KINDS_OF_CELLS = ("code", "markdown", "raw")
 # How files begin that are often handed in under the name of a notebook.
 OTHER_FILES = {b"PK": "a zip file", b"<": "a web page", b"%PDF": "a PDF"}
@@ -132,7 +133,7 @@ def read_submission(path: Path) -> Submission:
     for place, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type != "code" or is_text(cell):
             name = cell.metadata["attncourse"].get("answer") if is_text(cell) else ""
-            texts.append((name, cell.id, cell.source + _pictures_in(cell)))
+            texts.append((name, cell.id, words_in(cell)))
             continue
         marks[place] = cell.metadata.get("attncourse", {}).get("answer")
         found = statements_of(cell.source, place)
@@ -157,12 +158,16 @@ def read_submission(path: Path) -> Submission:
     return Submission(path, found, statements, broken, renamed, notes, texts)
 
 
-def _pictures_in(cell) -> str:
-    """Return a line that stands for the pictures pasted into a cell, "" if none are."""
-    if not cell.get("attachments"):
-        return ""
-    data = json.dumps(cell["attachments"], sort_keys=True).encode()
-    return SAYS["pictures"].format(hashlib.sha256(data).hexdigest()[:6])
+def words_in(cell) -> str:
+    """Return the text of a cell, with a hash in the place of pictures in it."""
+
+    def named(data: str) -> str:
+        digest = hashlib.sha256(data.encode("utf8", "replace")).hexdigest()
+        return SAYS["picture"].format(digest[:6])
+
+    text = PICTURE.sub(lambda found: named(found[0]), cell.source)
+    pasted = cell.get("attachments")
+    return f"{text}\n\n{named(json.dumps(pasted, sort_keys=True))}" if pasted else text
 
 
 def is_text(cell) -> bool:
@@ -182,7 +187,7 @@ def _exercise_in(said, statements, broken, marks, path) -> Exercise:
     *others, best = sorted(map(exercise_of, modules()), key=known)
     if said.get("exercise") in list(modules()):
         named = exercise_of(said["exercise"])
-        if known(named) or not known(best):  # whatever it is
+        if known(named) or not (named.tasks and known(best)):  # whatever it is
             return named
         says = SAYS["other_exercise"]
         raise Refused(says.format(path.name, named.notebook, best.notebook))

@@ -45,7 +45,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
     """Read a CSV file into rows by its headings, in lower case."""
     head, *rows = read_rows(path) or [[]]
     head = [one_line(name).lower() for name in head]
-    rows = ([one_line(t, 300) for t in row] for row in rows)  # as long as names
+    rows = ([one_line(t, 300) for t in row] for row in rows if any(row))  # as names
     return [dict(zip(head, row, strict=False)) for row in rows]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attncourse_grader.exercises import modules
+from attncourse_grader.hand_in.class_list import number_in
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
 from attncourse_grader.sentences import SAYS
@@ -25,6 +26,13 @@ class Said:
     student: dict  # name, number in Moodle or Canvas, id, numbers of files: what it has
     exercise: str
     handed_in: float | None = None  # seconds since 1970
+
+    @property
+    def numbers(self) -> set:
+        """What a platform calls the hand-in: a number in Moodle, or files in Canvas."""
+        if "modified" in self.student:
+            return {number_in(self.student["identifier"])}
+        return self.student.get("files", set())
 
 
 def exercise_named(text: str) -> str:

@@ -114,7 +114,7 @@ def costs(book, found: list[EffectiveGrade]) -> Iterator[str]:
         says = f"Exercise {exercise.partition('_')[0]}: {until}, "
         says += f"{penalty or 'no penalty'}; {count}"
         for what, sign in (("of unknown time", None), ("marked so by Canvas", MARKED)):
-            if penalty and sign in late:
+            if sign in late:
                 says += f"{late.count(sign)} {what} (give --times), "
         if penalty or due is not None:
             yield f"{says}{_points(sum(grade.penalty for grade in own))} less."

@@ -11,6 +11,7 @@ from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.records.effective import grades_of_class, record_of_effective
 from attncourse_grader.records.gradebook import Gradebook
+from attncourse_grader.safe_text import one_line
 
 LONGEST = 10_000  # bytes of what the page sends
 
@@ -61,8 +62,9 @@ class MarkingServer(http.server.ThreadingHTTPServer):
                 return "This answer counts no longer. Load the page again."
             ((shown, grade, mark),) = found
             points, comment = float(sent["points"]), str(sent["comment"])
-            now = mark.answer, [shown["points"], shown["marked"]]
-            if now != (sent["hash"], sent["shown"]):
+            now = mark.answer, [shown["points"], shown["marked"]], shown["comment"]
+            *state, said = sent["shown"]
+            if now != (sent["hash"], state, one_line(said, 400)):
                 return "The answer or its mark is another by now. Load the page again."
             if not 0 <= points <= mark.of:
                 return f"Give points from 0 to {mark.of:g}."
