@@ -297,7 +297,8 @@ class Term:
                 if shown["marked"]:
                     continue
                 points = self.draw.choice([0, 0.5, mark.of])
-                sent = {"points": points, "comment": "Read.", "shown": shown["points"]}
+                sent = {"points": points, "comment": "Read."}
+                sent["shown"] = [shown[key] for key in ("points", "marked", "comment")]
                 known = {"id": shown["id"], "hash": shown["hash"]}
                 assert server.keep(sent | known) == ""
                 exercise = grade.exercise[0]
