@@ -5,7 +5,7 @@ import functools
 import shutil
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
@@ -129,11 +129,13 @@ class _Run:
             own = self._students_of(times, students)
             self.dated = {(student, one.exercise) for student, one in own}
             files = [pair for job in jobs for pair in job.handins]
-            here = {number for _, f in files for number in (f.moodle, f.order)}
-            self.count = Counter(student for student, _ in files)
+            here = {(who, number) for who, f in files for number in (f.moodle, f.order)}
+            # Who has a file that no platform has numbered, as by mail, beside others.
+            self.others = {who for who, f in files if not (f.moodle or f.order)}
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 facts = {"run": book.run, "handed_in": one.handed_in}
-                if here.isdisjoint(one.numbers):  # else it is of that very file
+                own_file = any((student, number) in here for number in one.numbers)
+                if not own_file or student not in self.others:
                     book.keep("times", student, one.exercise, **facts)
                 if not one.numbers:
                     self.told[student, one.exercise] = one.handed_in
@@ -286,7 +288,7 @@ class _Run:
             if undated and file.moodle in self.of_number:
                 self.older.add(student)
             told = self.told.get((student, exercise))
-            if told and file.moodle and (time is None or self.count[student] < 2):
+            if told and file.moodle and (time is None or student not in self.others):
                 time = min(time or told, told)  # of other files the student tells
             book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:
