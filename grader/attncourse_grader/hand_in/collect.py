@@ -343,12 +343,13 @@ class _Place:
                 leave_out(path, SAYS["not_notebook"])
 
     def _account(self, parts) -> tuple:
-        """Return who wrote into a folder that others may write to anew, and what."""
+        """Return who else wrote into a folder, and what: those who may, or a login."""
         above = self.root
         for place, part in enumerate(parts):
             owner, folder = (above / part).lstat().st_uid, above.stat()
             others = folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-            if others and owner not in (os.geteuid(), folder.st_uid):
+            closed = owner and _login_of(owner)  # since then; root may have copied it
+            if (others or closed) and owner not in (os.geteuid(), folder.st_uid):
                 return owner, parts[place:]
             above = above / part
         return None, parts  # put there by the instructor
@@ -376,9 +377,7 @@ class _Place:
         if found.st_uid != owner:
             self.left_out.add(owner, one_line(path), SAYS["other_account"])
             return ()
-        login = f"user {owner}"
-        with contextlib.suppress(KeyError):
-            login = pwd.getpwuid(owner).pw_name
+        login = _login_of(owner) or f"user {owner}"
         self.sure["", login] = {"is_login": True}  # no path begins so
         name, changed = one_line(rest[0], LONGEST_PART), found.st_ctime
         match = EXCHANGE.fullmatch(name) if rest[1:] else None  # of a folder alone
@@ -387,6 +386,13 @@ class _Place:
                 return rest
             self.left_out.add(login, one_line(path), SAYS["changed_later"])
         return ("", login, *rest)
+
+
+def _login_of(account: int) -> str:
+    """Return the login of an account, "" if this machine does not know it."""
+    with contextlib.suppress(KeyError):
+        return pwd.getpwuid(account).pw_name
+    return ""
 
 
 def _of(name: str, **facts) -> Found:

@@ -124,8 +124,8 @@ CREATE TEMP VIEW standing AS
 WITH ranked AS (
     SELECT *, ROW_NUMBER() OVER (
         PARTITION BY student, exercise
-        ORDER BY run DESC, IFNULL(handed_in, 0) DESC, place DESC, first_run DESC,
-            points DESC, source DESC
+        ORDER BY run DESC, IFNULL(handed_in, 0) DESC, place DESC, points > 0 DESC,
+            first_run DESC, points DESC, source DESC
     ) AS rank
     FROM hand_ins WHERE result IS NOT NULL
 ), places AS (
