@@ -101,13 +101,12 @@ WITH counting AS (
             SELECT here.run FROM main.seen AS here JOIN names AS own
                 ON own.name = here.student
             WHERE own.student = files.student AND here.content = files.content
+            AND here.moodle = '' -- a number has the time of its assignment
         )
     JOIN runs ON runs.run = said.run WHERE NOT undone GROUP BY 1, 2
 )
-SELECT *, CASE
-    WHEN moodle <> '' THEN time -- its number is of one assignment
-    ELSE COALESCE(MIN(time, told), time, told)
-END AS handed_in FROM files LEFT JOIN told USING (student, content);
+SELECT *, COALESCE(MIN(time, told), time, told) AS handed_in
+FROM files LEFT JOIN told USING (student, content);
 
 -- The deadline of each exercise, NULL where it was taken back.
 CREATE TEMP VIEW deadlines AS
@@ -119,7 +118,7 @@ GROUP BY 1;
 -- Where each student stands in each exercise, and when it is due: a student's own
 -- deadline may only be later. Of several files the one counts that the
 -- latest run saw, of those of one run the one that was handed in last; where no time is
--- known, the one that has most points.
+-- known, one with points before one without, then one that has come later.
 CREATE TEMP VIEW standing AS
 WITH ranked AS (
     SELECT *, ROW_NUMBER() OVER (
