@@ -488,6 +488,23 @@ def test_a_small_assignment_of_an_exercise_is_no_other_one(course):
         assert [row[3] for row in filled_rows] == ["4"] * len(numbers)
 
 
+def test_one_assignment_may_take_two_exercises(course):
+    second = "2_attention_patterns.ipynb"
+    as_moodle(course, "S1_1")
+    for number in "12":
+        folder = course.folder / f"in/S{number}_{number}_assignsubmission_file"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(course.solutions / second, folder)
+    rows = [f"Participant {n},S{n},,,20,-" for n in "12"]
+    sheet = course.write("w.csv", "\n".join([FORMS["moodle"][2], *rows]))
+    times = course.write(
+        "times.csv", HEAD + "Participant 1,S1,,-\nParticipant 2,S2,,-\n"
+    )
+    course.grade("--times", f"1={times}", "--times", f"2={times}", trust=True)
+    assert "none of the numbers" not in course.said
+    assert course.run("export", f"1={sheet}") == 0
+
+
 def test_a_name_like_a_hidden_one_takes_no_grade(course):
     as_moodle(course, "Participant_101")
     course.grade()

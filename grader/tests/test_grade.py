@@ -21,8 +21,13 @@ def tasks_of(grade):
 
 
 @pytest.mark.parametrize("name", list(modules()))
-def test_a_solution_gets_all_points(name):
-    grade = graded(SOLUTIONS / f"{name}.ipynb")
+def test_a_solution_gets_all_points_and_may_print_a_tensor(name, tmp_path):
+    path, text = tmp_path / f"{name}.ipynb", (SOLUTIONS / f"{name}.ipynb").read_text()
+    for line in ("    output, _ = scaled_dot", "        start = torch.tensor(seen"):
+        first = line[: len(line) - len(line.lstrip())]
+        text = text.replace(f'"{line}', f'"{first}print(query)\\n{line}')
+    path.write_text(text)
+    grade = graded(path)
     verdicts = [verdict for task in grade.tasks for verdict in task.verdicts]
     assert [(v.probe.claim, v.sentences) for v in verdicts if v.sentences] == []
     assert grade.points == 20
