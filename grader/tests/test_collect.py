@@ -155,21 +155,8 @@ def test_a_zip_file_in_a_students_folder_is_the_students(inbox):
 
 
 CLASS = ClassList([Student(name) for name in ("ada", "grace", "mallory", "Jo")])
-VICTIMS = [
-    "ada_1234_5678_x.ipynb",
-    "ada_77_assignsubmission_file_/x.ipynb",
-    "ada/1_attention_from_scratch.ipynb",
-    "ada.ipynb",
-    "submitted/ada/x.ipynb",
-    "ada+ps1+2020-01-01 00:00:00 UTC/x.ipynb",
-]
-OUTER = [
-    "mallory_66_77_{}",
-    "Mallory_66_assignsubmission_file_/{}",
-    "Mallory_66_assignsubmission_file_{}",
-    "mallory/{}",
-    "exercise 1/mallory/{}",
-]
+VICTIMS = NAMES["victims"]
+OUTER = NAMES["outer"]
 
 
 @pytest.mark.parametrize("place", ["in/S1/x.zip", "S1.zip", "in/team-1/x.zip"])

@@ -374,21 +374,7 @@ def test_a_column_that_canvas_does_not_know_is_a_question(course):
     course.run("export", course.write("c.csv", text), fault="Set them alike")
 
 
-FORMS = {  # a hand-in, a class list and two rows of the table to fill
-    "moodle": (
-        "Ada Lovelace_1_assignsubmission_file/x",
-        "name,email\nAda Lovelace,1@x.org\n",
-        "Identifier,Full name,Email address,Grade,Maximum Grade,Last modified (grade)",
-        "Participant 1,Ada Lovelace,1@x.org,,20,-\n"
-        "Participant 2,LOVELACE Ada,2@x.org,,20,-",
-    ),
-    "canvas": (
-        "lovelaceada_1_345_x",
-        "name,canvas_id\nAda Lovelace,1\n",
-        "Student,ID,SIS User ID,SIS Login ID,Section,Exercise 1 (901)",
-        '"Lovelace, Ada",1,,,A,\n"Lovelace, Ada",2,,,A,',
-    ),
-}
+FORMS = NAMES["forms"]
 
 
 def exported(course, form, rows):

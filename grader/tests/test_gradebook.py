@@ -25,7 +25,7 @@ from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION, only_run
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import in_words, penalty_for
-from grader.tests.conftest import FIRST, stand_in
+from grader.tests.conftest import FIRST, NAMES, stand_in
 
 LATE = "--deadline", "2026-12-01", "--penalty", "5%/day"
 HEAD = "student,exercise,handed_in\n"
@@ -125,13 +125,7 @@ def test_lateness_is_of_the_table_and_a_time_of_nobody_is_named(course):
     assert (found.points, found.late, found.penalty, found.total) == (4, 7141, 1, 3)
     page = course.text("feedback/ada-1.html")
     assert "Handed in 2 hours after the deadline: 1 point less." in page
-    for options, total in [
-        ("", 3),  # deadline, penalty and times stay in force
-        ("--deadline 2026-12-03 --deadline 2=2020-01-01", 4),
-        ("--deadline 2020-01-01", 0),
-        ("--deadline none", 4),
-        ("--deadline 2020-01-01 --penalty none", 4),
-    ]:
+    for options, total in NAMES["penalties"]:
         course.grade(*options.split())
         assert course.standing().total == total
     text = "student;exercise;time\nADA;1;2026-12-02T12:00\nzoe;1;2026-12-03\n"
@@ -339,13 +333,7 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(graded, monkeypatch):
 
 @pytest.mark.parametrize(
     ("file", "student"),
-    [
-        ("al1", "al1"),
-        ("ada@x.org", "ada@x.org"),
-        ("lovelaceada_12_345_x", "lovelaceada"),
-        ("Lovelace Ada_7_assignsubmission_file_x", "Lovelace Ada"),
-        ("al1+1+2026-12-01 10:00:00 UTC/x", "al1"),
-    ],
+    NAMES["followed"],
 )
 def test_what_was_given_by_hand_follows_to_the_class_list(file, student, course):
     course.hand_in(file)
@@ -452,15 +440,7 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
 
 @pytest.mark.parametrize(
     ("now", "listed", "days", "refused"),
-    [
-        (("Eve", "Mo", "Jo"), True, 0, True),
-        (("Eve", "Mo", "Jo"), False, 0, False),  # others hand in
-        (("Eve", "Mo", "Jo"), False, 100, True),
-        (("Ada", "Eve", "Mo", "Jo"), True, 100, True),  # who takes the course again
-        (("Ada", "Eve", "Mo", "Jo"), True, 10, False),  # and others have left
-        (("Ada", "Grace", "Jo"), True, 100, False),
-        (("Ada",), False, 100, False),
-    ],
+    NAMES["another_year"],
 )
 def test_a_gradebook_of_another_year_is_refused(now, listed, days, refused, course):
     course.hand_in_each("Ada", "Grace", "Joan")
@@ -664,13 +644,7 @@ def test_it_is_said_that_older_files_count_again(known, course):
 
 @pytest.mark.parametrize(
     ("now", "says", "points"),
-    [
-        ("Zoe,1,\n", "'Zoe' on the class list is", {"Ada": "1", "Alan": ""}),
-        ("Zoe,1,z@x.org\n", "is now that of 'Zoe'", {"Zoe": "", "Alan": ""}),
-        ("Alan,2,ada@x.org\n", "is now that of 'Alan'", {"Alan": "2"}),
-        ("Alan,1,\n", "is now that of 'Alan'", {"Alan (1)": ""}),
-        ("Ada,9,a9@x.org\n", "is taken for 'Ada (9)'", {"Ada (9)": ""}),
-    ],
+    NAMES["who_left"],
 )
 def test_nobody_takes_the_grades_of_who_left(now, says, points, course):
     path = course.hand_in("Ada")
