@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import re
 import sys
 from pathlib import Path
@@ -44,6 +45,12 @@ def test_importing_the_package_loads_few_modules_and_nothing_heavy():
     roots = {name.split(".")[0] for name in loaded} - {"attncourse"}
     assert roots <= sys.stdlib_module_names
     assert len(loaded) <= 40  # a count, not a time: the same on a busy machine
+
+
+def test_nothing_in_the_current_folder_takes_the_place_of_a_package():
+    safe = {**os.environ, "PYTHONSAFEPATH": "1"}
+    found = python("import sys; print(*sys.path, sep='\\n')", env=safe).split("\n")
+    assert all(Path(place).is_absolute() for place in found), found
 
 
 @pytest.mark.parametrize(

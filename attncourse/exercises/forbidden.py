@@ -175,9 +175,9 @@ def _hidden(used: str, names) -> str:
     parts = used.split(".")[-DEEPEST:]  # what is before has a node, too
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
-    inner = parts[1] if parts[0] in USUAL and parts[1:] else ""
-    others = parts[0] in USUAL and OTHERS & {*parts[1:]}
-    if used in BUILT_IN or others or (inner[:1] == "_" and "__" not in inner):
+    inner = parts[1:] if parts[0] in USUAL else []
+    private = any(part[:1] == "_" and "__" not in part for part in inner)
+    if used in BUILT_IN or private or OTHERS & {*inner}:
         return used
     starts = (start for start, part in enumerate(parts) if part in ROOTS)
     hits = (_hit(".".join(parts[start:]), (*names, *HIDING)) for start in starts)

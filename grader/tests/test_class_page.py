@@ -10,36 +10,15 @@ from attncourse_grader.hand_in.submission import read_submission
 from attncourse_grader.records.class_page import histogram
 from attncourse_grader.records.similarity import fingerprints, similar_pairs
 from grader.tests.conftest import FIRST
+from grader.tests.conftest import NAMES as TOLD
 
-ANSWER = """
-def attention_scores(scores, mask=None):
-    '''Return weights.'''
-    total = []
-    for row in scores:
-        top = max(row) + 0.25
-        shifted = [value - top for value in row]
-        grown = [2.718 ** value for value in shifted]
-        whole = sum(grown)
-        total.append([value / whole if whole else 0 for value in grown])
-    print('done', len(total))
-    return total
-"""
+ANSWER, OTHER = TOLD["alike"]["answer"], TOLD["alike"]["other"]
 OLD = ["scores", "mask", "total", "row", "top", "shifted", "value", "grown", "whole"]
 NEW = ["s", "m", "result", "line", "biggest", "moved", "x", "up", "summed"]
 NAMES = dict(zip(OLD, NEW, strict=True))
 RENAMED = re.sub(r"\w+", lambda word: NAMES.get(word[0], word[0]), ANSWER)
 RENAMED = RENAMED.replace("'''Return weights.'''", "# all my own work")
 RENAMED = RENAMED.replace("        up =", "\n        up =")
-OTHER = """
-def attention_scores(scores, mask=None):
-    import torch
-    scores = torch.as_tensor(scores)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -1e9)
-    best = scores.amax(-1, keepdim=True)
-    weights = (scores - best).exp()
-    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
-"""
 
 
 @pytest.fixture

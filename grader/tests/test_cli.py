@@ -18,7 +18,7 @@ from attncourse_grader.hand_in.release import fingerprint
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.safe_text import file_name, one_line, plain, plain_data
 from attncourse_grader.workers import grade_apart, layers_missing
-from grader.tests.conftest import FIRST, RIGHT
+from grader.tests.conftest import FIRST, NAMES, RIGHT
 
 
 def test_every_command_explains_itself(capsys):
@@ -32,16 +32,7 @@ def test_every_command_explains_itself(capsys):
 
 def test_what_the_command_cannot_do_or_understand_is_a_sentence(course, monkeypatch):
     course.hand_in()
-    for option, value, said in [
-        ("--penalty", "10%/month", "10%/day"),
-        ("--penalty", "-1/day", "10%/day"),
-        ("--deadline", "tomorrow", "2026-12-01T23:59"),
-        ("--deadline", "7=2026-12-01", "no exercise '7'"),
-        ("--times", "none.csv", "none.csv cannot be read or written (no such"),
-        ("--times", "/dev/null", "has no line that says when"),
-        ("--solutions", "none", "--solutions"),
-        ("--limit", "0", "--limit takes seconds"),
-    ]:
+    for option, value, said in NAMES["misunderstood"]:
         course.grade(f"{option}={value}", fault=said)
     broken = Mock(side_effect=RuntimeError("bang\x1b[31m"))
     with monkeypatch.context() as patch:

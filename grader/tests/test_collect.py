@@ -155,21 +155,8 @@ def test_a_zip_file_in_a_students_folder_is_the_students(inbox):
 
 
 CLASS = ClassList([Student(name) for name in ("ada", "grace", "mallory", "Jo")])
-VICTIMS = [
-    "ada_1234_5678_x.ipynb",
-    "ada_77_assignsubmission_file_/x.ipynb",
-    "ada/1_attention_from_scratch.ipynb",
-    "ada.ipynb",
-    "submitted/ada/x.ipynb",
-    "ada+ps1+2020-01-01 00:00:00 UTC/x.ipynb",
-]
-OUTER = [
-    "mallory_66_77_{}",
-    "Mallory_66_assignsubmission_file_/{}",
-    "Mallory_66_assignsubmission_file_{}",
-    "mallory/{}",
-    "exercise 1/mallory/{}",
-]
+VICTIMS = NAMES["victims"]
+OUTER = NAMES["outer"]
 
 
 @pytest.mark.parametrize("place", ["in/S1/x.zip", "S1.zip", "in/team-1/x.zip"])
@@ -291,17 +278,30 @@ def test_a_login_like_the_name_of_an_exercise_is_a_login(login, place, inbox, sh
     assert names_in(inbox.collect()) == [login]
 
 
-@pytest.mark.parametrize(("place", "asked"), [("in", 3), ("in/PS1", 2)])
-def test_a_folder_like_an_exercise_and_a_login_is_a_question(place, asked, inbox):
+@pytest.mark.parametrize(
+    ("place", "asked", "kind"),
+    [("in", 3, "user"), ("in/PS1", 2, "user"), ("in", 3, "id")],
+)
+def test_a_folder_like_an_exercise_and_a_login_is_a_question(place, asked, kind, inbox):
     names = ["PS1/1_attention_from_scratch", "PS1/ada", "jo/ps1/x", "grace", "ps1"]
     for name in [*names, "exercise 1/ps1/mallory/x"]:
         inbox.put(f"{name}.ipynb")
-    students = ClassList([*CLASS.students, Student("Pia Sol", user="ps1")])
+    students = ClassList([*CLASS.students, Student("Pia Sol", **{kind: "ps1"})])
     found = inbox.collect(place, students=students)
     assert str(found.problems).count("be an exercise or a login") == asked
     assert names_in(found) == ["grace", "jo", "ps1"] * (place == "in")
     inbox.put(".git/config", "in/PS1")  # now it is a clone
     assert len(inbox.collect(students=students).problems) == 1
+
+
+@pytest.mark.parametrize("name", ["ada-build-it", "ada-build-it (2)"])
+@pytest.mark.parametrize("kind", ["user", "id"])
+def test_a_login_with_anothers_in_it_brings_that_one_no_file(kind, name, inbox):
+    login = name.removesuffix(" (2)")
+    inbox.put(f"{name}/ps1/1_attention_from_scratch.ipynb")
+    students = ClassList([*CLASS.students, Student("Mal", **{kind: login})])
+    (says,) = inbox.collect(students=students).problems
+    assert f"{login!r} may be an exercise or a login" in says
 
 
 def test_what_one_account_leaves_fills_no_list(inbox, shared):
@@ -312,7 +312,7 @@ def test_what_one_account_leaves_fills_no_list(inbox, shared):
     assert len(inbox.collect().problems) == archives.MOST_SAID + 1
 
 
-def test_a_file_of_another_account_than_its_folder_is_left_out(inbox):
+def test_a_file_of_another_account_than_its_folder_is_left_out(inbox, monkeypatch):
     path = inbox.put("eve/x.ipynb")  # where a hard link may be
     inbox.folder.chmod(0o1733)
     try:
@@ -322,6 +322,10 @@ def test_a_file_of_another_account_than_its_folder_is_left_out(inbox):
     found = inbox.collect()
     assert found.files == []
     assert "another account" in found.problems[0]
+    os.chown(path, 12345, -1)
+    monkeypatch.setattr("pwd.getpwuid", lambda number: SimpleNamespace(pw_name="ex1"))
+    inbox.put("ex1/ada.ipynb")  # the instructor's folder, which the login is called as
+    assert names_in(inbox.collect()) == ["ada", "ex1"]
 
 
 def test_a_clone_is_of_whoever_its_folder_or_the_platform_says(inbox):

@@ -374,21 +374,7 @@ def test_a_column_that_canvas_does_not_know_is_a_question(course):
     course.run("export", course.write("c.csv", text), fault="Set them alike")
 
 
-FORMS = {  # a hand-in, a class list and two rows of the table to fill
-    "moodle": (
-        "Ada Lovelace_1_assignsubmission_file/x",
-        "name,email\nAda Lovelace,1@x.org\n",
-        "Identifier,Full name,Email address,Grade,Maximum Grade,Last modified (grade)",
-        "Participant 1,Ada Lovelace,1@x.org,,20,-\n"
-        "Participant 2,LOVELACE Ada,2@x.org,,20,-",
-    ),
-    "canvas": (
-        "lovelaceada_1_345_x",
-        "name,canvas_id\nAda Lovelace,1\n",
-        "Student,ID,SIS User ID,SIS Login ID,Section,Exercise 1 (901)",
-        '"Lovelace, Ada",1,,,A,\n"Lovelace, Ada",2,,,A,',
-    ),
-}
+FORMS = NAMES["forms"]
 
 
 def exported(course, form, rows):
@@ -486,6 +472,23 @@ def test_a_small_assignment_of_an_exercise_is_no_other_one(course):
         assert course.run("export", sheet) == 0
         filled_rows = course.rows(f"filled-1-{numbers}.csv")[1:]
         assert [row[3] for row in filled_rows] == ["4"] * len(numbers)
+
+
+def test_one_assignment_may_take_two_exercises(course):
+    second = "2_attention_patterns.ipynb"
+    as_moodle(course, "S1_1")
+    for number in "12":
+        folder = course.folder / f"in/S{number}_{number}_assignsubmission_file"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(course.solutions / second, folder)
+    rows = [f"Participant {n},S{n},,,20,-" for n in "12"]
+    sheet = course.write("w.csv", "\n".join([FORMS["moodle"][2], *rows]))
+    times = course.write(
+        "times.csv", HEAD + "Participant 1,S1,,-\nParticipant 2,S2,,-\n"
+    )
+    course.grade("--times", f"1={times}", "--times", f"2={times}", trust=True)
+    assert "none of the numbers" not in course.said
+    assert course.run("export", f"1={sheet}") == 0
 
 
 def test_a_name_like_a_hidden_one_takes_no_grade(course):

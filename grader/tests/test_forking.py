@@ -152,10 +152,12 @@ def test_a_killed_forking_process_is_started_again_and_needs_linux(
     monkeypatch, tmp_path
 ):
     (tmp_path / "json.py").write_text("1 / 0")  # somebody's who hands in, not a module
+    # A file `matplotlibrc` would be obeyed there, too.
     monkeypatch.chdir(tmp_path)
     assert forking.layers.__wrapped__()["limits"] == ""
     os.kill(forking.forker().process.pid, signal.SIGKILL)
     assert forking.call(operator.add, 2, 3, seconds=20) == 5
+    assert forking.call(os.getcwd, seconds=20) != str(tmp_path)
     monkeypatch.setattr(forking.sandbox, "linux", False)
     with pytest.raises(OSError, match="WSL"):
         forking.Forker()

@@ -7,7 +7,13 @@ from attncourse_grader.grade import compose
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.sentences import SAYS
-from grader.tests.conftest import ATTENTION, ATTENTION_ON_SCORES, RIGHT, SOLUTIONS
+from grader.tests.conftest import (
+    ATTENTION,
+    ATTENTION_ON_SCORES,
+    NAMES,
+    RIGHT,
+    SOLUTIONS,
+)
 
 FIRST = "1_attention_from_scratch"
 
@@ -21,8 +27,13 @@ def tasks_of(grade):
 
 
 @pytest.mark.parametrize("name", list(modules()))
-def test_a_solution_gets_all_points(name):
-    grade = graded(SOLUTIONS / f"{name}.ipynb")
+def test_a_solution_gets_all_points_and_may_print_a_tensor(name, tmp_path):
+    path, text = tmp_path / f"{name}.ipynb", (SOLUTIONS / f"{name}.ipynb").read_text()
+    for line in ("    output, _ = scaled_dot", "        start = torch.tensor(seen"):
+        first = line[: len(line) - len(line.lstrip())]
+        text = text.replace(f'"{line}', f'"{first}print(query)\\n{line}')
+    path.write_text(text)
+    grade = graded(path)
     verdicts = [verdict for task in grade.tasks for verdict in task.verdicts]
     assert [(v.probe.claim, v.sentences) for v in verdicts if v.sentences] == []
     assert grade.points == 20
@@ -55,14 +66,7 @@ def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
 
 @pytest.mark.parametrize(
     ("body", "kind", "says"),
-    [
-        ("import os\n    os._exit(0)", "did not finish", "did not come to an end"),
-        ("raise KeyboardInterrupt", "error", "`KeyboardInterrupt`"),
-        ("return", "form", "Is a `return` missing?"),
-        ("return undefined", "error", "NameError: name 'undefined'"),
-        ("print('probe 0, seed 0\\n')\n    return 1", "form", "it is a number"),
-        ("query.zero_()\n    return query @ key.mT", "in place", "changes `query`"),
-    ],
+    NAMES["misbehaves"],
 )
 def test_an_answer_that_misbehaves_costs_itself_only(
     hand_in, no_rule, body, kind, says

@@ -25,7 +25,7 @@ from attncourse_grader.records.database import SCHEMA, SCHEMA_VERSION, only_run
 from attncourse_grader.records.effective import effective_grades
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.records.late import in_words, penalty_for
-from grader.tests.conftest import FIRST, stand_in
+from grader.tests.conftest import FIRST, NAMES, stand_in
 
 LATE = "--deadline", "2026-12-01", "--penalty", "5%/day"
 HEAD = "student,exercise,handed_in\n"
@@ -75,6 +75,11 @@ def test_of_several_files_without_a_time_the_one_with_most_points_counts(course)
     course.notebook(new, scores="else")
     course.grade()
     assert course.standing().points == 0  # what was handed in since
+    course.hand_in("ada/a", attention="right")
+    course.grade()
+    course.hand_in("ada/c", scores="newer")
+    course.grade(*course.times(f"{HEAD}ada,1,2026-12-01\n"))
+    assert course.standing().points == 0
 
 
 def test_what_comes_twice_counts_from_when_it_came_first_and_the_last_of_canvas(course):
@@ -120,13 +125,7 @@ def test_lateness_is_of_the_table_and_a_time_of_nobody_is_named(course):
     assert (found.points, found.late, found.penalty, found.total) == (4, 7141, 1, 3)
     page = course.text("feedback/ada-1.html")
     assert "Handed in 2 hours after the deadline: 1 point less." in page
-    for options, total in [
-        ("", 3),  # deadline, penalty and times stay in force
-        ("--deadline 2026-12-03 --deadline 2=2020-01-01", 4),
-        ("--deadline 2020-01-01", 0),
-        ("--deadline none", 4),
-        ("--deadline 2020-01-01 --penalty none", 4),
-    ]:
+    for options, total in NAMES["penalties"]:
         course.grade(*options.split())
         assert course.standing().total == total
     text = "student;exercise;time\nADA;1;2026-12-02T12:00\nzoe;1;2026-12-03\n"
@@ -138,10 +137,11 @@ def test_lateness_is_of_the_table_and_a_time_of_nobody_is_named(course):
 def test_a_file_has_no_time_and_a_run_says_what_lateness_comes_to(course):
     os.utime(course.hand_in(attention="right"), (2e9, 2e9))
     late = ["--deadline", "2020-01-01", "--penalty", "50%"]
-    course.grade(*late)
-    assert course.standing().total == 4
-    said = "50%; 0 of 1 late, 1 of unknown time (give --times), 0 points less."
-    assert said in course.said
+    for options, penalty in ((late[:2], "no penalty"), (late, "50%")):
+        course.grade(*options)
+        assert course.standing().total == 4
+        said = "; 0 of 1 late, 1 of unknown time (give --times), 0 points less."
+        assert penalty + said in course.said
     # Where nothing was handed in, no time is missing.
     assert course.run("adjust", "ada", 2, "+1", "--reason", "oral") == 0
     course.grade(*late)
@@ -212,6 +212,34 @@ def test_of_two_worksheets_the_later_time_counts(days, course):
     assert course.standing("Ada").total == 2
 
 
+@pytest.mark.parametrize(
+    ("form", "theirs", "mailed", "total"),
+    [
+        ("moodle", 1, 2, 3),
+        ("canvas", 1, 2, 3),
+        ("moodle", 2, 1, 1),
+        ("moodle", 1, 0, 2),
+    ],
+)
+def test_a_mailed_file_beside_that_of_a_platform_has_its_own_time(
+    form, theirs, mailed, total, course
+):
+    files, people = "Ada_71_assignsubmission_file/x", "name,email\nAda,a@x\nBob,b@x\n"
+    sheet = course.write("w.csv", f"{SHEET}Participant 71,Ada,2026-12-0{theirs}\n,,\n")
+    if form == "canvas":
+        files, people = "ada_71_501_x", "name,canvas_id\nAda,71\nBob,72\n"
+        facts = f'"user_id": 71, "submitted_at": "2026-12-0{theirs}T10:00Z"'
+        text = f'[{{{facts}, "attachments": [{{"id": 501}}]}}]'
+        sheet = course.write("c.json", text)
+    course.hand_in(files)
+    course.hand_in("Ada", attention="right")
+    own = course.times(f"{HEAD}Ada,1,2026-12-0{mailed}\n") if mailed else []
+    words = *course.students(people), "--times", f"1={sheet}", *own
+    assert course.grade(*words, *LATE, trust=True) == 0
+    assert course.standing("Ada").total == total
+    assert "Participant" not in course.said  # of the line without anything
+
+
 @pytest.mark.parametrize("name", ["bob.ipynb", "ada.zip"])
 def test_a_table_tells_times_of_files_in_the_same_run_alone(name, course):
     course.hand_in(attention="right")
@@ -268,13 +296,14 @@ def test_a_run_is_undone_and_comes_back(course):
 
 def test_undoing_a_run_leaves_the_others_what_they_were_given(course):
     course.hand_in(attention="right")
-    same = [*course.students("name\nada\n"), "--penalty", "5%/day"]
+    listed = course.students("name,github\nada,n/a\neve,n/a\n")  # no login at all
+    same = [*listed, "--penalty", "5%/day"]
     course.grade(*same, "--deadline", "1=2026-12-01", "--deadline", "2=2026-12-01")
-    course.grade(*same, "--deadline", "1=2026-12-01")
+    assert course.grade(*same, "--deadline", "1=2026-12-01") == 0
     assert course.run("undo", 1) == 0
     with course.book() as book:
         assert book.setting("penalty") == "5%/day"
-        assert len(book.setting("listed")) == 1
+        assert len(book.setting("listed")) == 2
         assert list(book.setting("deadlines")) == [FIRST]
 
 
@@ -304,12 +333,7 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(graded, monkeypatch):
 
 @pytest.mark.parametrize(
     ("file", "student"),
-    [
-        ("al1", "al1"),
-        ("ada@x.org", "ada@x.org"),
-        ("lovelaceada_12_345_x", "lovelaceada"),
-        ("Lovelace Ada_7_assignsubmission_file_x", "Lovelace Ada"),
-    ],
+    NAMES["followed"],
 )
 def test_what_was_given_by_hand_follows_to_the_class_list(file, student, course):
     course.hand_in(file)
@@ -318,6 +342,15 @@ def test_what_was_given_by_hand_follows_to_the_class_list(file, student, course)
     table = course.students("name,username,email\nAda Lovelace,al1,ada@x.org\nEve,,\n")
     assert course.grade(*table, trust=True) == 0
     assert sorted(course.points()) == ["", "3"]
+
+
+def test_a_login_of_an_account_is_no_name_when_a_class_list_comes(course):
+    for login, place in (("ada_lovelace", "in"), ("eve", "in"), ("eve", "later")):
+        course.hand_in(f"{login}+1+2026-12-01 10:00:00 UTC/x", place, extra=login)
+    course.grade()
+    people = course.students("name,email\nAda Lovelace,al@x.org\nEve,eve@x.org\n")
+    course.grade(*people, places=["later"])
+    assert course.points() == ["", "2"]
 
 
 def test_what_came_under_two_names_of_one_student_is_hers(course):
@@ -407,15 +440,7 @@ def test_who_is_not_on_a_class_list_is_kept_and_a_wrong_list_is_undone(course):
 
 @pytest.mark.parametrize(
     ("now", "listed", "days", "refused"),
-    [
-        (("Eve", "Mo", "Jo"), True, 0, True),
-        (("Eve", "Mo", "Jo"), False, 0, False),  # others hand in
-        (("Eve", "Mo", "Jo"), False, 100, True),
-        (("Ada", "Eve", "Mo", "Jo"), True, 100, True),  # who takes the course again
-        (("Ada", "Eve", "Mo", "Jo"), True, 10, False),  # and others have left
-        (("Ada", "Grace", "Jo"), True, 100, False),
-        (("Ada",), False, 100, False),
-    ],
+    NAMES["another_year"],
 )
 def test_a_gradebook_of_another_year_is_refused(now, listed, days, refused, course):
     course.hand_in_each("Ada", "Grace", "Joan")
@@ -619,13 +644,7 @@ def test_it_is_said_that_older_files_count_again(known, course):
 
 @pytest.mark.parametrize(
     ("now", "says", "points"),
-    [
-        ("Zoe,1,\n", "'Zoe' on the class list is", {"Ada": "1", "Alan": ""}),
-        ("Zoe,1,z@x.org\n", "is now that of 'Zoe'", {"Zoe": "", "Alan": ""}),
-        ("Alan,2,ada@x.org\n", "is now that of 'Alan'", {"Alan": "2"}),
-        ("Alan,1,\n", "is now that of 'Alan'", {"Alan (1)": ""}),
-        ("Ada,9,a9@x.org\n", "is taken for 'Ada (9)'", {"Ada (9)": ""}),
-    ],
+    NAMES["who_left"],
 )
 def test_nobody_takes_the_grades_of_who_left(now, says, points, course):
     path = course.hand_in("Ada")

@@ -16,10 +16,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
 from attncourse_grader.exercises import exercise_of
-from attncourse_grader.grade.by_hand import LOST, answers_by_hand
+from attncourse_grader.grade.by_hand import LONGEST, LOST, answers_by_hand
 from attncourse_grader.grade.compose import Template
-from attncourse_grader.hand_in.nbgrader_format import assignment_from
-from attncourse_grader.hand_in.submission import Refused, read_notebook, read_submission
+from attncourse_grader.hand_in.submission import Refused, read_submission
 from attncourse_grader.records.marking import MarkingServer
 from grader.tests.conftest import FIRST
 
@@ -132,6 +131,15 @@ def test_marks_count_and_stay_as_long_as_the_answer_does(course, serve):
     assert (ada.of, ada.waiting) == (30, 1)  # 3 of 4 points are not 3 of 8
 
 
+def test_what_is_cut_of_a_long_answer_says_so_and_counts_for_its_mark(course, serve):
+    for end in "ab":
+        hand_in(course, "ada", "x" * LONGEST + end)
+        one = answers_on(address := serve())[1][-1]
+        assert one["text"].endswith("x\n\n(What follows is cut: see the notebook.)")
+        assert (one["marked"], one["proposed"]) == (False, end == "b")
+        assert send(address, one, points=1) == 200
+
+
 def test_code_in_part_written_is_an_answer(hand_in, solutions):
     template = Template(exercise_of(FIRST), solutions)
     stub = next(p["given"] for p in template.by_hand if p["name"] == "scores")
@@ -235,7 +243,10 @@ def test_what_is_handed_out_has_no_model_answer(tmp_path, solutions):
     assert "widgets" not in given.metadata
     last = given.cells[-1]
     assert (last.source, last.metadata["attncourse"]) == ("Write here.", WHY)
-    made = assignment_from(read_notebook(solutions / f"{FIRST}.ipynb"), FIRST)
+    assert main([*words, "--solutions", str(solutions), "--format", "nbgrader"]) == 0
+    (path,) = tmp_path.glob(f"out/source/*/{FIRST}.ipynb")
+    made = nbformat.read(path, 4)
+    assert "widgets" not in made.metadata
     marks = {m["grade_id"]: m for c in made.cells if (m := c.metadata.get("nbgrader"))}
     for name, points in (("why", 4), ("scores", 2), ("masks", None)):
         assert marks[f"answer-{name}"].get("points") == points

@@ -53,23 +53,7 @@ def test_a_cell_that_is_no_python_or_that_nobody_typed_is_broken_and_says_where(
 
 
 def test_only_what_is_needed_is_taken_and_in_its_order():
-    for statements in [
-        ["a = 1", "other = 2", "def g(): return a", "other = h()", "f = lambda: g()"],
-        ["from math import *", "other = 1", "def f(): return pi"],
-        ["other = 1", "def f(x): return x.other"],
-        ["other = 1", "def f(other): return other"],
-        ["other = 1", "def f(x):\n    other = x\n    return other"],
-        ["other = 1", "def f(x): return [other for other in x]"],
-        ["other = 1", "f = lambda other: other"],
-        ["size = 3", "class f:\n    def g(self):\n        return size"],
-        ["n = 0", "def f():\n    global n\n    n += 1"],
-        ["x = []", "if 1: x.append(1)", "other = x.count(1)", "def f(): return x"],
-        ["def g(a): return a", "@g.register\ndef _(a): return 1", "f = g"],
-        ["def g(): pass", "x = list(map(g, a))", "x = x[1:]", "def f(): return x"],
-        ["size = 3", "class f:\n    size = size"],
-        ["import plt", "other = 1; plt.show(other)", "def f(): return plt.a"],
-        *(["f = 1", last] for last in ("f = 2", "f = f + 1", "f['a'] = 1", "f += 1")),
-    ]:
+    for statements in NAMES["statements"]:
         expected = [s for s in statements if not s.startswith("other")]
         assert needed("f", "\n".join(statements)) == expected
 

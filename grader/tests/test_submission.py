@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from itertools import repeat
 
 import pytest
@@ -11,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from attncourse_grader.exercises import exercise_of
 from attncourse_grader.grade import grading
 from attncourse_grader.gradescope import exercise_in
+from attncourse_grader.hand_in import submission
 from attncourse_grader.hand_in.submission import Refused, read_submission
 from attncourse_grader.isolate import forking
 
@@ -72,7 +74,9 @@ def test_cells_that_are_too_many_or_no_answers_are_refused(hand_in):
             read_submission(hand_in(*cells))
 
 
-def test_an_exercise_that_is_not_here_is_no_other_one_unless_its_name_alone_is(hand_in):
+def test_an_exercise_that_is_not_here_is_no_other_one_unless_its_name_alone_is(
+    hand_in, monkeypatch
+):
     metadata = {"attncourse": {"exercise": "7_mine"}}
     for task in ("mine", None, "scores"):
         mark = {"attncourse": {"answer": task}} if task else {}
@@ -85,6 +89,13 @@ def test_an_exercise_that_is_not_here_is_no_other_one_unless_its_name_alone_is(h
     metadata = {"attncourse": {"exercise": "2_attention_patterns"}}
     with pytest.raises(Refused, match=f"2_.* with answers to {FIRST.notebook} alone"):
         read_submission(hand_in(SCORES, metadata=metadata))
+    wordy = lambda name: replace(
+        exercise_of(name),
+        tasks=exercise_of(name).tasks * (name != "2_attention_patterns"),
+    )
+    monkeypatch.setattr(submission, "exercise_of", wordy)
+    found = read_submission(hand_in(SCORES, metadata=metadata)).exercise
+    assert (found.notebook, found.tasks) == ("2_attention_patterns", ())
 
 
 def test_another_picture_is_another_answer(hand_in):

@@ -8,10 +8,23 @@ import pytest
 import torch
 
 from attncourse.exercises import attention_variants, efficient_attention, notebook
-from attncourse.exercises.compare import Case, holds, judge, points, refused, render
+from attncourse.exercises.compare import (
+    NOT_DONE,
+    Case,
+    holds,
+    judge,
+    points,
+    refused,
+    render,
+)
 from attncourse.exercises.drawing import numbers, one_of, sizes, whole
 from attncourse.exercises.forbidden import forbidden_uses
-from attncourse.exercises.notebook import open_exercise, source_of, verdicts_on
+from attncourse.exercises.notebook import (
+    open_exercise,
+    source_of,
+    text_of_task,
+    verdicts_on,
+)
 from attncourse.exercises.probe import Probe, Task
 from attncourse.exercises.recorded import Recorded, fingerprint
 from attncourse.exercises.run import (
@@ -258,7 +271,11 @@ def test_an_unwritten_answer_is_not_done_yet():
     def answer(x):
         raise NotImplementedError
 
-    assert judged(answer, lambda x: x).kind == "undone"
+    verdict = judged(answer, lambda x: x)
+    assert verdict.kind == "undone"
+    task = Task("t", "T", ("f",), 2, (verdict.probe,))
+    for unsound, says in (((), NOT_DONE), (["1.1"], "uses that of Task 1.1, which")):
+        assert says in text_of_task("1.2", task, [verdict], unsound)
 
 
 def test_a_missing_gradient_is_named():

@@ -121,6 +121,15 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ("import torch as _A__t\nclass A:\n    x = __t._decomp", "torch._"),
         ("class A:\n    global __t\n    import torch as __t\n_A__t._C", "torch._"),
         ("().__class__.__mro__[-1].__subclasses__()", ".__subclasses__"),
+        (
+            "import timeit as t\ndef f(): t.timeit(x)\ndef g():\n    import torch as t",
+            "one name for two modules",
+        ),
+        ("import functools\nfunctools.singledispatch(f)", "functools.singledispatch"),
+        ("import types\ntypes.CodeType(0)", "types.CodeType"),
+        ("class A:\n    __annotations__ = {'exec(x)': int}", "__annotations__"),
+        ("A.__annotations__ = {'exec(x)': int}", ".__annotations__"),
+        ("import statistics\nstatistics.random._os", "statistics.random._os"),
     ],
 )
 def test_a_use_is_found(source, name):

@@ -103,6 +103,14 @@ WRONG = {
             "    w[~mask.expand_as(w)] = 0\n    return w @ v, w",
             "modified by an inplace operation",
         ),
+        "whole numbers for weights": (
+            "def masked_attention(q, k, v, mask=None):\n"
+            "    w = attention_scores(q, k).softmax(-1)\n"
+            "    if mask is not None:\n"
+            "        w = torch.where(mask.expand(w.shape), 2, -1)\n"
+            "    return w.float() @ v, w",
+            "should have the type",
+        ),
         "minus infinity times zero": (
             "def masked_attention(q, k, v, mask=None):\n"
             "    s = attention_scores(q, k)\n"
