@@ -154,7 +154,9 @@ def _scaled(pairs, it) -> str:
         if not (_sums_to_one(wanted) and ((came > 0) == (wanted > 0)).all()):
             return ""
         logs = [_centred_logs(x) for x in (wanted, came)]
-        factors.append(float((logs[0] * logs[1]).sum() / np.square(logs[0]).sum()))
+        if not (squares := np.square(logs[0]).sum()):
+            return ""
+        factors.append(float((logs[0] * logs[1]).sum() / squares))
         if not np.allclose(logs[1], factors[-1] * logs[0], atol=2e-3, rtol=2e-3):
             return ""
     it = it.replace("What came", "the softmax")

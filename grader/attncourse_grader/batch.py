@@ -36,6 +36,7 @@ MOST_SAID = 300  # sentences on what a run leaves out
 MOST_LETTERS = 20_000  # of a sentence on all students
 SINCE = "WHERE run > IFNULL((SELECT MAX(run) FROM runs WHERE ended), 0)"
 GROUPS = "SELECT number FROM groups WHERE student = ? AND exercise = ?"
+HARMLESS = SAYS["not_notebook"], "are left out, too."  # is said last
 LONG_AGO = 60 * 86_400  # seconds; a course has no break that is longer
 
 
@@ -140,8 +141,7 @@ class _Run:
                 if not one.numbers:
                     self.told[student, one.exercise] = one.handed_in
             said = [SAYS[kind].format(*who) for kind, *who in doubts]
-            harmless = SAYS["not_notebook"], "are left out, too."  # said last
-            found.problems.sort(key=lambda says: says.endswith(harmless))
+            found.problems.sort(key=lambda says: says.endswith(HARMLESS))
             self._leave_out_all([*said, *problems, *found.problems])
             known = [job for job in jobs if job.result is not None]
             for job in known:

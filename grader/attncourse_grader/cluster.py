@@ -63,8 +63,8 @@ def cluster_results(jobs, address: str, solutions: Path, grade):
             facts = len(other), len(found), other[0]
             raise Refused(SAYS["other_workers"].format(*facts))
         said = client.run(layers_missing, on_error="return").values()
-        said = [one if isinstance(one, list) else [one] for one in said]  # an error
-        for says in sorted({str(says) for one in said for says in one}):
+        said = {" ".join(one) if isinstance(one, list) else str(one) for one in said}
+        for says in sorted(said - {""}):
             print(f"On a worker: {says}", file=sys.stderr)
         yield from results(jobs, submit, room)
     except FAULTS as error:

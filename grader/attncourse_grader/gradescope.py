@@ -80,8 +80,6 @@ def results(place: Path, settings: dict, metadata: dict) -> dict:
             try:
                 if forking.call(exercise_in, path, seconds=PATIENCE) == exercise:
                     fitting.append(path)
-            except forking.Ended:  # no fault of the file's
-                raise
             except RuntimeError as error:
                 refused = refused or str(error).partition(": ")[2]
     if len(fitting) != 1:

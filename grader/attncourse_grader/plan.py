@@ -89,8 +89,7 @@ def owners(files, students: ClassList | None, book, trust=False) -> tuple:
         own, why = whose(file, students, trust)
         number = file.moodle or file.canvas
         if students and file.moodle and students.group_of(file):
-            group = {"group": file.name, "order": int(number[-15:])}
-            file = replace(file, moodle="", **group)
+            file = replace(file, moodle="", group=file.name, order=int(number[-15:]))
         if why == NAME_ALONE:
             names[file.place].append(file.name)
         elif not own:

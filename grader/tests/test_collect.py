@@ -735,18 +735,7 @@ def test_a_group_is_the_one_that_is_called_so():
         told = {"name": who, "email": f"{who}@x", "group": group}
         told["modified"] = {"Ben": "10:01", "Sam": "-"}.get(who, "10:00")
         people.add_moodle({"identifier": f"Participant {row}", **told}, "1")
-    for name, number, members in [
-        ("Group 1", "51", ["Ada", "Bob"]),
-        ("Group-1", "52", ["Mal"]),
-        ("Group1", "53", []),
-        ("Salt amp; Co 2", "54", ["Nell"]),
-        ("Salt amp Co 2", "54", []),
-        *((f"Team {number}", "57", []) for number in "6789"),
-        ("Tutorial", "58", []),  # a section of the class list
-        ("Ada", "55", []),  # a group that is called so, but not in the worksheet
-        ("Ada", "2", []),  # in the worksheet this is Bob
-        ("Group 3", "56", ["Zed"]),  # somebody's name, too, who has another number
-    ]:
+    for name, number, members in NAMES["groups"]:
         found = Found(Path(), "", name, moodle=number, of_platform=True)
         own, why = people.find(found)
         assert ([s.student for s in own], bool(why)) == (members, not members)

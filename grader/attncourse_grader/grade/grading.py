@@ -157,8 +157,7 @@ def refusal(task: Task, submission: Submission, template) -> list[Verdict]:
     """Return verdicts on an answer that need not be run to be judged, else nothing."""
     if task.name in submission.broken:
         cell = submission.broken[task.name]
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        says = SAYS["not_python"].format(cell.cell, version, cell.error)
+        says = SAYS["not_python"].format(cell.cell, cell.error, python=sys.version_info)
         return refused(task, "syntax error", says)
     if absent := submission.missing(task):
         other = submission.renamed.get(task.name)

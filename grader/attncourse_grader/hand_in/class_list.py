@@ -203,8 +203,7 @@ def named_as_before(students: list[Student], known) -> tuple:
     letters = defaultdict(set)  # of platforms' names
     rows = {key_of(row["student"]) for row in known if any(row[k] for k in MARKS)}
     for row in known:
-        of_marks = (people.marked(kind, row[kind]) for kind in MARKS)
-        marked = {own[0] for own in of_marks if len(own) == 1}
+        marked = {m[0] for k in MARKS if len(m := people.marked(k, row[k])) == 1}
         full = row["moodle"] or row["canvas"] or marked
         find = people.called if full else people._sure
         named = set(find(row["student"]) or find(row["name"]))

@@ -11,12 +11,10 @@ import contextlib
 import os
 import re
 import stat
+import tomllib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-with contextlib.suppress(ImportError):  # not on Windows
-    import pwd
 
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in import archives
@@ -26,25 +24,11 @@ from attncourse_grader.hand_in.times import claimed_time
 from attncourse_grader.safe_text import one_line, reason
 from attncourse_grader.sentences import SAYS
 
-# Moodle: "Ada Lovelace_12345_assignsubmission_file_/x.ipynb", or "..._file_x.ipynb".
-# The number is that of the submission; a group that has none comes without.
-MOODLE = re.compile(
-    r"(?P<name>[^_]+)_(?:(?P<id>\d{1,18})_)?assignsubmission_[a-z]+(?s:_.*)?"
+FORMS = tomllib.loads(Path(__file__).with_name("forms.toml").read_text("utf8"))
+MOODLE, CANVAS, NUMBERS = (
+    re.compile(FORMS[n]) for n in ("moodle", "canvas", "numbers")
 )
-# Canvas: "lovelaceada_LATE_123_456_x.ipynb": the student's number, the file's number.
-CANVAS = re.compile(
-    r"(?P<early>LATE_)?(?P<name>anon|[\w\x80-\U0010ffff]*?)_(?P<late>LATE_)?"
-    r"(?P<id>\d{1,18}|(?<=anon_)[^_]+)_(?P<file>\d{1,18})_(?P<rest>(?s:.+))"
-)
-# Where this is in what follows, the numbers before may be part of the student's name.
-NUMBERS = re.compile(r"(?<![^_])\d+_\d{3,}_|\A\d{3,}_")
-# nbgrader's exchange: "ada+ps1+2026-11-23 10:00:00 UTC+X1".
-EXCHANGE = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>[\d-]+ [\d:.]+) UTC(\+.*)?")
-COPIES = re.compile(
-    r"(?<![ _-])([ _-]*\(\d+\)|[ _-]+(copy\d*|final|v\d+))+$", re.IGNORECASE
-)
-GENERIC = r"(submitted|submissions?|inbound|notebooks?|exercises?|ex|abgaben?)?|"
-GENERIC += r"(exercise|assignment|sheet|ps|hw|ex)[ _-]*\d{1,2}"
+EXCHANGE, COPIES = re.compile(FORMS["exchange"]), re.compile(FORMS["copies"], re.I)
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # no link; for a pipe nobody waits
 LONGEST_PART = 300  # characters of a name that are looked at
 LONGEST_COPYING = 300  # seconds from the time in a name until the files are there
@@ -146,7 +130,8 @@ class _Place:
                 self._ask(who, source, "no platform writes names like this")
                 continue
             name = owner.name if owner else stem_of(entry.parts[-1])
-            login = place if self._is_login(place) else self._login_in(*entry.parts)
+            is_login = self.students and self.students.marked("user", place)
+            login = place if is_login else self._login_in(*entry.parts)
             if login and not known and mark_of(login) != mark_of(name):
                 self._ask(login, source, f"{login!r} may be an exercise or a login")
                 continue
@@ -171,9 +156,6 @@ class _Place:
             self._entry(entry, owner, source, whole=known)
         self.problems += self.left_out.said
 
-    def _is_login(self, name: str) -> bool:
-        return bool(self.students and self.students.marked("user", name))
-
     def _login_in(self, *parts) -> str:
         """Return a login that is read as another name, or as none, in one of the parts.
 
@@ -185,10 +167,9 @@ class _Place:
             if owner and (owner.of_platform or own == whole):
                 return ""
             logins = (u for u in self.students.logins if u in whole and u != own)
-            if found := [u for u in logins if u in like or (own and own in u)]:
-                return min(found)
-            if owner:
-                return ""
+            found = [u for u in logins if u in like or (own and own in u)]
+            if found or owner:
+                return min(found, default="")
         return ""
 
     def _ask(self, whose, source: str, why: str) -> None:
@@ -390,6 +371,8 @@ class _Place:
 
 def _login_of(account: int) -> str:
     """Return the login of an account, "" if this machine does not know it."""
+    import pwd  # not on Windows
+
     with contextlib.suppress(KeyError):
         return pwd.getpwuid(account).pw_name
     return ""
@@ -468,7 +451,7 @@ def without_exercise(name: str) -> str:
         if rest != name:
             return rest.strip(" _-.")
     bare = COPIES.sub("", name)
-    return "" if re.fullmatch(GENERIC, bare, re.IGNORECASE) else name
+    return "" if re.fullmatch(FORMS["generic"], bare, re.IGNORECASE) else name
 
 
 def _identity(found: os.stat_result) -> tuple:

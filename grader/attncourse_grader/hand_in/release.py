@@ -55,9 +55,7 @@ def exercise_from(notebook, name: str):
 def release(solution: Path, folder: Path, make=exercise_from) -> Path:
     """Write what is made from one solution file into a folder."""
     try:
-        notebook = read_notebook(solution)
-        notebook.metadata.pop("widgets", None)  # which may hold what it has printed
-        notebook = make(notebook, solution.stem)
+        notebook = make(read_notebook(solution), solution.stem)
     except ValueError as error:
         raise Refused(f"{solution.name}: {error}") from None
     path = folder / solution.name

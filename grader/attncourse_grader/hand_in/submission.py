@@ -119,6 +119,7 @@ def _content_of(data: bytes) -> dict:
             part["metadata"] = {}
         if not isinstance(part["metadata"].get("attncourse"), dict):
             part["metadata"].pop("attncourse", None)
+    content["metadata"].pop("widgets", None)  # which may hold what was printed
     return content
 
 
@@ -160,14 +161,16 @@ def read_submission(path: Path) -> Submission:
 
 def words_in(cell) -> str:
     """Return the text of a cell, with a hash in the place of pictures in it."""
-
-    def named(data: str) -> str:
-        digest = hashlib.sha256(data.encode("utf8", "replace")).hexdigest()
-        return SAYS["picture"].format(digest[:6])
-
-    text = PICTURE.sub(lambda found: named(found[0]), cell.source)
+    text = PICTURE.sub(lambda found: _picture(found[0]), cell.source)
     pasted = cell.get("attachments")
-    return f"{text}\n\n{named(json.dumps(pasted, sort_keys=True))}" if pasted else text
+    return (
+        f"{text}\n\n{_picture(json.dumps(pasted, sort_keys=True))}" if pasted else text
+    )
+
+
+def _picture(data: str) -> str:
+    digest = hashlib.sha256(data.encode("utf8", "replace")).hexdigest()
+    return SAYS["picture"].format(digest[:6])
 
 
 def is_text(cell) -> bool:

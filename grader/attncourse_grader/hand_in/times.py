@@ -26,13 +26,7 @@ class Said:
     student: dict  # name, number in Moodle or Canvas, id, numbers of files: what it has
     exercise: str
     handed_in: float | None = None  # seconds since 1970
-
-    @property
-    def numbers(self) -> set:
-        """What a platform calls the hand-in: a number in Moodle, or files in Canvas."""
-        if "modified" in self.student:
-            return {number_in(self.student["identifier"])}
-        return self.student.get("files", set())
+    numbers: frozenset = frozenset()  # of the hand-in in Moodle, or of files in Canvas
 
 
 def exercise_named(text: str) -> str:
@@ -112,11 +106,13 @@ def read_times(text: str) -> list[Said]:
         where = f"{path.name}, line {place}"
         known = {heading(k): v for k, v in row.items()}
         if "identifier" in known and "modified" in known:
-            if not number_in(known["identifier"]):  # a row of the instructor's own
+            if not (
+                number := number_in(known["identifier"])
+            ):  # an instructor's own row
                 continue
             when = known["modified"].strip()
             time = read_time(when) if when not in ("", "-") else None
-            found.append(Said({**known, **row}, name, time))
+            found.append(Said({**known, **row}, name, time, frozenset([number])))
             continue
         if not any(row.get(k) for k in WHO):
             raise Refused(f"{where}: no column says which student.")
@@ -137,9 +133,14 @@ def _from_canvas(path: Path, name: str) -> list[Said]:
     """Read .../assignments/ID/submissions of Canvas's API, as a browser shows it."""
     try:
         listed = json.loads(path.read_bytes().removeprefix(b"while(1);"))
-        files = [{f["id"] for f in one.get("attachments") or ()} for one in listed]
+        files = [frozenset(f["id"] for f in o.get("attachments") or ()) for o in listed]
         return [
-            Said({"canvas": str(one["user_id"]), "files": own}, name, read_time(when))
+            Said(
+                {"canvas": str(one["user_id"]), "files": own},
+                name,
+                read_time(when),
+                own,
+            )
             for one, own in zip(listed, files, strict=True)
             if (when := one.get("submitted_at"))
         ]

@@ -33,7 +33,7 @@ PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "HOME", "TMP
 PASSED_ON += (sandbox.UNSAFE, "ATTNCOURSE_BOOK")  # where links of the feedback lead
 
 
-class Ended(RuntimeError):
+class Ended(Exception):
     """The process in which something was called has ended before it was done."""
 
 

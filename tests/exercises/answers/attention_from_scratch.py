@@ -109,7 +109,7 @@ WRONG = {
             "    if mask is not None:\n"
             "        w = torch.where(mask.expand(w.shape), 2, -1)\n"
             "    return w.float() @ v, w",
-            "should have the type",
+            "does not sum to 1 along the last axis",
         ),
         "minus infinity times zero": (
             "def masked_attention(q, k, v, mask=None):\n"
