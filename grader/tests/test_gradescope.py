@@ -6,6 +6,7 @@ student's own is what third-party autograders read.
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def test_the_script_in_the_zip_grades(unpacked, solutions):
     (unpacked / "submission" / "json.py").write_text("raise SystemExit(1)")
     shutil.copy(solutions / "1_attention_from_scratch.ipynb", unpacked / "submission")
     script = (unpacked / "source" / "run_autograder").read_text()
-    script = script.replace("/autograder/venv/bin/python", sys.executable)
+    script = script.replace("/autograder/venv/bin/python", shlex.quote(sys.executable))
     command = ["bash", "-c", script.replace("/autograder", str(unpacked))]
     subprocess.run(command, cwd=unpacked / "submission", check=True)
     found = json.loads((unpacked / "results" / "results.json").read_text())
