@@ -175,7 +175,7 @@ def _hidden(used: str, names) -> str:
     parts = used.split(".")[-DEEPEST:]  # what is before has a node, too
     if parts[:2] == ["attncourse", "exercises"] and OPEN & {*parts}:
         return ""
-    inner = parts[1:] if parts[0] in USUAL else []
+    inner = parts[1:] if parts[0] in USUAL and parts[0] != "sys" else []
     private = any(part[:1] == "_" and "__" not in part for part in inner)
     if used in BUILT_IN or private or OTHERS & {*inner}:
         return used

@@ -77,7 +77,7 @@ class _Run:
         self.left_out, self.broken = 0, set()  # sentences on solutions
         self.spent = set()  # whose cells have used up their time
         self.older = set()  # whose files a worksheet does not know yet
-        self.of_number = {}  # when what has a number and a name in Moodle came
+        self.when = {}  # when what has a number and a name in Moodle came
         self.told = {}  # when a student's of an exercise came, by one's own tables
         self.numbers = defaultdict(set)  # in Moodle's worksheets of each exercise
 
@@ -190,14 +190,14 @@ class _Run:
             who = said.student
             if "canvas" in who:
                 own = names.marked("canvas", who["canvas"])
-                self.of_number |= dict.fromkeys(who["files"], said.handed_in)
+                self.when |= dict.fromkeys(who["files"], said.handed_in)
                 shown = f"number {who['canvas']} of Canvas"
             elif "modified" in who:
                 of_moodle = number_in(who["identifier"])
                 name = who.get("name", "")
                 self.numbers[said.exercise].add(of_moodle)
-                late = self.of_number.get(of_moodle) or 0, said.handed_in or 0
-                self.of_number[of_moodle] = max(late) or None
+                late = self.when.get(of_moodle) or 0, said.handed_in or 0
+                self.when[of_moodle] = max(late) or None
                 own = [names.add_moodle(who, said.exercise)]
                 shown = name or who["identifier"]
                 if own == [None] and not name:
@@ -269,10 +269,10 @@ class _Run:
             self.broken.add(said)
             self._leave_out(SAYS["broken"].format(said, job.handins[0][1].source))
         exercise = book.exercise_in(job.content)
-        times = self.of_number
-        came = {f: f.time or times.get(f.moodle or f.order) for _, f in job.handins}
+        came = {f: f.time or self.when.get(f.moodle or f.order) for _, f in job.handins}
         # What came twice counts from when it came first, which is kept last.
         job.handins.sort(key=lambda h: (-(came[h[1]] or 1e18), not h[1].marked_late))
+        others = self.others - {w for w, f in job.handins if not (f.moodle or f.order)}
         for student, file in job.handins:
             if file.group and exercise:
                 known = {r["number"] for r in book.rows(GROUPS, student, exercise)}
@@ -285,10 +285,10 @@ class _Run:
                     continue
             time = came[file]
             undated = time is None and (student, exercise) not in self.dated
-            if undated and file.moodle in self.of_number:
+            if undated and file.moodle in self.when:
                 self.older.add(student)
             told = self.told.get((student, exercise))
-            if told and file.moodle and (time is None or student not in self.others):
+            if told and file.moodle and (time is None or student not in others):
                 time = min(time or told, told)  # of other files the student tells
             book.add_handin(student, file, time, job.content, result, outcome)
             if record is not None:

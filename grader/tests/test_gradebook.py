@@ -225,7 +225,7 @@ def test_a_mailed_file_beside_that_of_a_platform_has_its_own_time(
         text = f'[{{{facts}, "attachments": [{{"id": 501}}]}}]'
         sheet = course.write("c.json", text)
     course.hand_in(files)
-    course.hand_in("Ada", attention="right")
+    course.hand_in("Ada", attention="wrong" if form == "same" else "right")
     own = course.times(f"{HEAD}Ada,1,2026-12-0{mailed}\n") if mailed else []
     words = *course.students(people), "--times", f"1={sheet}", *own
     assert course.grade(*words, *LATE, trust=True) == 0
