@@ -157,7 +157,8 @@ def test_a_use_is_found(source, name):
         "model.eval()\ngetattr(model, 'heads')",
         "class A:\n    def f(self):\n        from torch import nn\n"
         "        return torch.nn.Linear, torch.nn.functional.relu",
-        "import sys\nsys.platform\nfrom typing import List\nclass A:\n    from math import pi",
+        "import sys\nsys.platform\nfrom typing import List\n"
+        "class A:\n    from math import pi",
         "def f(nn):\n    return [nn for n in nn], lambda F: [F]",
         "def f(x):\n    B, T, F = x.shape\n    return [x + F for b in range(F)]",
         "relu = F.relu\nkind = torch.float32\n[relu, kind, nn.Linear]",
