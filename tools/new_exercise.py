@@ -19,7 +19,7 @@ TEMPLATE = Path(__file__).resolve().parent / "exercise_template"
 
 def begin(name: str) -> list[Path]:
     """Write the three files of an exercise and return their paths."""
-    match = re.fullmatch(r"(\d{1,2})_([a-z][a-z0-9_]*)", name)
+    match = re.fullmatch(r"([1-9]\d?)_([a-z][a-z0-9_]*)", name)
     if not match:
         raise SystemExit(f"{name!r}: write a number, _ and small letters: 7_mine.")
     number, module = match.groups()
@@ -30,7 +30,8 @@ def begin(name: str) -> list[Path]:
         ROOT / "attncourse" / "exercises" / f"{module}.py": "probes.txt",
         ROOT / "solutions" / "slips" / f"{name}.toml": "slips.toml",
     }
-    taken = [path for path in forms if path.exists()]
+    folder = ROOT / "attncourse" / "exercises" / module
+    taken = [path for path in [*forms, folder] if path.exists()]
     for path in [*taken, *(ROOT / "solutions").glob(f"{number}_*.ipynb")]:
         raise SystemExit(f"{path.relative_to(ROOT)} is there already.")
     for path, form in forms.items():
