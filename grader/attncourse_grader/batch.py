@@ -200,7 +200,7 @@ class _Run:
                 self.when[of_moodle] = max(late) or None
                 own = [names.add_moodle(who, said.exercise)]
                 shown = name or who["identifier"]
-                if own == [None] and not name:
+                if own == [None] and not name and said.handed_in is not None:
                     own = [class_list.blind(of_moodle)]
                     self.book.add_student(own[0])
             else:

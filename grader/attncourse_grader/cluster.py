@@ -10,6 +10,7 @@ import logging
 import sys
 import tempfile
 from concurrent.futures import CancelledError
+from importlib.metadata import version
 from pathlib import Path
 
 from attncourse_grader.exercises import modules
@@ -88,7 +89,8 @@ def grade_content(grade, content: bytes, name: str, solutions, version: str):
 
 
 def version_here() -> str:
-    """Return a text that is the same where the same package and checks are."""
+    """Return a text that is the same where package, checks, Python and torch are."""
     paths = sorted(Path(__file__).parent.rglob("*.py"))
     grader = digest([hash_of(path) for path in paths])
-    return f"{grader[:12]} {hash_of_checks(modules().values())[:12]}"
+    versions = f"{sys.version_info[:2]} {version('torch').partition('+')[0]}"
+    return f"{grader[:12]} {hash_of_checks(modules().values())[:12]} {versions}"

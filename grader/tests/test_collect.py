@@ -323,6 +323,8 @@ def test_a_file_of_another_account_than_its_folder_is_left_out(inbox, monkeypatc
     assert found.files == []
     assert "another account" in found.problems[0]
     os.chown(path, 12345, -1)
+    inbox.folder.chmod(0o700)  # closed since then
+    assert names_in(inbox.collect()) == ["user 12345"]
     monkeypatch.setattr("pwd.getpwuid", lambda number: SimpleNamespace(pw_name="ex1"))
     inbox.put("ex1/ada.ipynb")  # the instructor's folder, which the login is called as
     assert names_in(inbox.collect()) == ["ada", "ex1"]

@@ -11,7 +11,7 @@ from attncourse_grader.hand_in.submission import Refused, Submission, is_text, w
 from attncourse_grader.sentences import SAYS
 
 LONGEST = 50_000  # characters of an answer that are kept
-LOST = "(No cell of the notebook is marked as this answer.)"
+LOST = "(This answer was not found in the notebook.)"
 
 
 def by_hand_in(cell, exercise) -> dict | None:
@@ -26,7 +26,7 @@ def by_hand_in(cell, exercise) -> dict | None:
     if not (name and isinstance(points, (int, float)) and 0 < points <= 1000):
         raise Refused(f"the solution's cell {cell.id}: `manual` takes points above 0.")
     task = next((task for task in exercise.tasks if task.name == name), None)
-    if not (words or task):
+    if not (task or (words and str(name).isidentifier())):
         raise Refused(f"the solution's cell {cell.id}: there is no task {name!r}.")
     if words and cell.cell_type == "code":
         raise Refused(f"the solution's cell {cell.id}: words stand in a cell of text.")
@@ -50,6 +50,8 @@ def answers_by_hand(template, submission: Submission) -> list[dict]:
         else:
             text = _code_of(template, submission, part)
         marked = f"{part['manual']:g}\n{text}"  # other points: another mark
+        if text == LOST:  # which stands for the whole notebook
+            marked += repr(([s.text for s in submission.statements], submission.texts))
         digest = hashlib.sha256(marked.encode("utf8", "replace")).hexdigest()[:16]
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]}\n\n{SAYS['cut']}"
@@ -76,5 +78,5 @@ def _code_of(template, submission: Submission, part: dict) -> str:
     names = {*task.answers, submission.renamed.get(task.name)}
     own = [s for s in submission.statements if s.binds & names]
     text = text or "\n\n".join(s.text for s in own) or LOST
-    left = own and all(s.text.strip() in part["given"] for s in own)
+    left = own and all(t.strip() in part["given"] for t in text.split("\n\n"))
     return "" if left else text

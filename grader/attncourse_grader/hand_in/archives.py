@@ -24,6 +24,7 @@ MOST_BYTES = 4_000_000_000  # unpacked, of all files in one archive
 MOST_OF_ONE = 100_000_000  # bytes, of the files of one student
 LONGEST_LIST = 1_000_000  # bytes, of what a student's archive says of its members
 MOST_FILES = 20  # notebooks and zip files of one student in one place
+MOST_SEEN = 10_000  # files of any kind that an account has left in a shared folder
 MOST_SAID = 10  # sentences about what is left out of one student's files
 LONGEST = 1000  # characters of a name in an archive
 DEEPEST = 40  # folders in one another that are looked into

@@ -125,7 +125,10 @@ class ClassList:
         if other := [n for n in names if key_of(n) not in ("", key_of(found.name))]:
             return [], SAYS["other_name"].format(found.moodle, other[0], found.name)
         if len(own) == 1:
-            if own[0] not in named and (named or team):
+            sheets = [s for s in self.teams.values() if found.moodle in s]
+            groups = (row[1] for sheet in sheets for row in sheet.values())
+            other = own[0] not in named and (named or team)
+            if other or any(found.name in group for group in groups):
                 return [], SAYS["two_people"].format(own[0].student, found.name)
             return own, ""
         if found.canvas and self.numbers:
@@ -214,7 +217,8 @@ def named_as_before(students: list[Student], known) -> tuple:
         if any(row[k] and f"({row[k]})" in row["student"] for k in MARKS):
             # A name made for this mark tells nothing else.
             named = {s for s in named if not _differ(row, s)}
-        same, others = marked or named, marked - named
+        same = marked or named
+        others = {s for s in marked - named if s.student != row["student"]}
         shown = row["student"], ", ".join(sorted(s.student for s in others))
         # Whoever is found by a mark alone has to agree in all else that is known.
         doubt = any(key_of(s.student) in rows or _differ(row, s) for s in others)

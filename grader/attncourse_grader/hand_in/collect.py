@@ -289,7 +289,7 @@ class _Place:
         def unreadable(error):
             leave_out(error.filename or root, f"cannot be read ({reason(error)}).")
 
-        hidden, seen = [], {None}
+        hidden, seen = {}, {None}
         for folder, folders, files in os.walk(root, onerror=unreadable):
             here = Path(folder)
             if len(here.parts) - len(root.parts) == archives.DEEPEST and folders:
@@ -305,21 +305,22 @@ class _Place:
             folders.sort(reverse=True)  # in an exchange the newest first
             for name in sorted(files):
                 path, whole = here / name, (*here.relative_to(root).parts, name)
-                if archives.HIDDEN.search(name):
-                    hidden.append((_whose(whole), path))
-                    continue
-                seen.add(_whose(whole))
                 try:
                     found = path.lstat()
                     parts = self._dropped(path, whole, found)
                 except OSError as error:
                     leave_out(path, f"cannot be read ({reason(error)}).")
                     continue
+                who = _key(_named(parts, self.sure)) if parts else None
+                if archives.HIDDEN.search(name):
+                    hidden[who] = path
+                    continue
+                seen.add(who)
                 if not stat.S_ISREG(found.st_mode):
                     leave_out(path, "is no ordinary file (perhaps a link), left out.")
                 elif parts:
                     yield Entry(parts, path, _identity(found))
-        for owner, path in dict(hidden).items():
+        for owner, path in hidden.items():
             if owner not in seen:
                 leave_out(path, SAYS["not_notebook"])
 
@@ -329,8 +330,8 @@ class _Place:
         for place, part in enumerate(parts):
             owner, folder = (above / part).lstat().st_uid, above.stat()
             others = folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-            closed = owner and _login_of(owner)  # since then; root may have copied it
-            if (others or closed) and owner not in (os.geteuid(), folder.st_uid):
+            # A folder may have been closed since then, and root may have copied it.
+            if (others or owner) and owner not in (os.geteuid(), folder.st_uid):
                 return owner, parts[place:]
             above = above / part
         return None, parts  # put there by the instructor
@@ -338,11 +339,12 @@ class _Place:
     def _look_for_clone(self, here: Path, folders: list, files: list) -> None:
         """Note a clone, and leave out what it has of the course's own notebooks."""
         other = MOODLE.fullmatch(here.name) or EXCHANGE.fullmatch(here.name)
-        clone = ".git" in (*folders, *files) and not other
-        if clone and (here / ".git").lstat().st_uid == here.stat().st_uid:
+        found, owner = {".git", "attncourse"} & {*folders, *files}, here.stat().st_uid
+        own = [name for name in found if (here / name).lstat().st_uid == owner]
+        if ".git" in own and not other:
             self.sure.setdefault(here.relative_to(self.root).parts, {})
-            if "attncourse" in folders:
-                folders[:] = [name for name in folders if name not in archives.COURSES]
+        if "attncourse" in own:
+            folders[:] = [name for name in folders if name not in archives.COURSES]
 
     def _dropped(self, path: Path, parts, found: os.stat_result):
         """Return the parts of a path, of one in a folder that others may write to anew.
@@ -355,8 +357,11 @@ class _Place:
         owner, rest = self._account(parts)
         if owner is None:
             return parts
-        if found.st_uid != owner:
-            self.left_out.add(owner, one_line(path), SAYS["other_account"])
+        self.own[owner] += 1
+        if found.st_uid != owner or self.own[owner] > archives.MOST_SEEN:
+            why = "other_account" if found.st_uid != owner else "too_many_files"
+            said = SAYS[why].format(archives.MOST_SEEN)
+            self.left_out.add(owner, one_line(path), said)
             return ()
         login = _login_of(owner) or f"user {owner}"
         self.sure["", login] = {"is_login": True}  # no path begins so

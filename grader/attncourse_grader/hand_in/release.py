@@ -13,7 +13,7 @@ ROUNDS = 300_000  # about a tenth of a second for each guess at the secret
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SOLUTION = re.compile(rf"(?ms)^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$")
 MODEL_ANSWER = re.compile(r"(?s)<!-- BEGIN SOLUTION -->.*?<!-- END SOLUTION -->\n?")
-LEFT = re.compile(r"(?i)\b(begin|end)[ _-]*solution\b")
+LEFT = re.compile(r"(?i)\b(begin|end)\w*[ _-]*solution")
 
 
 def stub_of(source: str, label: str) -> str:

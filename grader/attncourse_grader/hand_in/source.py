@@ -12,6 +12,7 @@ LONGEST_CELL = 200_000  # characters; nobody writes more by hand
 MAGIC_CELLS = re.compile(r"\A([ \t]*\n)*(%%(time|timeit|capture|prun)\b.*\n)+")
 IMPORTS = ast.Import, ast.ImportFrom
 FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
+COMMENT = re.compile(r"[ \t]+#|[ \t]*$")
 PROMPT = re.compile(r"^[ \t]*In ?\[", re.MULTILINE)  # copied along from a session
 
 
@@ -97,12 +98,12 @@ def _read_by(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
 
 def _text_of(node: ast.stmt, lines: list[str]) -> str:
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    block = lines[first - 1 : node.end_lineno]
-    if node.col_offset:  # the second of two statements on a line
-        return ast.unparse(node)
-    # The first of two statements on a line brings the second along: cut it.
-    block[-1] = block[-1].encode()[: node.end_col_offset].decode()
-    return "\n".join(block)
+    last, line = node.end_lineno, lines[node.end_lineno - 1].encode()
+    if node.col_offset or line[node.end_col_offset :].lstrip().startswith(b";"):
+        return ast.unparse(node)  # one of two statements on a line
+    while last < len(lines) and COMMENT.match(lines[last]):  # at a function's end
+        last += 1
+    return "\n".join(lines[first - 1 : last]).rstrip()
 
 
 def _imported_or_changed_by(node: ast.AST) -> set[str]:
@@ -117,6 +118,7 @@ def _called_on(node: ast.AST) -> set[str]:
     """Return the names of which a node calls a method for what it does."""
     called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     calls = [node.value.func] if called else getattr(node, "decorator_list", [])
+    calls = (getattr(c, "func", c) for c in calls)  # a decorator with arguments
     return {_root(c) for c in calls if isinstance(c, ast.Attribute)} - {""}
 
 

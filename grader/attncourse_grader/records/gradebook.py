@@ -86,14 +86,18 @@ class Gradebook(Database):
         """Return the student that a text names, in whatever spelling."""
         people, key = self.people(), key_of(text)
         known = [student.student for student in people.students]
-        found = [student.student for student in people.named(text)]
-        # Who is called like another's login is not meant alone.
-        found = [text] if text in found else found + [text] * (text in known)
-        if len(found) == 1:
+        found = {student.student for student in people.named(text)}
+        # Who is called like another, or another's login, is meant alone if nothing else
+        # tells who that is, and so is who was called so.
+        own = self.students()[text] if text in found else None
+        if own and (own["gone"] or not (own["id"] + own["user"] + own["email"])):
+            return text
+        if len(found := sorted(found | {text} & {*known})) == 1:
             return found[0]
         near = found or difflib.get_close_matches(text, known, n=3, cutoff=0.5)
         near = near or [name for name in known if key and key in key_of(name)][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        hint += " Give a number, login or address." * (text in found)
         raise Refused(f"the gradebook has no one student {one_line(text)!r}.{hint}")
 
     def of_another(self, exercise: str, numbers) -> bool:

@@ -5,6 +5,7 @@ headings, numbers by which the platform finds a row, grades and comments of othe
 """
 
 import contextlib
+import html
 import itertools
 import re
 import zipfile
@@ -161,7 +162,7 @@ class Worksheet(Table):
                 row[self.at["grade"]] = number(effective.total)
                 again += before is not None or self.of(row, "graded") not in ("", "-")
                 said["nought"] += [student] * (effective.total == 0)
-            comment = " ".join(effective.remarks())
+            comment = html.escape(" ".join(effective.remarks()), quote=False)
             if "comments" in self.at:
                 others = re.sub(FILLED, "", self.of(row, "comments")).rstrip("\n")
                 row[self.at["comments"]] = "\n".join(filter(None, [others, comment]))

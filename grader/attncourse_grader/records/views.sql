@@ -118,13 +118,17 @@ GROUP BY 1;
 -- Where each student stands in each exercise, and when it is due: a student's own
 -- deadline may only be later. Of several files the one counts that the
 -- latest run saw, of those of one run the one that was handed in last; where no time is
--- known, one with points before one without, then one that has come later.
+-- known, one with points, or an answer to mark, before one without, then one that has
+-- come later.
 CREATE TEMP VIEW standing AS
 WITH ranked AS (
     SELECT *, ROW_NUMBER() OVER (
         PARTITION BY student, exercise
-        ORDER BY run DESC, IFNULL(handed_in, 0) DESC, place DESC, points > 0 DESC,
-            first_run DESC, points DESC, source DESC
+        ORDER BY run DESC, IFNULL(handed_in, 0) DESC, place DESC,
+            points > 0 OR EXISTS (
+                SELECT 1 FROM json_each(by_hand) AS one
+                WHERE iif(one.type = 'array', json_extract(one.value, '$[1]'), '') <> ''
+            ) DESC, first_run DESC, points DESC, source DESC
     ) AS rank
     FROM hand_ins WHERE result IS NOT NULL
 ), places AS (
