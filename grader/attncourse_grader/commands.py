@@ -136,7 +136,8 @@ def run_undo(arguments) -> int:
                 before = _totals(book)
                 book.undo(arguments.which, undone=not arguments.back)
             other = {grade[:2] for grade in before ^ _totals(book)}
-            print(f"Grades that have changed, come or gone: {len(other)}.")
+            names = (f"{student}, {exercise}." for student, exercise in sorted(other))
+            print(f"Grades that have changed, come or gone: {len(other)}.", *names)
             _write(book, arguments)
         for row in book.rows("SELECT says FROM all_runs"):
             print(row["says"])

@@ -341,6 +341,7 @@ UNION ALL SELECT run, printf(
         ), ', '
     )
 ) FROM withdrawn WHERE student NOT IN (SELECT was FROM joined)
+AND student NOT GLOB 'Participant [0-9]*' -- whose name Moodle hides is on no list
 AND EXISTS (SELECT 1 FROM all_settings WHERE name = 'listed') HAVING COUNT(*)
 UNION ALL SELECT MAX(run), printf(
     '%s: its grades are of %d versions of the exercise or its solution%s. Give all its '
