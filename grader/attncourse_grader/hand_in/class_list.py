@@ -214,9 +214,9 @@ def named_as_before(students: list[Student], known) -> tuple:
             named = {s for s in students if mark_of(row["student"]) in _logins_of(s)}
         elif people.team(row["student"]):
             named = set()  # it may be a group's
-        # A name made for a mark tells nothing else.
-        made = {k: row[k] if f"({row[k]})" in row["student"] else "" for k in MARKS}
-        named = {s for s in named if not _differ(made, s)}
+        if any(row[k] and f"({row[k]})" in row["student"] for k in MARKS):
+            # A name made for this mark tells nothing else.
+            named = {s for s in named if s in marked or not _differ(row, s)}
         same = marked or named
         others = {s for s in marked - named if s.student != row["student"]}
         shown = row["student"], ", ".join(sorted(s.student for s in others))

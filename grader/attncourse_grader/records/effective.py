@@ -154,7 +154,7 @@ def effective_grades(book) -> list[EffectiveGrade]:
     return found
 
 
-def record_of_effective(book, effective: EffectiveGrade) -> dict | None:
+def record_for(book, effective: EffectiveGrade) -> dict | None:
     """Return the record of what counts, with name and marks; None if unreadable."""
     if effective.handin is None:
         return None

@@ -18,7 +18,7 @@ def write_outputs(book, out: Path) -> list[str]:
     """Write everything that follows from the gradebook; return what went wrong."""
     students, problems, pages = book.students(), [], set()
     found = effective.grades_of_class(book)
-    graded = [(grade, effective.record_of_effective(book, grade)) for grade in found]
+    graded = [(grade, effective.record_for(book, grade)) for grade in found]
 
     def keep(path: Path, text: str) -> None:
         try:

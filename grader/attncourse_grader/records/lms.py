@@ -21,7 +21,7 @@ from attncourse_grader.records.database import in_place_of
 from attncourse_grader.records.effective import (
     EffectiveGrade,
     exercises_in,
-    record_of_effective,
+    record_for,
 )
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.sentences import SAYS
@@ -180,7 +180,7 @@ def moodle_feedback(book, rows: dict[tuple, EffectiveGrade], path: Path) -> None
     how = "w", zipfile.ZIP_DEFLATED
     with in_place_of(path) as part, zipfile.ZipFile(part, *how) as archive:
         for (name, participant), effective in rows.items():
-            record = record_of_effective(book, effective)
+            record = record_for(book, effective)
             if record is None:
                 continue
             name = "".join(" " if c in '_/\\:*?"<>|' else c for c in one_line(name))

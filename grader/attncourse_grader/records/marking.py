@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.records.effective import grades_of_class, record_of_effective
+from attncourse_grader.records.effective import grades_of_class, record_for
 from attncourse_grader.records.gradebook import Gradebook
 from attncourse_grader.safe_text import one_line
 
@@ -30,7 +30,7 @@ class MarkingServer(http.server.ThreadingHTTPServer):
         """Return (what the page shows, whose grade, its mark) for each answer."""
         found = []
         for grade in grades_of_class(book):
-            record = record_of_effective(book, grade) or {"tasks": []}
+            record = record_for(book, grade) or {"tasks": []}
             tasks = {task["name"]: task for task in record["tasks"]}
             for mark in grade.marks:
                 if not mark.answer or mark.task not in tasks:
