@@ -14,17 +14,14 @@ from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.sentences import SAYS
 from attncourse_grader.workers import cores
 
-GOOD, MISSING, LACKING = "good", "MISSING", "lacking"
+GOOD, MISSING, LACKING = "good", "MISSING", "lacking"  # MISSING: needed to grade
 NEEDED = ("nbval", "pytest", "ipykernel", "nbformat", "tqdm", "psutil", "matplotlib")
 GROUP = Path("/sys/fs/cgroup")
 LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes; a grading process takes half of that
 
 
 def examine(folder: Path = Path()) -> dict[str, tuple[str, str]]:
-    """Return for each thing its state and what is to be said.
-
-    `MISSING` is what grading needs, `LACKING` what it goes on without.
-    """
+    """Return for each thing its state and what is to be said."""
     there = [name for name in modules() if Path("solutions", f"{name}.ipynb").is_file()]
     said = f"{len(there)} of {len(modules())}" + SAYS["not_here"] * (not there)
     found = {

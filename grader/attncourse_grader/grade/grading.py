@@ -194,11 +194,7 @@ def tasks_under(task: Task, submission: Submission) -> set[str]:
 def verdicts_of(
     exercise: Exercise, task: Task, run: dict, *, secretive: bool = False
 ) -> list[Verdict]:
-    """Return the verdict on each probe of a task.
-
-    nbval alone decides whether a probe holds. What came only serves to find out what
-    is wrong.
-    """
+    """Return nbval's verdict on each probe of a task; what came tells what is wrong."""
     if run["error"] and not run["passed"]:
         if run["error"].startswith("NotImplementedError"):
             return refused(task, "undone", NOT_DONE)

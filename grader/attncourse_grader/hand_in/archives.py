@@ -155,10 +155,7 @@ def _refusal(member: zipfile.ZipInfo, name: str, whose) -> str:
 
 
 def copy(source, path: Path) -> int:
-    """Write what an open file holds into a new folder; return its size, counted.
-
-    Raises `Refused` if there is no room for it.
-    """
+    """Write an open file into a new folder, or raise `Refused`; return its size."""
     size = 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

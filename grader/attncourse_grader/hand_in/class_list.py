@@ -39,10 +39,7 @@ class Student:
 
 
 class ClassList:
-    """The students of a course, found by what files are called.
-
-    With `trust`, the names that files have in Moodle and Canvas are believed.
-    """
+    """The students of a course; with `trust`, names in Moodle and Canvas count."""
 
     def __init__(self, students: list[Student], *, trust: bool = False):
         self.students, self.trust = students, trust

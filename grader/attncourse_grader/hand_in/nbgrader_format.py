@@ -60,15 +60,12 @@ def export_for_nbgrader(solution: Path, folder: Path) -> Path:
 
 
 def points_for(notebook: str, task: str, *answers) -> float:
-    """Return the points of an answer, and print what is wrong with it.
-
-    What the answer itself writes to stderr would cost it all points in nbgrader.
-    """
+    """Return the points of an answer, and print what is wrong with it."""
     from attncourse.exercises.compare import points
     from attncourse.exercises.notebook import verdicts_on
 
     exercise = exercise_of(notebook)
-    with contextlib.redirect_stderr(io.StringIO()):
+    with contextlib.redirect_stderr(io.StringIO()):  # it would cost all points
         verdicts = verdicts_on(exercise, exercise.task(task), answers)
     for verdict in verdicts:
         print(*verdict.sentences, end="\n" * (not verdict.holds))

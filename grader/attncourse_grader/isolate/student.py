@@ -38,10 +38,7 @@ class AnswerError(RuntimeError):
 
 
 class Student:
-    """Run cells and probes in isolated processes, each of which `new` gives.
-
-    `cells` are those that a fresh process has to run first.
-    """
+    """Run cells and probes in processes that `new` gives; a fresh one runs `cells`."""
 
     def __init__(self, new: Callable, until: float = math.inf, cells=()):
         self.new, self.until, self.cells = new, until, list(cells)

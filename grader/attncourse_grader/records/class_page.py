@@ -15,10 +15,7 @@ MOST_MISTAKES = 12
 
 
 def class_page(book, graded) -> str:
-    """Return the page as HTML that needs no other file.
-
-    `graded` has where everybody stands in each exercise, and the record of it or None.
-    """
+    """Return the page, one HTML file; `graded` has pairs of a grade and its record."""
     found, records = [g for g, _ in graded], [pair for pair in graded if pair[1]]
     own = {e: [r for r in records if r[0].exercise == e] for e in exercises_in(found)}
     return page(

@@ -18,11 +18,7 @@ from attncourse_grader.hand_in.class_list import Student, blind, mark_of, number
 from attncourse_grader.hand_in.tables import HEADINGS, cell, heading, read_rows
 from attncourse_grader.hand_in.times import read_time
 from attncourse_grader.records.database import in_place_of
-from attncourse_grader.records.effective import (
-    EffectiveGrade,
-    exercises_in,
-    record_for,
-)
+from attncourse_grader.records.effective import EffectiveGrade, exercises_in, record_for
 from attncourse_grader.safe_text import number, one_line
 from attncourse_grader.sentences import SAYS
 
