@@ -106,7 +106,8 @@ class Recording:
         names = {task.name for task in self.exercise.tasks}
         for name in self.slips.keys() - names:
             self.faults.append(f"slips for {name!r}, which is no task")
-        asked = Counter(n for task in self.exercise.tasks for n in task.answers)
+        tasks = self.exercise.tasks
+        asked = Counter(n for task in tasks for n in {task.name, *task.answers})
         for name in [name for name, count in asked.items() if count > 1]:
             self.faults.append(f"two tasks ask for {name!r}")
         space = self.solution.namespace()
@@ -114,6 +115,8 @@ class Recording:
 
     def _task(self, task, space) -> dict:
         start, label = time.perf_counter(), self.exercise.label(task)
+        if task.points and not task.probes:
+            self.faults.append(f"{label} has points, but no probes")
         answers = [space[name] for name in task.answers]
         cases = [self._cases(task, i, answers) for i in range(len(task.probes))]
         seconds = f"{time.perf_counter() - start:5.2f} s"

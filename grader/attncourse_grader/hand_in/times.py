@@ -42,7 +42,8 @@ def exercise_named(text: str) -> str:
 def numbered(text: str) -> tuple[str, str]:
     """Return the exercise and the rest of ``1=something``, "" without an exercise."""
     which, sign, rest = str(text).partition("=")
-    return (exercise_named(which), rest) if sign else ("", str(text))
+    alone = sign and Path(which).name == which  # and no path with "=" in it
+    return (exercise_named(which), rest) if alone else ("", str(text))
 
 
 def read_time(text: str) -> float:
@@ -98,7 +99,7 @@ def read_times(text: str) -> list[Said]:
 
     Moodle's grading worksheet, Canvas's submissions as JSON, or a CSV of one's own.
     """
-    name, rest = numbered(text) if not Path(text).exists() else ("", text)
+    name, rest = numbered(text)
     path = Path(rest)
     canvas = path.suffix.lower() == ".json"
     found = _from_canvas(path, name) if canvas else []
@@ -106,10 +107,8 @@ def read_times(text: str) -> list[Said]:
         where = f"{path.name}, line {place}"
         known = {heading(k): v for k, v in row.items()}
         if "identifier" in known and "modified" in known:
-            if not (
-                number := number_in(known["identifier"])
-            ):  # an instructor's own row
-                continue
+            if not (number := number_in(known["identifier"])):
+                continue  # an instructor's own row
             when = known["modified"].strip()
             time = read_time(when) if when not in ("", "-") else None
             found.append(Said({**known, **row}, name, time, frozenset([number])))

@@ -106,6 +106,6 @@ def _alike(book, own) -> list[str]:
     for one, other, similarity, tasks in similar_pairs(answers):
         if frozenset((one, other)) not in together:
             says = f"{one} and {other} share {similarity:.0%} of what few others have"
-            says += f"; the same but for names: {', '.join(tasks)}" if tasks else ""
+            says += f"; nearly the same: {', '.join(tasks)}" if tasks else ""
             said.append(f"{says}. Read them.")
     return said
