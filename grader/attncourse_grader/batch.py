@@ -277,8 +277,6 @@ class _Run:
             if file.group and exercise:
                 known = {r["number"] for r in book.rows(GROUPS, student, exercise)}
                 team = [s.student for s in self.students.group_of(file, exercise)]
-                if team and student not in team:
-                    continue  # a group of that name has other people in this exercise
                 if not team or known - {file.order}:
                     kind = "other_number" if team else "other_group"
                     self._leave_out(SAYS[kind].format(file.source, student))

@@ -267,7 +267,7 @@ def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shar
     found = inbox.collect()
     assert set(names_in(found)) == {"mallory"}
     assert sum(file.time is not None for file in found.files) == (not minutes)
-    assert str(found.problems).count("which is not believed") == 3 + bool(minutes)
+    assert str(found.problems).count("which is not believed") == 2 + bool(minutes)
 
 
 @pytest.mark.parametrize("login", ["ps1", "exercise-1", "submitted"])

@@ -98,13 +98,14 @@ class ClassList:
         """
         if found.moodle in self.rows:  # the number of a participant
             return []
-        members, of_sheets = set(), self._rows(found.name, exercise)
+        groups, of_sheets = set(), self._rows(found.name, exercise)
         for own in of_sheets:
-            people = {row[2] for row in own}
+            people = frozenset(row[2] for row in own)
             if len({row[0] for row in own}) == 1 and not {"", "-"} & {*own[0][0]}:
-                members |= people if None not in people else set()
+                groups |= {people} if None not in people else set()
         if self.trust and not (any(of_sheets) or self.called(found.name)):
             return self.team(found.name)
+        members = groups.pop() if len(groups) == 1 else ()  # of several, who knows
         return sorted(members, key=lambda s: s.student)
 
     def _rows(self, group: str, exercise: str = "") -> list[list[tuple]]:
@@ -228,7 +229,8 @@ def named_as_before(students: list[Student], known) -> tuple:
             same = set()  # a namesake
         if len(same) == 1:
             names[own := next(iter(same))].append(row["student"])
-            if full and not marked and own.student != row["student"]:
+            had = full or any(row[k] for k in MARKS)
+            if had and not marked and own.student != row["student"]:
                 letters[own].add(row["student"])
     for own, those in letters.items():  # which fit by letters: one of them at most
         if len(names[own]) > 1:

@@ -366,7 +366,8 @@ class _Place:
         login = _login_of(owner) or f"user {owner}"
         self.sure["", login] = {"is_login": True}  # no path begins so
         name, changed = one_line(rest[0], LONGEST_PART), found.st_ctime
-        match = EXCHANGE.fullmatch(name) if rest[1:] else None  # of a folder alone
+        # Of a folder alone, and of a name that is read alike wherever it is read.
+        match = EXCHANGE.fullmatch(name) if rest[1:] and name == rest[0] else None
         if match and match["name"] == login and not MOODLE.fullmatch(name):
             if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
                 return rest

@@ -118,8 +118,9 @@ def _called_on(node: ast.AST) -> set[str]:
     """Return the names of which a node calls a method for what it does."""
     called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     calls = [node.value.func] if called else getattr(node, "decorator_list", [])
-    calls = (getattr(c, "func", c) for c in calls)  # a decorator with arguments
-    return {_root(c) for c in calls if isinstance(c, ast.Attribute)} - {""}
+    given = [a for c in calls for a in getattr(c, "args", ())]  # to a decorator
+    given += [f for c in calls if isinstance(f := getattr(c, "func", c), ast.Attribute)]
+    return {_root(c) for c in given} - {""}
 
 
 def _root(node: ast.AST | None) -> str:

@@ -102,7 +102,7 @@ def _content_of(data: bytes) -> dict:
     cells = [cell for cell in cells if cell.get("cell_type") in KINDS_OF_CELLS]
     for place, cell in enumerate(cells):
         if not isinstance(cell.get("id"), str):  # which older versions have not
-            cell["id"] = f"cell-{place}"
+            cell["id"] = f"{place}"
         lines = cell.get("source")
         lines = lines if isinstance(lines, list) else [lines]
         cell["source"] = "".join(line for line in lines if isinstance(line, str))
