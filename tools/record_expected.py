@@ -110,6 +110,8 @@ class Recording:
         asked = Counter(n for task in tasks for n in {task.name, *task.answers})
         for name in [name for name, count in asked.items() if count > 1]:
             self.faults.append(f"two tasks ask for {name!r}")
+        if any(isinstance(o.forbidden, str) for o in (self.exercise, *tasks)):
+            self.faults.append('`forbidden` takes a tuple: ("numpy",)')
         space = self.solution.namespace()
         return {task.name: self._task(task, space) for task in self.exercise.tasks}
 
