@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,10 +111,12 @@ def test_no_scheduler_is_a_sentence(real_course, monkeypatch):
 
 def test_workers_with_another_version_are_named(real_course, grade, monkeypatch):
     real_course.hand_in()
-    with monkeypatch.context() as patch:
-        own = cluster.version_here()
-        patch.setattr(cluster, "hash_of", str)  # as of other files of the grader
-        assert cluster.version_here() != own
+    own, python = cluster.version_here(), SimpleNamespace(version_info=(3, 99))
+    # As of other files of the grader, another torch, another Python.
+    for name, other in (("hash_of", str), ("version", str), ("sys", python)):
+        with monkeypatch.context() as patch:
+            patch.setattr(cluster, name, other)
+            assert cluster.version_here() != own
     monkeypatch.setattr(cluster, "version_here", os.getpid)  # differs by process
     with pytest.raises(Refused, match="another version"):
         grade(grade=grader())

@@ -249,7 +249,7 @@ def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shar
     claimed = datetime.now(UTC) - timedelta(minutes=minutes)
     exchanged = f"grace+ps1+{claimed:%Y-%m-%d %H:%M:%S.%f} UTC+x"
     own = exchanged.replace("grace", "mallory") + "/x.ipynb"
-    names = ["grace.ipynb", "ada/x.ipynb", "mallory.ipynb", "x/y.ipynb", own]
+    names = ["grace.ipynb", "ada/x.ipynb", "mallory.ipynb", "solutions/y.ipynb", own]
     never = "1970-01-01", "2026-99-99"
     names += [f"mallory+ps1+{day} 10:00:00 UTC+x/x.ipynb" for day in never]
     names += [
@@ -258,14 +258,15 @@ def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shar
     inbox.pack(f"in/{own.split('/')[0]}.zip", {"ada_13_999_x.ipynb": inbox.text})
     for name in [*names, exchanged + "A/1_x.ipynb"]:
         inbox.put(name)
-    (inbox.folder / "x" / ".git").mkdir()
+    (inbox.folder / "solutions" / ".git").mkdir()
     inbox.folder.chmod(mode)
     found = inbox.collect()  # put there by ourselves
-    assert set(names_in(found)) == {"ada", "grace", "mallory", "x"}
-    (inbox.folder / ".git").mkdir()  # by a student, to give all to "in"
+    assert set(names_in(found)) == {"ada", "grace", "mallory", "solutions"}
+    for name in (".git", "attncourse"):  # by a student, to give all to "in" or lose it
+        (inbox.folder / name).mkdir()
     shared(inbox.folder, mode, "mallory")
     found = inbox.collect()
-    assert set(names_in(found)) == {"mallory"}
+    assert names_in(found) == ["mallory"] * 10
     assert sum(file.time is not None for file in found.files) == (not minutes)
     assert str(found.problems).count("which is not believed") == 2 + bool(minutes)
 
@@ -304,12 +305,16 @@ def test_a_login_with_anothers_in_it_brings_that_one_no_file(kind, name, inbox):
     assert f"{login!r} may be an exercise or a login" in says
 
 
-def test_what_one_account_leaves_fills_no_list(inbox, shared):
+@pytest.mark.parametrize(("most", "names"), [(31, ["eve"]), (5, [])])
+def test_what_one_account_leaves_fills_no_list(most, names, inbox, shared, monkeypatch):
+    monkeypatch.setattr(archives, "MOST_SEEN", most)
     inbox.put("x/x.ipynb")
     shared(inbox.folder, 0o1733, "eve")
     for number in range(30):
         (inbox.folder / f"{number}.ipynb").symlink_to("x")
-    assert len(inbox.collect().problems) == archives.MOST_SAID + 1
+    found = inbox.collect()
+    assert (names_in(found), len(found.problems)) == (names, archives.MOST_SAID + 1)
+    assert ("at most 5 files" in str(found.problems)) == (most == 5)
 
 
 def test_a_file_of_another_account_than_its_folder_is_left_out(inbox, monkeypatch):
@@ -324,10 +329,13 @@ def test_a_file_of_another_account_than_its_folder_is_left_out(inbox, monkeypatc
     assert "another account" in found.problems[0]
     os.chown(path, 12345, -1)
     inbox.folder.chmod(0o700)  # closed since then
-    assert names_in(inbox.collect()) == ["user 12345"]
+    monkeypatch.setattr(archives, "MOST_SEEN", 1)
+    for name, account in (("eve/y", 12345), ("jo", 12346)):
+        os.chown(inbox.put(f"{name}.ipynb"), account, -1)
+    assert names_in(inbox.collect()) == ["user 12345", "user 12346"]
     monkeypatch.setattr("pwd.getpwuid", lambda number: SimpleNamespace(pw_name="ex1"))
     inbox.put("ex1/ada.ipynb")  # the instructor's folder, which the login is called as
-    assert names_in(inbox.collect()) == ["ada", "ex1"]
+    assert names_in(inbox.collect()) == ["ada", "ex1", "ex1"]
 
 
 def test_a_clone_is_of_whoever_its_folder_or_the_platform_says(inbox):
@@ -617,14 +625,7 @@ def test_what_lies_deep_costs_nobody_anything(name, depth, says, inbox, monkeypa
     assert says in found.problems[0]
 
 
-@pytest.mark.parametrize(
-    ("place", "inside"),
-    [
-        ("ML", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
-        ("Autumn", "Ada Lovelace/x.ipynb"),
-        ("Group A", "Ada Lovelace_101_assignsubmission_file/x.ipynb"),
-    ],
-)
+@pytest.mark.parametrize(("place", "inside"), NAMES["called_alike"])
 def test_a_student_or_group_called_like_the_place_does_not_own_it(place, inside, inbox):
     inbox.put(inside, place)
     listed = [Student("Ada Lovelace", "Ada Lovelace", section="Group A")]

@@ -10,12 +10,11 @@ from attncourse_grader.sentences import SAYS
 from grader.tests.conftest import (
     ATTENTION,
     ATTENTION_ON_SCORES,
+    FIRST,
     NAMES,
     RIGHT,
     SOLUTIONS,
 )
-
-FIRST = "1_attention_from_scratch"
 
 
 def graded(path, **options):
@@ -64,10 +63,7 @@ def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
     assert task.points == task.task.points
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "says"),
-    NAMES["misbehaves"],
-)
+@pytest.mark.parametrize(("body", "kind", "says"), NAMES["misbehaves"])
 def test_an_answer_that_misbehaves_costs_itself_only(
     hand_in, no_rule, body, kind, says
 ):

@@ -20,7 +20,7 @@ from attncourse_grader.grade.by_hand import LONGEST, LOST, answers_by_hand
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.hand_in.submission import Refused, read_submission
 from attncourse_grader.records.marking import MarkingServer
-from grader.tests.conftest import FIRST
+from grader.tests.conftest import FIRST, NAMES
 
 WHY = {"answer": "why", "kind": "text", "manual": 4, "title": "Why divide?"}
 MODEL = "<!-- BEGIN SOLUTION -->\nThe variance.\n<!-- END SOLUTION -->\nWrite here."
@@ -142,19 +142,28 @@ def test_what_is_cut_of_a_long_answer_says_so_and_counts_for_its_mark(course, se
 
 def test_code_in_part_written_is_an_answer(hand_in, solutions):
     template = Template(exercise_of(FIRST), solutions)
-    stub = next(p["given"] for p in template.by_hand if p["name"] == "scores")
+    part = next(part for part in template.by_hand if part["name"] == "scores")
+    stub, main = part["given"], "def attention_scores(q, k): return root(q)"
+    part["given"] += main  # which is handed out, and the helper is the answer
     begun = (
         stub.replace("    raise", "    if query is None:\n        raise")
         + "\n    return 1"
     )
     renamed = new_code_cell("def my_scores(q, k): return q")
     renamed.metadata["attncourse"] = {"answer": "scores"}
-    for source in (stub, begun, renamed):
+    commented = f"{stub}\n    # divide before the return"
+    helped = f"{main}\ndef root(x): pass"
+    for source in (stub, begun, renamed, commented, helped):
         found = read_submission(hand_in(source, "def causal_mask(n): return n"))
         answers = answers_by_hand(template, found)
         assert ("return" in answers[0]["answer"]) == (source is not stub)
-    found = read_submission(hand_in("def causal_mask(n): return n"))
-    assert answers_by_hand(template, found)[0]["answer"] == LOST
+    lost = set()
+    for number in "12":  # in another notebook it is another answer
+        found = read_submission(hand_in(f"def causal_mask(n): return {number}"))
+        answers = answers_by_hand(template, found)
+        assert answers[0]["answer"] == LOST
+        lost.add(answers[0]["hash"])
+    assert len(lost) == 2
 
 
 def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
@@ -183,18 +192,7 @@ def test_only_a_mark_of_what_is_shown_is_kept(course, serve):
     assert course.standing("zoe").marked == 2
 
 
-@pytest.mark.parametrize(
-    ("cells", "answer"),
-    [
-        ([("Kept.", "why", "why")], "Kept."),
-        ([("Renamed.", "why", "old")], "Renamed."),
-        ([("Write here.", "why", "why"), ("Below.", "x", "")], "Below."),
-        ([("A.", "x", ""), ("Mine.", "y", ""), ("Given.", "z", "")], "A.\n\nMine."),
-        ([("Write here.", "why", "why"), ("Given.", "z", "")], ""),
-        ([("Changed.", "given", "")], "Changed."),
-        ([], LOST),
-    ],
-)
+@pytest.mark.parametrize(("cells", "answer"), [*NAMES["in_words"], ([], LOST)])
 def test_an_answer_in_words_is_found_wherever_it_stands(cells, answer, solutions):
     path = solutions / f"{FIRST}.ipynb"
     made = nbformat.read(path, 4)
@@ -236,15 +234,19 @@ def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
     assert "2 answers are not marked yet, and have no points so far" in course.said
 
 
-def test_what_is_handed_out_has_no_model_answer(tmp_path, solutions):
-    words = ["release", "1", "--out", str(tmp_path / "out")]
+def test_what_is_handed_out_has_no_model_answer_and_counts_less_than_words(
+    tmp_path, solutions, course
+):
+    words = ["release", "1", "--out", str(tmp_path / "in" / "ada")]
     assert main([*words, "--solutions", str(solutions)]) == 0
-    given = nbformat.read(tmp_path / "out" / f"{FIRST}.ipynb", 4)
+    hand_in(course, "ada/0", RUDE, scores="wrong")
+    assert course.standing().waiting == 2
+    given = nbformat.read(tmp_path / "in" / "ada" / f"{FIRST}.ipynb", 4)
     assert "widgets" not in given.metadata
     last = given.cells[-1]
     assert (last.source, last.metadata["attncourse"]) == ("Write here.", WHY)
     assert main([*words, "--solutions", str(solutions), "--format", "nbgrader"]) == 0
-    (path,) = tmp_path.glob(f"out/source/*/{FIRST}.ipynb")
+    (path,) = tmp_path.glob(f"in/ada/source/*/{FIRST}.ipynb")
     made = nbformat.read(path, 4)
     assert "widgets" not in made.metadata
     marks = {m["grade_id"]: m for c in made.cells if (m := c.metadata.get("nbgrader"))}
@@ -285,7 +287,7 @@ def test_the_page_is_used_by_keyboard_alone(course, serve):
     assert course.standing("bob").marked == 0
 
 
-@pytest.mark.parametrize("mark", [{"manual": 2, "answer": "no"}, {"manual": -1}, WHY])
+@pytest.mark.parametrize("mark", [*NAMES["unmeant"], WHY])
 def test_what_a_solution_says_and_cannot_mean_is_the_instructors(mark, solutions):
     path = solutions / f"{FIRST}.ipynb"
     made = nbformat.read(path, 4)

@@ -16,8 +16,8 @@ def needed(name, code):
 
 
 def test_each_statement_is_kept_as_written_and_a_line_ends_where_python_says():
-    function = "@cache\ndef f(a):\n    # inside\n    return a"
-    code = f"import math\n\n# why\nx = 1; y = 2\n\n{function}"
+    function = "@cache\ndef f(a):\n    # inside\n    return a  # last\n\n    # below"
+    code = f"import math\n\n# why\nx = 1; y = 2\n\n{function}\n# outside"
     assert texts(statements_of(code, 1)) == ["import math", "x = 1", "y = 2", function]
     code = "x = '\f\x1c'  # \u2028 \x85\ndef f():\r\n    return x\ry = 2"
     assert [s.binds for s in statements_of(code, 1)] == [{"x"}, {"f"}, {"y"}]

@@ -9,7 +9,7 @@ import pytest
 
 from attncourse.exercises import recorded
 from attncourse.exercises.notebook import text_of_task, verdicts_on
-from tools import record_expected
+from tools import new_exercise, record_expected
 from tools.record_expected import ROOT, Recording, Solution
 
 PAGE = (ROOT / "book" / "checks.md").read_text(encoding="utf8")
@@ -68,3 +68,11 @@ def test_the_task_of_the_page_works_and_says_what_the_page_shows(example):
         if "*" in new:
             assert text.startswith(block("text", "Task 7.1").rstrip())
     assert len(block("python", "EXERCISE").splitlines()) <= 100
+
+
+@pytest.mark.parametrize("name", ["07_mine", "7_provided"])
+def test_a_name_that_a_folder_has_or_with_a_0_is_refused(name, tmp_path, monkeypatch):
+    (tmp_path / "attncourse" / "exercises" / "provided").mkdir(parents=True)
+    monkeypatch.setattr(new_exercise, "ROOT", tmp_path)
+    with pytest.raises(SystemExit, match=r"small letters|is there already"):
+        new_exercise.begin(name)
