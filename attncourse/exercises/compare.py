@@ -4,6 +4,7 @@ Nothing here runs beside a student's code when an exercise is graded.
 """
 
 import math
+import re
 import textwrap
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from attncourse.exercises.run import KINDS, Observation, Value, value_of
 MOST_ROWS, MOST_COLUMNS = 4, 5  # of a matrix that is shown
 MOST_PARTS = 8  # of what is returned, named in a sentence
 MOST_SHOWN = 16  # elements of an input whose numbers are shown
+UNDONE = re.compile(r"NotImplementedError(: Task .*)?\Z", re.S)  # of an untouched cell
 NOT_DONE = "Not done yet: this answer, or one that it uses."
 NOT_RUN = "This takes longer, so it is tried when everything before it holds."
 NUMERIC = ("tensor", "array", "number", "list")
@@ -149,7 +151,7 @@ def judge(probe: Probe, cases: list[Case]) -> Verdict:
     if not shown:
         return Verdict(probe, False, "values", (probe.given, HIDDEN))
     shown.sort(key=_size)
-    if shown[0].came.error.startswith("NotImplementedError"):
+    if UNDONE.match(shown[0].came.error):
         return Verdict(probe, False, "undone", (NOT_DONE,))
     find_by = {"error": _error, "form": _wrong_form, "in place": _changed}
     for kind, find in find_by.items():

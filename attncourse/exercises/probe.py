@@ -41,7 +41,7 @@ class Probe:
         answer that fails here and passed all probes before: say what was tested and
         seen, not what the code may look like.
     weight : float
-        The share of the task's points; 0 for a probe that only finds out what is wrong.
+        The share of the task's points; one of 0 finds out what is wrong (half a point).
     measure : callable, optional
         ``measure(values, inputs)`` turns the returned values, NumPy arrays by name,
         into a number. It runs outside the process that runs the student's code.

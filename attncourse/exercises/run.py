@@ -136,7 +136,8 @@ def value_of(thing) -> Value:
 def _of_tensor(x) -> Value:
     name = str(x.dtype).removeprefix("torch.")
     if x.numel() > MOST_ELEMENTS or x.is_complex() or x.layout != torch.strided:
-        return Value("other", name, tuple(x.shape), text=f"a tensor {tuple(x.shape)}")
+        size = tuple(x.shape)
+        return Value("other", name, size, text=f"a {name} tensor {size}")
     x = x.detach().cpu()
     if x.dtype in (torch.float16, torch.bfloat16):
         x = x.float()

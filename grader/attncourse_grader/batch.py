@@ -175,7 +175,7 @@ class _Run:
         """Raise `Refused` if the gradebook seems to be of another course or year."""
         known = {g.student for g in before if not class_list.is_hidden(g.student)}
         here = {file.name for file in found.files}
-        if self.course.students:  # in doubt is who is known, too
+        if students:  # in doubt is who is known, too
             here = {s.student for s in students.students} | {d[1] for d in doubts}
         both, least = len(known & here), min(len(known), len(here))
         old = time.time() - started > LONG_AGO

@@ -27,7 +27,8 @@ from attncourse_grader.safe_text import number
 
 def find_book() -> None:
     """Let links in feedback lead to the site of the clone in this folder, if known."""
-    asked = ["git", "config", "--get", "remote.origin.url"]
+    here = "-c", "safe.bareRepository=explicit"  # not what others have put there
+    asked = ["git", *here, "config", "--get", "remote.origin.url"]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.SubprocessError):
@@ -120,7 +121,8 @@ def run_mark(arguments) -> int:
     with server, contextlib.suppress(KeyboardInterrupt):
         print(f"Open {server.address}", "End with Ctrl-C.", sep="\n", flush=True)
         server.serve_forever()
-    with Gradebook(path, must_exist=True) as book:  # which may be another file by now
+    modules.cache_clear()  # there may be others, and another file, by now
+    with Gradebook(path, must_exist=True) as book:
         missing = _write(book, arguments)
         waiting = sum(grade.waiting for grade in grades_of_class(book))
         print(f"\nThe pages are written. {waiting} answers are not marked yet.")

@@ -92,7 +92,7 @@ def warm_up() -> None:
 
 def _is_measured(probe) -> bool:
     """Say whether a range is all that is known: what was trained is not compared."""
-    return probe.slow and probe.between is not None
+    return probe.slow and probe.between is not None and not probe.compared
 
 
 def expected_of(template: Template, secret: str) -> dict:
@@ -132,10 +132,7 @@ def expected_of(template: Template, secret: str) -> dict:
 
 
 def try_solution(solutions: str, notebook: str, secret: str) -> None:
-    """Work out what a solution gives, for all who come after.
-
-    Raises `SolutionBroken` if there is none, or it does not run.
-    """
+    """Work out what a solution gives; raise `SolutionBroken` if it does not run."""
     try:
         expected_of(Template(exercise_of(notebook), Path(solutions)), secret)
     except Refused as error:

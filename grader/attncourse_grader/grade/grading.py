@@ -196,7 +196,7 @@ def verdicts_of(
 ) -> list[Verdict]:
     """Return nbval's verdict on each probe of a task; what came tells what is wrong."""
     if run["error"] and not run["passed"]:
-        if run["error"].startswith("NotImplementedError"):
+        if judging.UNDONE.match(run["error"]):
             return refused(task, "undone", NOT_DONE)
         what = "an error" if secretive else f"`{run['error'][:300]}`"
         return refused(task, "error", f"The cell raises {what}.")

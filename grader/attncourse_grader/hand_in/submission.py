@@ -220,7 +220,7 @@ def _renamed(exercise: Exercise, statements, marks) -> dict[str, str]:
     found = {}
     for task in exercise.tasks:
         own = [s for s in statements if marks[s.cell] == task.name]
-        bound = [name for s in own for name in sorted(s.binds)]
+        bound = [n for s in own if s.kind != "import" for n in sorted(s.binds)]
         if bound and not set(bound) & set(task.answers):
             found[task.name] = bound[0]
     return found
