@@ -166,7 +166,8 @@ class _Run:
                 others[one.exercise].add(student)
         for exercise, of in others.items():
             self._leave_out(SAYS["other_files"].format(", ".join(sorted(of)), exercise))
-        self._leave_out_all(write_outputs(book, out))
+        with book.together():  # who changes something now writes afterwards
+            self._leave_out_all(write_outputs(book, out))
         book.end_run()
         self._sum_up(graded, same)
         return 1 if self.left_out else 0
@@ -242,10 +243,11 @@ class _Run:
     def _compare(self, before, now) -> None:
         """Say whose points have changed without a new file, or fell with one."""
         old, said = {(g.student, g.exercise): g for g in before}, defaultdict(list)
+        counted = {g.handin["content"] for g in before if g.handin}
         for grade in now:
             was = old.get((grade.student, grade.exercise))
             if was and was.handin and grade.handin and was.total != grade.total:
-                new = was.handin["content"] != grade.handin["content"]
+                new = grade.handin["content"] not in counted  # for anybody
                 if not new or grade.total < was.total:
                     points = f"{number(was.total)}, now {number(grade.total)}"
                     says = f"{grade.student}, {grade.exercise}: {points}"

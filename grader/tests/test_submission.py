@@ -36,7 +36,7 @@ def test_a_folder_a_missing_file_and_a_huge_one_are_refused_unread(tmp_path):
 
 
 def test_what_takes_long_to_read_is_ended(hand_in):
-    magics = "\n".join("%time x = 1?" for _ in range(15_000))
+    magics = "\n".join("%prun x = 1?" for _ in range(15_000))
     with pytest.raises(RuntimeError, match="takes too much time or memory to be read"):
         forking.call(exercise_in, hand_in(magics, SCORES), seconds=600)
     found = forking.call(exercise_in, hand_in(SCORES), seconds=600)

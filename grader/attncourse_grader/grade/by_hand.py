@@ -15,10 +15,7 @@ LOST = "(This answer was not found in the notebook.)"
 
 
 def by_hand_in(cell, exercise) -> dict | None:
-    """Return what is marked by hand of a cell of a solution, None if nothing is.
-
-    ``given`` is what stands in the cell when it is handed out.
-    """
+    """Return what is marked by hand of a cell, and what is `given`; None if nothing."""
     mark = cell.metadata.get("attncourse", {})
     name, points, words = mark.get("answer"), mark.get("manual", 0), is_text(cell)
     if not (points or words):

@@ -96,10 +96,7 @@ def _is_measured(probe) -> bool:
 
 
 def expected_of(template: Template, secret: str) -> dict:
-    """Return, by task, place and seed, what the solution returns and how it prints it.
-
-    Raises `SolutionBroken` if the solution does not run.
-    """
+    """Return what a solution gives by task, place and seed; raise `SolutionBroken`."""
     key = f"expected {template.version} {secret}"
     if (kept := cache.get(key)) is not None:
         return kept

@@ -192,6 +192,7 @@ class _Place:
     def _keep_all(self, members: list[Entry], owner: Found, source: str) -> None:
         inside = [o for m in members if (o := _named(m.parts)) and o.of_platform]
         if len(set(map(_key, inside))) > 1 and not owner.of_platform:
+            self.own[_key(owner)] += len(members)  # which are unpacked
             return self._ask(source, source, "it may be a download of many")
         for member in members:
             self._keep(member, owner, "/".join((source, *member.parts)))

@@ -41,7 +41,7 @@ class BadCell:
 
 def plain_python(source: str) -> str:
     """Return a cell's source with IPython's own syntax turned into Python."""
-    source = MAGIC_CELLS.sub("", source)
+    source = re.sub(r"(?m)^%time[ \t]+", "", MAGIC_CELLS.sub("", source))
     # nbval reads commands from comments. In an answer they have no business.
     source = re.sub(r"#(\s*)(NBVAL|PYTEST_VALIDATE)", r"#\1(\2)", source)
     if not PROMPT.search(source):
@@ -159,7 +159,7 @@ def needed(names, statements: list[Statement], *, every=False) -> list[Statement
         name = waiting.pop()
         places = bound.pop(name, [])
         gave = [p for p in places if name in statements[p].gives]
-        if not every and any(statements[p].kind for p in gave):
+        if not every and any(statements[p].kind == "function" for p in gave):
             # Not what a later cell calls so.
             places = [p for p in places if p in makes or p not in gave]
         for place in set(places) - taken:

@@ -323,6 +323,7 @@ WHERE made < started AND EXISTS (
     SELECT 1 FROM seen JOIN results USING (result)
     WHERE seen.student = standing_now.student AND seen.run < first_run
     AND results.exercise = standing_now.exercise
+    AND seen.content <> standing_now.content
 ) GROUP BY first_run
 UNION ALL SELECT run, printf(
     'One and the same file came from %s. Is it in a wrong place for one of them?', names
