@@ -52,7 +52,7 @@ def test_a_stub_raises_where_the_solution_was_between_markers_in_pairs():
 @pytest.mark.parametrize(
     ("kind", "mark", "source", "says"),
     [
-        ("code", {"answer": "scores"}, f"{BEGIN}\n{END}\n# Beginn solution", "Beginn"),
+        ("code", {"answer": "scores"}, f"{BEGIN}\n{END}\n# Begins solution", "Begins"),
         ("code", {"answer": "scores"}, "x = 1", "no solution to take out"),
         ("code", {"answer": "scores"}, f"{BEGIN}\nx = 1", "in pairs"),
         ("code", {}, f"{BEGIN}\nx = 1\n{END}", "BEGIN SOLUTION"),

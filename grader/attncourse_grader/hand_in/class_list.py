@@ -230,7 +230,7 @@ def named_as_before(students: list[Student], known) -> tuple:
         if len(same) == 1:
             names[own := next(iter(same))].append(row["student"])
             had = full or any(row[k] for k in MARKS)
-            if had and not marked and own.student != row["student"]:
+            if had and not marked:
                 letters[own].add(row["student"])
     for own, those in letters.items():  # which fit by letters: one of them at most
         if len(names[own]) > 1:

@@ -3,8 +3,7 @@
 Folders, single files and the zip files of Moodle and Canvas are read. Who handed a file
 in is told by the outermost name that is not that of an exercise: the one that the
 learning platform or the instructor has given. Names inside a student's own folder or
-archive say nothing. Where the outermost name can be read in two ways, the file is left
-to the instructor.
+archive say nothing. What can be read in two ways is left to the instructor.
 """
 
 import contextlib
@@ -157,10 +156,7 @@ class _Place:
         self.problems += self.left_out.said
 
     def _login_in(self, *parts) -> str:
-        """Return a login that is read as another name, or as none, in one of the parts.
-
-        Of parts below the one that names somebody none is looked at.
-        """
+        """Return a login that is read as another name, or as none; not below a name."""
         for part in parts if self.students else ():
             owner, whole = _named((stem_of(part), "")), mark_of(part)
             own, like = mark_of(owner.name) if owner else "", (whole, stem_of(whole))
@@ -254,10 +250,7 @@ class _Place:
 
     @contextlib.contextmanager
     def _opened(self, entry: Entry):
-        """Open a file, the same that was seen when it was found.
-
-        Others may write where it lies, and exchange it or a folder above it for a link.
-        """
+        """Open the file that was seen; by now a link may be in its place."""
         root = self.root if entry.seen else entry.path  # where nobody else writes
         with contextlib.ExitStack() as above:
             here = os.open(root, os.O_RDONLY)
@@ -329,10 +322,14 @@ class _Place:
         """Return who else wrote into a folder, and what: those who may, or a login."""
         above = self.root
         for place, part in enumerate(parts):
-            owner, folder = (above / part).lstat().st_uid, above.stat()
-            others = folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-            # A folder may have been closed since then, and root may have copied it.
-            if (others or owner) and owner not in (os.geteuid(), folder.st_uid):
+            found, folder = (above / part).lstat(), above.stat()
+            owner, others = found.st_uid, folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+            ours = {os.geteuid(), folder.st_uid} - {65534}  # which may be anybody's
+            sticky = others and folder.st_mode & stat.S_ISVTX
+            if sticky and not stat.S_ISDIR(found.st_mode):
+                ours = ()  # others may have moved it there
+            # It may have been closed since then, and root may have copied it.
+            if (others or owner) and owner not in ours:
                 return owner, parts[place:]
             above = above / part
         return None, parts  # put there by the instructor
@@ -365,6 +362,11 @@ class _Place:
             self.left_out.add(owner, one_line(path), said)
             return ()
         login = _login_of(owner) or f"user {owner}"
+        above = _named((*parts[: -len(rest)], "")) if rest != parts else None
+        meant = above and self.students and self.students.named(above.name)
+        if meant and meant != self.students.marked("user", login):
+            self._ask(owner, path, f"its folder is {above.name!r}, its owner {login!r}")
+            return ()
         self.sure["", login] = {"is_login": True}  # no path begins so
         name, changed = one_line(rest[0], LONGEST_PART), found.st_ctime
         # Of a folder alone, and of a name that is read alike wherever it is read.

@@ -111,7 +111,8 @@ def read_times(text: str) -> list[Said]:
                 continue  # an instructor's own row
             when = known["modified"].strip()
             time = read_time(when) if when not in ("", "-") else None
-            found.append(Said({**known, **row}, name, time, frozenset([number])))
+            own = {k: v for k, v in known.items() if k in HEADINGS["moodle"]}
+            found.append(Said(own, name, time, frozenset([number])))
             continue
         if not any(row.get(k) for k in WHO):
             raise Refused(f"{where}: no column says which student.")

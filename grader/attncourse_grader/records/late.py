@@ -16,9 +16,7 @@ def penalty_for(text: str, late: float = 0.0, of: float = 0.0) -> float:
 
     It is written like ``10%/day``, which is of the points `of` that the exercise has,
     ``1/hour`` or, for once, ``20%``; "" and ``none`` take nothing. `late` is in
-    seconds; each hour, day or week that has begun counts.
-
-    Raises `Refused` if the text means nothing.
+    seconds; each hour, day or week that has begun counts. Other texts are `Refused`.
     """
     if text in ("", "none"):
         return 0.0
