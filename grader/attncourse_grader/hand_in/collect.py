@@ -134,9 +134,7 @@ class _Place:
             if login and not known and mark_of(login) != mark_of(name):
                 self._ask(login, source, f"{login!r} may be an exercise or a login")
                 continue
-            sure = alone or self.students
-            if known and owner:
-                sure = not (owner.of_platform or self.students.knows(owner.name))
+            sure = not known and (alone or self.students)
             if owner and not sure and (owner.of_platform or owner.name != whole):
                 self._ask(who, source, f"it may be of {whole!r} or of {owner.name!r}")
                 continue
