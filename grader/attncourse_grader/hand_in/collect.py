@@ -322,7 +322,7 @@ class _Place:
         for place, part in enumerate(parts):
             found, folder = (above / part).lstat(), above.stat()
             owner, others = found.st_uid, folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-            ours = {os.geteuid(), folder.st_uid} - {65534}  # which may be anybody's
+            ours = {os.geteuid()} | {folder.st_uid} - {65534}  # that may be anybody
             sticky = others and folder.st_mode & stat.S_ISVTX
             if sticky and not stat.S_ISDIR(found.st_mode):
                 ours = ()  # others may have moved it there
