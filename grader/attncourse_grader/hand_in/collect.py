@@ -370,7 +370,7 @@ class _Place:
         # Of a folder alone, and of a name that is read alike wherever it is read.
         match = EXCHANGE.fullmatch(name) if rest[1:] and name == rest[0] else None
         if match and match["name"] == login and not MOODLE.fullmatch(name):
-            if changed - (claimed_time(match["time"]) or 0) < LONGEST_COPYING:
+            if abs(changed - (claimed_time(match["time"]) or 0)) < LONGEST_COPYING:
                 return rest
             self.left_out.add(login, one_line(path), SAYS["changed_later"])
         return ("", login, *rest)
