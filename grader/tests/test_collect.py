@@ -268,7 +268,7 @@ def test_in_a_shared_folder_the_login_tells_who_wrote(mode, minutes, inbox, shar
         (inbox.folder / name).mkdir()
     shared(inbox.folder, mode, "mallory")
     found = inbox.collect()
-    assert names_in(found) == ["mallory"] * 10
+    assert names_in(found) == ["mallory"] * 11
     assert sum(file.time is not None for file in found.files) == (not minutes)
     assert str(found.problems).count("which is not believed") == 3 + bool(minutes)
 

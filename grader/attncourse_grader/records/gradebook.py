@@ -102,9 +102,9 @@ class Gradebook(Database):
 
     def of_another(self, exercise: str, numbers) -> bool:
         """Say whether Moodle's numbers are, as far as known, of another exercise."""
-        rows = self.rows("SELECT exercise, moodle FROM numbers")
+        rows = self.rows("SELECT exercise, moodle, student FROM numbers")
         count = Counter(row["exercise"] for row in rows if row["moodle"] in numbers)
-        own = {row["moodle"] for row in rows if row["exercise"] == exercise}
+        own = {row["student"] for row in rows if row["exercise"] == exercise}
         query = "SELECT COUNT(*) FROM standing WHERE exercise = ?"
         ((handed_in,),) = self.rows(query, exercise)
         if own and 2 * len(own) > handed_in:  # no stray file's
