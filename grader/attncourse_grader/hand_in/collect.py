@@ -305,6 +305,8 @@ class _Place:
                     continue
                 who = _key(_named(parts, self.sure)) if parts else None
                 if archives.HIDDEN.search(name):
+                    if parts and (parts[0], *parts[2:]) == ("", name):
+                        leave_out(path, SAYS["hidden"].format(parts[1]))
                     hidden[who] = path
                     continue
                 seen.add(who)
