@@ -125,7 +125,7 @@ class ClassList:
         if len(own) == 1:
             sheets = [s for s in self.teams.values() if found.moodle in s]
             groups = (row[1] for sheet in sheets for row in sheet.values())
-            other = own[0] not in named and (named or team)
+            other = own[0] not in (like := self._like(found.name)) and (like or team)
             if other or any(found.name in group for group in groups):
                 return [], SAYS["two_people"].format(own[0].student, found.name)
             return own, ""

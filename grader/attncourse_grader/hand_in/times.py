@@ -10,7 +10,7 @@ from pathlib import Path
 from attncourse_grader.exercises import modules
 from attncourse_grader.hand_in.class_list import number_in
 from attncourse_grader.hand_in.submission import Refused
-from attncourse_grader.hand_in.tables import HEADINGS, heading, read_table
+from attncourse_grader.hand_in.tables import HEADINGS, read_table
 from attncourse_grader.sentences import SAYS
 
 WHO, WHEN, MONTHS = (HEADINGS["times"][what] for what in ("who", "when", "months"))
@@ -105,14 +105,17 @@ def read_times(text: str) -> list[Said]:
     found = _from_canvas(path, name) if canvas else []
     for place, row in enumerate([] if canvas else read_table(path), start=2):
         where = f"{path.name}, line {place}"
-        known = {heading(k): v for k, v in row.items()}
+        known = {}
+        for key, text in row.items():  # Moodle's own is the first; of groups, the last
+            kind = next((k for k, w in HEADINGS["moodle"].items() if key in w), "")
+            if kind == "group" or kind not in known:
+                known[kind] = text
         if "identifier" in known and "modified" in known:
             if not (number := number_in(known["identifier"])):
                 continue  # an instructor's own row
             when = known["modified"].strip()
             time = read_time(when) if when not in ("", "-") else None
-            own = {k: v for k, v in known.items() if k in HEADINGS["moodle"]}
-            found.append(Said(own, name, time, frozenset([number])))
+            found.append(Said(known, name, time, frozenset([number])))
             continue
         if not any(row.get(k) for k in WHO):
             raise Refused(f"{where}: no column says which student.")
