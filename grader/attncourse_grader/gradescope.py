@@ -14,7 +14,7 @@ import attncourse
 from attncourse_grader.grade.report import page
 from attncourse_grader.hand_in.archives import HIDDEN, NOTEBOOKS
 from attncourse_grader.hand_in.submission import Refused, read_submission
-from attncourse_grader.hand_in.times import read_time
+from attncourse_grader.hand_in.times import read_deadline, read_time
 from attncourse_grader.isolate import forking
 from attncourse_grader.records.late import in_words, penalty_for
 from attncourse_grader.safe_text import number
@@ -128,5 +128,5 @@ def lateness(metadata: dict) -> float:
     """Return by how many seconds a submission is late; a student's own date counts."""
     due = metadata.get("assignment", {}).get("due_date")
     own = [u.get("assignment", {}).get("due_date") for u in metadata.get("users", [])]
-    dates = [read_time(date) for date in [*filter(None, own)] or [due] if date]
+    dates = [read_deadline(date) for date in [*filter(None, own)] or [due] if date]
     return max(0.0, read_time(metadata["created_at"]) - max(dates)) if dates else 0.0

@@ -1,7 +1,4 @@
-"""Write a grade down: text for the terminal, plain data, a page of its own.
-
-Pages are made from plain data, where no PyTorch need be.
-"""
+"""Write a grade down as plain data, and pages from that, without PyTorch."""
 
 import functools
 import re

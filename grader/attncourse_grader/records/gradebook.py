@@ -85,10 +85,11 @@ class Gradebook(Database):
     def student_named(self, text: str) -> str:
         """Return the student that a text names, in whatever spelling."""
         people, key = self.people(), key_of(text)
+        if len(own := people.marked("email", text)) == 1:  # others may be called so
+            return own[0].student
         known = [student.student for student in people.students]
         found = {student.student for student in people.named(text)}
-        # Who is called like another, or another's login, is meant alone if nothing else
-        # tells who that is, and so is who was called so.
+        # Who is called like others is meant if nothing else tells, or who has left.
         own = self.students()[text] if text in found else None
         if own and (own["gone"] or not (own["id"] + own["user"] + own["email"])):
             return text
