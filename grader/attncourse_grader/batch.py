@@ -196,7 +196,8 @@ class _Run:
             elif "modified" in who:
                 of_moodle = number_in(who["identifier"])
                 name = who.get("name", "")
-                self.numbers[said.exercise].add(of_moodle)
+                if "group" not in who:  # where groups hand in, files have other numbers
+                    self.numbers[said.exercise].add(of_moodle)
                 late = self.when.get(of_moodle) or 0, said.handed_in or 0
                 self.when[of_moodle] = max(late) or None
                 own = [names.add_moodle(who, said.exercise)]

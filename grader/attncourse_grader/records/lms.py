@@ -103,7 +103,8 @@ class Worksheet(Table):
 
     def __init__(self, path: Path, book, exercise: str):
         super().__init__(path, book)
-        rows = book.rows("SELECT * FROM numbers WHERE exercise = ?", exercise)
+        query = "SELECT * FROM numbers WHERE exercise = ? AND student NOT IN withdrawn"
+        rows = book.rows(query, exercise)
         self.by_number = {(row["moodle"], row["student"]) for row in rows}
         times = book.rows("SELECT * FROM latest WHERE exercise = ?", exercise)
         self.latest = {row["student"]: row["time"] for row in times}
@@ -113,7 +114,7 @@ class Worksheet(Table):
         if not {"identifier", "grade", "graded"} <= self.at.keys():
             raise Refused(SAYS["no_worksheet"].format(self.name))
         here = {number_in(self.of(row, "identifier")) for row in self.rows}
-        if book.of_another(exercise, here):
+        if "group" not in self.at and book.of_another(exercise, here):
             raise Refused(SAYS["other_numbers"].format(self.name, exercise))
         if "scale" in self.at or "most" not in self.at:
             raise Refused(SAYS["scale"].format(self.name))
