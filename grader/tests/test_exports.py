@@ -165,47 +165,17 @@ def test_a_group_of_moodle_is_all_its_members_and_its_number_is_no_participants(
 
 
 HEAD = "Identifier,Full name,Email address,Last modified (submission)\n"
-PEOPLE = "name,email,group\nAda Adler,ada@x,Red\nMal,mal@x,Blue\n"
-NUMBERS = "name,email,canvas id\nAda Adler,ada@x,777\nMal,mal@x,888\n"
-ROWS = HEAD + "Participant 11,Ada Adler,ada@x,-\nParticipant 31,Ada Adler,mal@x,-\n"
-# A group has taken another's name; a profile has another's ID number.
-TEAMS = HEAD.replace("\n", ",Group\n")
-TEAMS += "Participant 11,Ada Adler,ada@x,2026-12-01T10:00,Red\n"
-TEAMS += "Participant 31,Mal,mal@x,-,Red\n"
-IDS = "name,email,student_id\nAda Adler,ada@x,1\nMal,mal@x,2\n"
-CHOSEN = HEAD.replace("\n", ",ID number\n") + "Participant 31,Ada Adler,m@y,-,1\n"
-OF = "assignsubmission_file"
+TABLES, OF = NAMES["tables"], "assignsubmission_file"
+PEOPLE, TEAMS = TABLES["people"], TABLES["teams"]
 
 
-@pytest.mark.parametrize(
-    ("names", "listed", "rows", "says"),
-    [  # Mal is number 888 in Canvas, and 31 and 64 in Moodle.
-        ([f"adaadler_11_{OF}_777_910_x"], NUMBERS, "", "has two numbers"),
-        (["adlerada_888_910_x"], NUMBERS, "", "the number is Mal's, the name"),
-        (["adlerada_777_999_9100_x"], NUMBERS, "", "has two numbers"),
-        (["adlerada_777_5_999_9100_x"], NUMBERS, "", "has two numbers"),
-        (["adlerada_888_910_x"], PEOPLE, "", "only a name, such as 'adlerada'"),
-        ([f"Ada Adler_31_{OF}/x"], "", "", "only a name, such as 'Ada Adler'"),
-        ([f"Ada Adler_31_{OF}/x"], "", ROWS, "only a name, such as 'Ada Adler'"),
-        ([f"Ada Adler_31_{OF}/x"], "name\nAda Adler\n", ROWS, "only a name, such"),
-        ([f"Ada Adler_31_{OF}/x"], PEOPLE, "", "only a name, such as 'Ada Adler'"),
-        ([f"Ada Adler_31_{OF}/x"], PEOPLE, ROWS, "the number is Mal's, the name"),
-        ([f"Red_64_{OF}/x"], PEOPLE, "", "only a name, such as 'Red'"),
-        ([f"Red_11_{OF}/x"], PEOPLE, ROWS, "number 11 is 'Ada Adler', not 'Red'"),
-        ([f"Red_31_{OF}/x"], PEOPLE, ROWS.replace("1,Ada Adler", "1,Red"), "is Mal's"),
-        ([f"Red_31_{OF}/x"], NUMBERS, TEAMS.replace("31,Mal", "31,Red"), "is Mal's"),
-        ([f"Participant_11_{OF}/x"], PEOPLE, ROWS, "'Ada Adler', not 'Participant'"),
-        ([f"Red_64_{OF}/x"], PEOPLE, ROWS, "only a name, such as 'Red'"),
-        ([f"Red_64_{OF}/x"], PEOPLE, TEAMS, "only a name, such as 'Red'"),
-        ([f"Ada Adler_31_{OF}/x"], IDS, CHOSEN, "only a name, such as 'Ada"),
-    ],
-)
-def test_who_takes_a_name_changes_nobody_elses_grade(names, listed, rows, says, course):
-    options = course.students(listed) if listed else []
+@pytest.mark.parametrize(("name", "listed", "rows", "says"), NAMES["taken"])
+def test_who_takes_a_name_changes_nobody_elses_grade(name, listed, rows, says, course):
+    name, rows = name.format(of=OF), TABLES.get(rows, "")
+    options = course.students(TABLES[listed]) if listed else []
     course.hand_in("Ada Adler", place="before", attention="right")
     course.grade(*options, places=["before"], trust=True)
-    for name in names:
-        course.hand_in(name, scores="no", attention=name)
+    course.hand_in(name, scores="no", attention=name)
     options += ["--times", f"1={course.write('rows.csv', rows)}"] if rows else []
     assert course.grade(*options, fault=says) == bool(says)
     assert course.standing("Ada Adler").points == 4
