@@ -342,8 +342,11 @@ def test_a_file_of_another_account_than_its_folder_is_left_out(inbox, monkeypatc
         patch.setattr("os.geteuid", lambda: 65534)  # this is the grader's own then
         assert names_in(inbox.collect()) == ["sam", "user 12345", "user 12346"]
     os.chown(path.parent, 0, -1)  # named by root, who has unpacked a tar in it
-    found = inbox.collect(students=ClassList([Student("eve"), Student("ada")]))
-    assert "its folder is 'eve', its owner 'user 12345'" in found.problems[0]
+    for login in ("", "user 12345"):
+        found = inbox.collect(students=ClassList([Student("eve", user=login)]))
+        says = "its folder is 'eve', its owner 'user 12345'"
+        assert (says in found.problems[0]) == ("user 12345" not in names_in(found))
+        assert bool(login) == ("user 12345" in names_in(found))
     monkeypatch.setattr("pwd.getpwuid", lambda number: SimpleNamespace(pw_name="ex1"))
     inbox.put("ex1/ada.ipynb")  # the instructor's folder, which the login is called as
     assert names_in(inbox.collect()) == ["ada", "ex1", "ex1", "ex1"]

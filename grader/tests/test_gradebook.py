@@ -455,6 +455,14 @@ def test_who_is_the_same_student_on_the_next_list_keeps_all(rows, again, course)
     assert {row[1]: row[4] for row in course.rows()}["1"] == "3"
 
 
+def test_a_newcomer_who_is_called_like_who_left_takes_no_grade(course):
+    course.hand_in("a@x")
+    head, mo = "name,username,email\n", "Mo,mo,m@x\n"
+    for rows in ("Ada,,a@x\n", "Ada,new,b@x\n", "Ada,new,\n"):
+        course.grade(*course.students(f"{head}{mo}{rows}"))
+    assert course.points() == ["", ""]
+
+
 def test_who_takes_a_name_that_tells_namesakes_apart_takes_no_grade(course):
     course.hand_in("a1")
     for last in ("Mal", "Ada (a1)"):
@@ -492,7 +500,9 @@ def test_points_are_changed_by_hand_with_a_reason(graded):
     assert graded.standing().total == 3.5
     page = graded.text("feedback/ada-1.html")
     assert "Changed by hand: +2 points. oral &lt;b&gt;" in page
+    graded.run("undo", 1)
     graded.grade()
+    assert "given for an earlier file" not in graded.said  # it is the same
     graded.grade("--again")
     assert graded.standing().total == 3.5
     for words, said in [
@@ -503,10 +513,11 @@ def test_points_are_changed_by_hand_with_a_reason(graded):
 
 
 def test_a_name_that_is_anothers_login_is_a_question(course):
-    people = "name,username\nAda Adler,ada\nada,mal\nMax,m1\n"
+    people = "name,username,email\nAda Adler,ada,a@x\nada,mal,\na@x,m,\nMax,m1,\n"
     course.hand_in_each("ada", "mal", attention="right")
-    for more in ("", "Max,m2\n"):
+    for more in ("", "Max,m2,\n"):
         course.grade(*course.students(people + more))
+    assert course.run("extend", "a@x", 1, "2026-12-01") == 0  # nobody else's address
     course.run("extend", "ada", 1, "2026-12-01", fault="mean 'Ada Adler' or 'ada'")
     asked = "mean 'Max' or 'Max (m2)'? Give a number, login or address."
     course.run("adjust", "Max", 1, "+1", "--reason", "oral", fault=asked)
@@ -731,6 +742,8 @@ def test_it_is_said_that_a_file_has_come_as_anothers(files, lists, undone, cours
         course.grade(*course.students(people) if listed else [])
         path.unlink()
     assert f"A file of ada, {FIRST} came as one of bob now." in course.said
+    new = "Changed without a new file (1): ada" not in course.said  # but cyd's
+    assert new == (undone == 1)
     assert f"with `attncourse undo {undone}`, and grade again" in course.said
 
 
