@@ -429,11 +429,35 @@ def test_a_table_of_another_assignment_is_named(course):
     as_moodle(course, "Ada Lovelace_555")
     course.grade("--times", SHEET, fault="none of the numbers", trust=True)
     course.run("export", SHEET, fault="none of the numbers")
+    text = (PLATFORMS / "moodle-en.csv").read_text("utf-8-sig")
+    groups = f"1={course.write('w.csv', text.replace(chr(10), ',Group' + chr(10)))}"
+    course.grade("--times", groups, trust=True)  # whose files have other numbers
+    assert "none of the numbers" not in course.said
+    assert course.run("export", groups) == 0
     course.hand_in_each("Grace", "Alan", "Emmy")  # with no numbers: hers is a stray
     course.grade("--times", SHEET)
     assert course.run("export", SHEET) == 0
     assert course.grade(*course.times("name,time\nAda Lovelace,2026-12-01\n")) == 1
     assert "ay of which exercise times.csv is" in course.said
+
+
+def test_one_student_with_several_numbers_is_not_the_whole_assignment(course):
+    as_moodle(course, "Ada_5", "Ada_6", "Ada_7")
+    course.hand_in_each("Bob", "Cyd")
+    rows = "".join(f"Participant {number},Ada,a@x,2026-12-01\n" for number in "567")
+    people = course.students("name,email\nAda,a@x\nBob,b@x\nCyd,c@x\n")
+    course.grade(*people, "--times", f"1={course.write('times.csv', HEAD + rows)}")
+    assert exported(course, "moodle", ["Participant 1,Bob,b@x,,20,-"]) == ["2"]
+
+
+def test_who_has_another_address_now_keeps_a_row(course):
+    as_moodle(course, "Ada_101")
+    for mail in ("old@x", "new@x"):
+        row = f"Participant 101,Ada,{mail}"
+        times = course.write("times.csv", f"{HEAD}{row},2026-12-01\n")
+        people = course.students(f"name,email\nAda,{mail}\nBob,b@x\n")
+        course.grade(*people, "--times", f"1={times}")
+    assert exported(course, "moodle", [f"{row},,20,-"]) == ["4"]
 
 
 def test_a_small_assignment_of_an_exercise_is_no_other_one(course):
