@@ -1,9 +1,11 @@
 """Whole submissions through nbval: points, feedback, and nobody else's loss."""
 
+from dataclasses import replace
+
 import pytest
 
 from attncourse_grader.exercises import exercise_of, modules
-from attncourse_grader.grade import compose
+from attncourse_grader.grade import comparing, compose
 from attncourse_grader.grade.grading import grade_file
 from attncourse_grader.grade.report import record_of
 from attncourse_grader.sentences import SAYS
@@ -83,6 +85,9 @@ def test_hidden_inputs_differ_by_secret_and_what_is_slow_has_one(monkeypatch):
     assert compose.all_seeds(first, "a") != compose.all_seeds(first, "b")
     slow = [n for n, probe in enumerate(last.probes) if probe.slow]
     assert [len(compose.all_seeds(last, "a")[n]) for n in slow] == [1] * len(slow)
+    trained = next(last.probes[n] for n in slow if last.probes[n].between)
+    assert comparing._is_measured(trained)  # of which nothing else is known
+    assert not comparing._is_measured(replace(trained, compared=("the output",)))
     # An answer sees its seeds, so to guess a secret by them has to take long.
     place = "attncourse_grader.grade.compose.fingerprint"
     monkeypatch.setattr(place, lambda secret: "slow to work out")

@@ -523,6 +523,19 @@ def test_a_name_that_is_anothers_login_is_a_question(course):
     course.run("adjust", "Max", 1, "+1", "--reason", "oral", fault=asked)
 
 
+def test_who_changes_something_waits_for_the_pages(graded, monkeypatch):
+    other = sqlite3.connect(graded.grades / BOOK, timeout=0)
+
+    def written(book, out):
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+        return []
+
+    monkeypatch.setattr(batch, "write_outputs", written)
+    assert graded.grade() == 0
+    other.close()
+
+
 def test_two_runs_at_once_the_second_says_so(graded):
     graded.hand_in("grace", scores="else")
     with only_run(graded.grades):

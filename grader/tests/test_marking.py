@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from attncourse_grader.batch import BOOK
 from attncourse_grader.cli import main
-from attncourse_grader.exercises import exercise_of
+from attncourse_grader.exercises import exercise_of, modules
 from attncourse_grader.grade.by_hand import LONGEST, LOST, answers_by_hand
 from attncourse_grader.grade.compose import Template
 from attncourse_grader.hand_in.submission import Refused, read_submission
@@ -215,6 +215,10 @@ def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
     hand_in(course, "ada", "One.")
     page = course.grades / "feedback" / "ada-1.html"
     page.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr("attncourse_grader.exercises.folder", lambda: course.folder)
+        modules.cache_clear()
+        assert not modules()  # which came after the command was called
 
     def interrupted(server):
         assert server.address in course.capsys.readouterr().out

@@ -37,7 +37,7 @@ def test_magics_are_no_syntax_errors_and_commands_to_nbval_are_disarmed():
     code = "%matplotlib inline\n!pip install x\nx = %time 3\nhelp?\ny = 4"
     found = statements_of(code, 1)
     assert "y = 4" in texts(found)
-    for magic in ("%%time\n", " \n%%time\n%%capture x\n"):
+    for magic in ("%time ", "%%time\n", " \n%%time\n%%capture x\n"):
         assert [s for s in statements_of(f"{magic}z = 1", 1) if s.binds == {"z"}]
     (statement,) = statements_of("def f():\n    # NBVAL_SKIP\n    return 1", 1)
     assert "# NBVAL_SKIP" not in statement.text

@@ -125,7 +125,7 @@ def test_a_syntax_error_is_put_down_to_the_task_that_the_cell_defines_or_said(ha
 
 
 def test_a_renamed_answer_is_recognised_and_an_older_version_is_said_to_be_one(hand_in):
-    cell = new_code_cell("def my_scores(q, k): return q")
+    cell = new_code_cell("import math\ndef my_scores(q, k): return q")
     cell.metadata["attncourse"] = {"answer": "scores"}
     submission = read_submission(hand_in(cell, "def causal_mask(n): return n"))
     assert submission.missing(FIRST.task("scores")) == ["attention_scores"]

@@ -247,6 +247,7 @@ def test_the_hash_of_inputs_depends_on_every_number():
         (lambda x: x * 1.001, lambda x: x, "multiplied by 1.001 throughout"),
         (lambda x: x.tolist(), lambda x: x, "should be a tensor; it is a list"),
         (lambda x: x.numpy(), lambda x: x, "should be a tensor; it is a NumPy array"),
+        (lambda x: x + 0j, lambda x: x, "it is a complex64 tensor ("),
         (lambda x: [1.0, 2.0], lambda x: ["a", "b"], "Wrong."),
         (lambda x: x.sum(), lambda x: x.sum().item(), "a tensor with one element"),
         (lambda x: None, lambda x: x, "it is None. Is a `return` missing?"),

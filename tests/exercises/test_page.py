@@ -43,14 +43,22 @@ def example(tmp_path, monkeypatch):
     return space["EXERCISE"], path
 
 
-def test_a_function_that_two_tasks_ask_for_is_named(example, monkeypatch):
+def test_a_function_that_two_tasks_ask_for_and_a_long_text_are_named(
+    example, monkeypatch
+):
     exercise, path = example
-    again = replace(exercise.tasks[0], name="other")
-    exercise = replace(exercise, tasks=(*exercise.tasks, again))
-    monkeypatch.setattr(record_expected, "exercise_of", lambda _: exercise)
-    making = Recording(path)
-    making.run()
-    assert making.faults == ["two tasks ask for 'tempered_softmax'"]
+    (task,) = exercise.tasks
+    text = lambda answer, **given: f"{answer(**given).max()}" * 99
+    long = replace(task.probes[-1], call=text)
+    for tasks, says in (
+        [(task, replace(task, name="other")), "two tasks ask for 'tempered_softmax'"],
+        [(replace(task, probes=(long,)),), "returns what cannot be compared"],
+    ):
+        own = replace(exercise, tasks=tasks)
+        monkeypatch.setattr(record_expected, "exercise_of", lambda _, own=own: own)
+        making = Recording(path)
+        making.run()
+        assert {says in fault for fault in making.faults} == {True}
 
 
 def test_the_task_of_the_page_works_and_says_what_the_page_shows(example):
