@@ -381,15 +381,7 @@ LINK.external_attr = (stat.S_IFLNK | 0o777) << 16
 
 
 @pytest.mark.parametrize(
-    ("name", "times", "says"),
-    [
-        ("../evil.ipynb", 1, "outside the archive"),
-        ("/etc/evil.ipynb", 1, "outside the archive"),
-        ("a/../../evil.ipynb", 1, "outside the archive"),
-        ("C:/evil.ipynb", 1, "outside the archive"),
-        (LINK, 1, "is a link"),
-        ("eve/bomb.ipynb", 2_500_000, "is larger than 20 MB"),
-    ],
+    ("name", "times", "says"), [*NAMES["harm"], (LINK, 1, "is a link")]
 )
 def test_a_member_that_means_harm_is_left_out(name, times, says, inbox):
     inbox.pack("a.zip", {name: "/etc/passwd" * times, "ada/x.ipynb": inbox.text})

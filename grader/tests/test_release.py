@@ -16,12 +16,12 @@ from attncourse_grader.hand_in import release
 from attncourse_grader.hand_in.nbgrader_format import assignment_from
 from attncourse_grader.hand_in.submission import Refused, read_notebook
 from attncourse_grader.safe_text import number
+from grader.tests.conftest import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 # An instructor may keep the solutions of exercises of their own elsewhere.
 NOTEBOOKS = [n for n in modules() if (ROOT / "solutions" / f"{n}.ipynb").is_file()]
 BEGIN, END = release.BEGIN, release.END
-PICTURE = "<!-- BEGIN SOLUTION -->![](attachment:x)<!-- END SOLUTION -->"
 
 
 def solution(name):
@@ -49,24 +49,12 @@ def test_a_stub_raises_where_the_solution_was_between_markers_in_pairs():
 
 
 @pytest.mark.parametrize("make", [release.exercise_from, assignment_from])
-@pytest.mark.parametrize(
-    ("kind", "mark", "source", "says"),
-    [
-        ("code", {"answer": "scores"}, f"{BEGIN}\n{END}\n# Begins solution", "Begins"),
-        ("code", {"answer": "scores"}, "x = 1", "no solution to take out"),
-        ("code", {"answer": "scores"}, f"{BEGIN}\nx = 1", "in pairs"),
-        ("code", {}, f"{BEGIN}\nx = 1\n{END}", "BEGIN SOLUTION"),
-        ("markdown", {"answer": "why"}, "Because.", "no solution to take out"),
-        ("markdown", {}, "<!-- BEGIN SOLUTIONS -->\nWell.", "BEGIN SOLUTION"),
-        ("markdown", {}, "<!--  end_solution -->", "end_solution"),
-        ("markdown", {}, PICTURE, "a picture"),
-    ],
-)
-def test_what_would_give_a_solution_away_is_refused(kind, mark, source, says, make):
-    notebook = solution(NOTEBOOKS[0])
+@pytest.mark.parametrize(("kind", "name", "source", "says"), NAMES["gives_away"])
+def test_what_would_give_a_solution_away_is_refused(kind, name, source, says, make):
+    notebook, mark = solution(NOTEBOOKS[0]), {"answer": name} if name else {}
     new = new_code_cell if kind == "code" else new_markdown_cell
     notebook.cells.append(new(source, metadata={"attncourse": mark}))
-    if source == PICTURE:
+    if "attachment" in source:
         notebook.cells[-1].attachments = {"x": {"image/png": "YQ=="}}
     with pytest.raises(ValueError, match=says):
         make(notebook, NOTEBOOKS[0])

@@ -50,14 +50,8 @@ IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n
         ("F.torch._C._nn.scaled_dot_product_attention(q, k, v)", "torch._"),
         ("import statistics\nstatistics.sys.modules", "sys.modules"),
         ("g = getattr\ng(F, 'scaled_dot' + '_product_attention')", "getattr"),
-        (
-            "from functools import reduce\nreduce(getattr, ['_C', 'x'], torch)",
-            "getattr",
-        ),
-        (
-            "import operator\noperator.attrgetter('_C._nn')(torch)",
-            "operator.attrgetter",
-        ),
+        ("from functools import reduce\nreduce(getattr, ['_C'], torch)", "getattr"),
+        ("import operator as o\no.attrgetter('_C._nn')(torch)", "operator.attrgetter"),
         ("from operator import methodcaller as m\nm('back' + 'ward')(x)", "operator"),
         ("import pickle\npickle.loads(data)", "pickle"),
         ("torch.serialization.pickle.loads(data)", "pickle"),
