@@ -48,7 +48,7 @@ class Found:
     marked_late: bool = False  # whether Canvas has marked it as late
     of_platform: bool = False  # whether the name is as a platform writes it
     is_login: bool = False  # whether the name is that of an account
-    place: str = ""  # which place that was given, or download in it, it comes from
+    place: str = ""  # which place that was given it comes from
     group: str = ""  # the letters of the name, if it is that of a group in Moodle
 
 
@@ -90,6 +90,10 @@ class _Place:
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
         self.sure = {}  # starts of paths that end in a name: of a login, or a clone
+        above = {*Path(os.path.abspath(root)).parents, *root.resolve().parents}
+        modes = [folder.stat().st_mode for folder in above]
+        # Whether others may have put another one in its place.
+        self.open = any(m & stat.S_IWOTH and not m & stat.S_ISVTX for m in modes)
 
     def read(self, *, alone: bool) -> None:
         root = self.root.resolve()
@@ -192,25 +196,16 @@ class _Place:
             self._keep(member, owner, "/".join((source, *member.parts)))
 
     def _zip_beside_others(self, entry: Entry, owner: Found, source: str) -> None:
-        """Read a zip file in a folder: a student's, or a download with many."""
+        """Read a student's zip file in a folder, if it can be no download of many."""
         people, name = self.students, owner.name
         above = _named((*entry.parts[:-1], ""), self.sure)
         sure = bool(people and (people.knows(name) or (above and people.team(name))))
-        members = self._unpacked(entry, source, owner, None if sure else _whose)
-        inside = [_named(member.parts) for member in members]
-        platform = [bool(own and own.of_platform) for own in inside]
-        if not any(platform if sure else [*inside, self.students]):
-            self._keep_all(members, owner, source)
-        elif self.students and not sure:
-            for member, own in zip(members, inside, strict=True):
-                where = "/".join((source, *member.parts))
-                if own and own.of_platform:
-                    own = replace(own, place=source)  # a download by itself
-                    self._entry(member, own, where, whole=True)
-                else:
-                    self._ask(source, where, "no platform writes names like this")
-        else:
+        members = self._unpacked(entry, source, owner)
+        inside = [own for member in members if (own := _named(member.parts))]
+        if any(own.of_platform for own in inside) or (not sure and (people or inside)):
             self._ask(source, source, "it may be one student's, or hold those of many")
+        else:
+            self._keep_all(members, owner, source)
 
     def _unpacked(self, entry: Entry, source: str, owner=None, whose=None):
         """Return what is in a zip file, of one owner or of many."""
@@ -238,8 +233,8 @@ class _Place:
             except (OSError, ValueError) as error:
                 why = f"cannot be read ({reason(error)})."
                 return self.left_out.add(_key(owner), source, why)
-        owner = replace(owner, place=owner.place or one_line(self.root))
-        self.files.append(replace(owner, path=path, source=source))
+        place = one_line(self.root)
+        self.files.append(replace(owner, path=path, source=source, place=place))
 
     def _folder(self) -> Path:
         """Return a new place of ours, where nobody else writes."""
@@ -324,7 +319,9 @@ class _Place:
         for place, part in enumerate(parts):
             found, folder = (above / part).lstat(), above.stat()
             owner, others = found.st_uid, folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-            ours = {os.geteuid()} | {folder.st_uid} - {65534}  # that may be anybody
+            ours = {os.geteuid()}
+            if folder.st_uid != 65534 and not self.open:  # that may be anybody
+                ours |= {folder.st_uid}
             sticky = others and folder.st_mode & stat.S_ISVTX
             if sticky and not stat.S_ISDIR(found.st_mode):
                 ours = ()  # others may have moved it there
