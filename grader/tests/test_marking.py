@@ -218,7 +218,7 @@ def test_the_command_ends_with_the_pages_written(sign, course, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("attncourse_grader.exercises.folder", lambda: course.folder)
         modules.cache_clear()
-        assert not modules()  # which came after the command was called
+        assert not modules()  # all come while the command runs
 
     def interrupted(server):
         assert server.address in course.capsys.readouterr().out
