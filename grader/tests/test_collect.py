@@ -22,7 +22,7 @@ from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import read_rows
 from attncourse_grader.plan import owners
 from attncourse_grader.safe_text import one_line
-from grader.tests.conftest import NAMES
+from grader.tests.conftest import FIRST, NAMES
 
 
 def packed(path, members):
@@ -166,10 +166,8 @@ def test_a_download_called_like_a_section_is_no_hand_in_of_it(name, place, inbox
     members = [f"{who}_5_assignsubmission_file_/x.ipynb" for who in (name, "Bea")]
     path = inbox.pack(place, dict.fromkeys(members, inbox.text))
     place = "in" if place.startswith("in") else path
-    people = ClassList(
-        [Student(who, who, section="S1,team-1") for who in ("Ada", "Bea")]
-    )
-    found = inbox.collect(place, students=people)
+    listed = [Student(who, who, section="S1,team-1") for who in ("Ada", "Bea")]
+    found = inbox.collect(place, students=ClassList(listed))
     assert (found.files, len(found.problems) > 0) == ([], True)
 
 
@@ -191,6 +189,10 @@ def test_a_download_in_a_students_folder_is_a_question(students, inbox):
     inbox.pack("in/grace/x.zip", dict.fromkeys(members, inbox.text))
     found = inbox.collect("in", students=students)
     assert found.files == [] and "a download of many" in found.problems[0]
+    name = f"{FIRST}.ipynb" if students else "ada/x.ipynb"
+    inbox.pack("more/zoe.zip", {name: inbox.text})  # who is on no list
+    found = inbox.collect("more", students=students)
+    assert "or hold those of many" in found.problems[0]
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
@@ -344,6 +346,10 @@ def test_a_file_of_another_account_than_its_folder_is_left_out(inbox, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr("os.geteuid", lambda: 65534)  # this is the grader's own then
         assert names_in(inbox.collect()) == ["sam", "user 12345", "user 12346"]
+    os.chown(inbox.folder, 12346, -1)
+    for mode, name in ((0o755, "jo"), (0o777, "user 12346")):
+        inbox.beside.chmod(mode)  # then anybody may have put another folder there
+        assert name in names_in(inbox.collect())
     os.chown(path.parent, 0, -1)  # named by root, who has unpacked a tar in it
     for login in ("", "user 12345"):
         found = inbox.collect(students=ClassList([Student("eve", user=login)]))
@@ -751,8 +757,6 @@ def test_a_group_is_the_one_that_is_called_so():
         found = Found(Path(), "", name, moodle=number, of_platform=True)
         own, why = people.find(found)
         assert ([s.student for s in own], bool(why)) == (members, not members)
-    found, trusting = (
-        replace(found, name="Tutorial"),
-        ClassList(people.students, trust=True),
-    )
+    found = replace(found, name="Tutorial")
+    trusting = ClassList(people.students, trust=True)
     assert trusting.find(found)[0] == people.team("Tutorial")  # without a worksheet

@@ -139,12 +139,7 @@ def test_nothing_that_gives_an_answer_can_be_reached(grade, no_rule, way):
 
 
 def test_an_answer_that_uses_a_forbidden_function_gets_nothing(grade):
-    cells = {
-        "scores": "return F.scaled_dot_product_attention(*arguments[:2], arguments[0])",
-        "attention": "name = 'scaled_dot'; return getattr(F, name + '_product')()",
-        "masked": "from attncourse.layers import core; return core.x(*arguments)",
-        "multi_head": "return nn.MultiheadAttention(4, 2)(*arguments)",
-    }
+    cells = ROUTES["forbidden"]
     tasks = grade(*(define(name, body) for name, body in cells.items()))
     for name in cells:
         assert tasks[name].points == 0
