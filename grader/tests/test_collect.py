@@ -347,9 +347,12 @@ def test_a_file_of_another_account_than_its_folder_is_left_out(inbox, monkeypatc
         patch.setattr("os.geteuid", lambda: 65534)  # this is the grader's own then
         assert names_in(inbox.collect()) == ["sam", "user 12345", "user 12346"]
     os.chown(inbox.folder, 12346, -1)
-    for mode, name in ((0o755, "jo"), (0o777, "user 12346")):
+    assert "jo" in names_in(inbox.collect())
+    for mode, jo in ((0o755, "user 12346"), (0o777, "jo")):
         inbox.beside.chmod(mode)  # then anybody may have put another folder there
-        assert name in names_in(inbox.collect())
+        found = inbox.collect(students=ClassList([Student("Jo", user=jo)]))
+        assert "in is not graded: it belongs to user 12346" in found.problems[0]
+    os.chown(inbox.folder, 0, -1)
     os.chown(path.parent, 0, -1)  # named by root, who has unpacked a tar in it
     for login in ("", "user 12345"):
         found = inbox.collect(students=ClassList([Student("eve", user=login)]))

@@ -22,7 +22,6 @@ from attncourse_grader.hand_in.source import changes_libraries
 from attncourse_grader.hand_in.submission import Refused, Submission, read_submission
 from attncourse_grader.isolate import forking, sandbox
 from attncourse_grader.isolate.forking import BESIDE, TOTAL_SECONDS
-from attncourse_grader.safe_text import one_line
 from attncourse_grader.sentences import SAYS
 
 LOOKING = 5  # seconds of a processor that reading a file, or judging it, may take
@@ -137,7 +136,7 @@ def within_limits(path: Path):
         return
 
     def stop(*_):
-        raise Refused(SAYS["too_long_to_read"].format(one_line(path.name)))
+        raise Refused(SAYS["too_long_to_read"].format(path.name))
 
     most, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = sandbox.address_space() + MEMORY

@@ -291,7 +291,8 @@ def number_in(identifier: str) -> str:
 
 def key_of(text: str) -> str:
     """Return a name without case, accents, spaces and signs, for comparing."""
-    found = unicodedata.normalize("NFKD", one_line(text, 300).casefold())
+    # What makes a name longer has to change it.
+    found = unicodedata.normalize("NFKD", one_line(text, 3000).casefold())
     return "".join(c for c in found if c.isalnum())
 
 
@@ -371,7 +372,8 @@ def _told_apart(student: Student, again) -> Student:
 
 
 def _student_of(row: dict[str, str]) -> Student | None:
-    meant = {heading(k): v for k, v in row.items()}
+    # Fields of profiles, which people fill in, come after a platform's own columns.
+    meant = {heading(k): v for k, v in reversed(row.items())}
 
     def value(kind):
         own = meant.get(kind, "") if kind in ("name", "email") else ""

@@ -74,6 +74,9 @@ def collect(places, scratch: Path, students=None) -> Collected:
             if not (place.is_dir() or place.is_file()):
                 found.problems.append(f"{one_line(place)}: no such file or folder.")
                 continue
+            if place.is_dir() and (login := _whose_place(place, students)):
+                found.problems.append(SAYS["of_others"].format(one_line(place), login))
+                continue
             reader = _Place(place, scratch / str(number), students, found)
             reader.read(alone=len(folders) < 2)
         except OSError as error:
@@ -90,10 +93,6 @@ class _Place:
         self.files, self.problems, self.count = found.files, found.problems, 0
         self.own, self.left_out = Counter(), archives.LeftOut()  # files by who
         self.sure = {}  # starts of paths that end in a name: of a login, or a clone
-        above = {*Path(os.path.abspath(root)).parents, *root.resolve().parents}
-        modes = [folder.stat().st_mode for folder in above]
-        # Whether others may have put another one in its place.
-        self.open = any(m & stat.S_IWOTH and not m & stat.S_ISVTX for m in modes)
 
     def read(self, *, alone: bool) -> None:
         root = self.root.resolve()
@@ -319,9 +318,7 @@ class _Place:
         for place, part in enumerate(parts):
             found, folder = (above / part).lstat(), above.stat()
             owner, others = found.st_uid, folder.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-            ours = {os.geteuid()}
-            if folder.st_uid != 65534 and not self.open:  # that may be anybody
-                ours |= {folder.st_uid}
+            ours = {os.geteuid()} | {folder.st_uid} - {65534}  # that may be anybody
             sticky = others and folder.st_mode & stat.S_ISVTX
             if sticky and not stat.S_ISDIR(found.st_mode):
                 ours = ()  # others may have moved it there
@@ -373,6 +370,17 @@ class _Place:
                 return rest
             self.left_out.add(login, one_line(path), SAYS["changed_later"])
         return ("", login, *rest)
+
+
+def _whose_place(place: Path, students) -> str:
+    """Return whose a folder is that others may have put there, "" if none have."""
+    owner, above = place.stat().st_uid, {*place.absolute().parents}
+    modes = [folder.stat().st_mode for folder in above.union(place.resolve().parents)]
+    open_to_all = any(m & stat.S_IWOTH and not m & stat.S_ISVTX for m in modes)
+    login = _login_of(owner) or f"user {owner}"
+    of_student = students is not None and students.marked("user", login)
+    ours = owner in (0, os.geteuid()) or not (open_to_all or of_student)
+    return "" if ours else login
 
 
 def _login_of(account: int) -> str:
