@@ -1,7 +1,6 @@
 """The rows of evidence: each has a source, a range, and the verdict that its text has.
 
-The tables are filled while the site is built, by book/_ext/course_results.py, from what
-the chapters print then. Here the same is asked of what is stored in them.
+The tables are filled while the site is built, by book/_ext/course_results.py.
 """
 
 import re

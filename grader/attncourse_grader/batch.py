@@ -44,8 +44,7 @@ def grade_course(course, *, grade=grade_apart) -> int:
     """Grade what was handed in, and keep and write down every grade at once.
 
     `course` has the options of the command, as `cli.build_parser` reads them. Raises
-    `Refused` if nothing can be graded as things are, or the gradebook can be used no
-    longer; what was graded is in it.
+    `Refused` if nothing can be graded as things are; what was graded is kept.
     """
     if not sandbox.linux:
         raise Refused(SAYS["not_linux"])

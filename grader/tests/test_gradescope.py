@@ -1,7 +1,6 @@
 """The autograder for Gradescope: what is in the zip file, and what it reports.
 
-The metadata has the form that gradescope/autograder_samples documents; the date of one
-student's own is what third-party autograders read.
+The metadata has the form that gradescope/autograder_samples documents.
 """
 
 import json

@@ -1,7 +1,6 @@
 """What holds for every page of the site.
 
-One visit of a page answers all questions: on the screen of a telephone in the dark, and
-then on that of a desk in the light. Firefox opens the pages as files.
+Each is visited once, on the screen of a telephone in the dark, then of a desk in light.
 """
 
 import pytest

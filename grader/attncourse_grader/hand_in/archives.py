@@ -1,8 +1,7 @@
 """Take notebooks out of a zip file that may be damaged or hostile.
 
 Nothing is unpacked where the archive says: each file goes to a numbered folder of ours,
-so no name can lead anywhere. Names that try to are refused all the same, and sizes are
-counted while unpacking, not believed.
+so no name can lead anywhere. Sizes are counted while unpacking, not believed.
 """
 
 import contextlib

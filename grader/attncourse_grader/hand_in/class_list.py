@@ -103,7 +103,8 @@ class ClassList:
             people = frozenset(row[2] for row in own)
             if len({row[0] for row in own}) == 1 and not {"", "-"} & {*own[0][0]}:
                 groups |= {people} if None not in people else set()
-        if self.trust and not (any(of_sheets) or self.called(found.name)):
+        known = any(row[2] for own in of_sheets for row in own)
+        if self.trust and not (known or self.called(found.name)):
             return self.team(found.name)
         members = groups.pop() if len(groups) == 1 else ()  # of several, who knows
         return sorted(members, key=lambda s: s.student)
@@ -120,6 +121,8 @@ class ClassList:
         named, team = self.called(found.name), self.team(found.name)
         own, rows = self.by_number(found), self.rows.get(found.moodle, ())
         names = [row.name for row, _ in rows]
+        # "Red-Ada King" is Ada King of the group "Red" up to Moodle 4.0.
+        names = [name for name in names if not found.name.endswith(f"-{name}")]
         if other := [n for n in names if key_of(n) not in ("", key_of(found.name))]:
             return [], SAYS["other_name"].format(found.moodle, other[0], found.name)
         if len(own) == 1:
@@ -196,9 +199,8 @@ def named_as_before(students: list[Student], known) -> tuple:
 
     A namesake who comes or leaves changes what a list calls somebody; a number, a login
     or an address tells that it is the same person, and where there is none the name
-    under which files came: a full one where a platform gave it.
-
-    Also returns whose other names were, and which sentences say what else, of whom.
+    under which files came: a full one where a platform gave it. Also returns whose
+    other names were, and which sentences say what else, of whom.
     """
     people, names, problems = ClassList(students), defaultdict(list), []
     letters = defaultdict(set)  # of platforms' names

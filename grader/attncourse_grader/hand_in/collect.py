@@ -1,9 +1,8 @@
 """Find the notebooks that were handed in, and who handed them in.
 
-Folders, single files and the zip files of Moodle and Canvas are read. Who handed a file
-in is told by the outermost name that is not that of an exercise: the one that the
-learning platform or the instructor has given. Names inside a student's own folder or
-archive say nothing. What can be read in two ways is left to the instructor.
+Who handed a file in is told by the outermost name that is not that of an exercise: the
+one that the learning platform or the instructor has given. Names inside a student's own
+folder or archive say nothing. What can be read in two ways is left to the instructor.
 """
 
 import contextlib
@@ -374,13 +373,13 @@ class _Place:
 
 def _whose_place(place: Path, students) -> str:
     """Return whose a folder is that others may have put there, "" if none have."""
-    owner, above = place.stat().st_uid, {*place.absolute().parents}
-    modes = [folder.stat().st_mode for folder in above.union(place.resolve().parents)]
+    owner, above = place.stat().st_uid, [*place.absolute().parents]
+    modes = (folder.stat().st_mode for folder in [*above, *place.resolve().parents])
     open_to_all = any(m & stat.S_IWOTH and not m & stat.S_ISVTX for m in modes)
     login = _login_of(owner) or f"user {owner}"
     of_student = students is not None and students.marked("user", login)
-    ours = owner in (0, os.geteuid()) or not (open_to_all or of_student)
-    return "" if ours else login
+    doubt = owner not in (0, os.geteuid()) and (open_to_all or of_student)
+    return login if doubt else ""
 
 
 def _login_of(account: int) -> str:

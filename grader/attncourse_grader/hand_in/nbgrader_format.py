@@ -1,8 +1,7 @@
 """Exercises as assignments of nbgrader, for those who grade with it.
 
 nbgrader runs answers and checks in one process, so an answer that means to can reach
-its own check; `attncourse grade` is built so that it cannot. The inputs are those of
-the check that the student runs, too.
+its own check; `attncourse grade` is built so that it cannot.
 """
 
 import contextlib

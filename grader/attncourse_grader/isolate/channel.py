@@ -17,9 +17,8 @@ def send(sock, message) -> None:
 def receive(sock, deadline=None, longest=LONGEST_MESSAGE, most_parts=LONGEST_MESSAGE):
     """Return the next message of a socket.
 
-    Raises `OSError` if the other side has closed, or sent no message, or if the
-    deadline came first. Nothing can be read from the socket after that. A message of
-    many small parts is none, either: read, it would take 20 times its size.
+    Raises `OSError` if the other side has closed, or sent no message, or one of many
+    small parts, which would take 20 times its size, or if the deadline came first.
     """
     try:
         (size,) = HEAD.unpack(_take(sock, HEAD.size, deadline))

@@ -3,7 +3,6 @@
 First of all it forks another one, from which the processes with students' code come.
 That imports PyTorch and nothing that knows an answer; for each exercise it forks a
 process in which the exercise's probes are imported and what it forbids is ruled out.
-Whatever is called afterwards is called in a fork that runs nothing of a student's.
 """
 
 import contextlib

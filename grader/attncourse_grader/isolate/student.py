@@ -1,8 +1,7 @@
 """The trusted side of a process that runs a student's code.
 
-It runs nothing of the student's; `student_process` is the other side. Each request has
-one deadline; a process that ended is noticed at once; and after a request that did not
-come to an end the next one finds a fresh process in which all earlier cells were run.
+It runs nothing of the student's; `student_process` is the other side. After a request
+that did not end the next one finds a new process in which all earlier cells were run.
 """
 
 import contextlib

@@ -1,8 +1,7 @@
 """The file of the gradebook: an SQLite database that is never half written.
 
-Each change is one short transaction, on disk before the next begins; a run that is
-killed leaves all that it had graded. The journal is SQLite's plain one, which works on
-network folders too.
+Each change is one short transaction, on disk before the next begins. The journal is
+SQLite's plain one, which works on network folders too.
 """
 
 import contextlib
