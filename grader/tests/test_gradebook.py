@@ -307,7 +307,7 @@ def test_what_cannot_be_graded_now_keeps_the_grade_it_had(graded, monkeypatch):
     assert graded.standing("grace").points == 0
     ada = graded.hand_in()
     ada.write_text("{")
-    graded.grade(fault="cannot be read as a notebook")
+    graded.grade(fault="The file cannot be read as")
     assert "ada.ipynb" in graded.text("grades.csv")
     ada.unlink()
     graded.grade()
