@@ -55,9 +55,10 @@ def test_an_answer_may_print_and_sees_no_environment(hand_in, monkeypatch):
     monkeypatch.setenv("COURSE_TOKEN", "secret")
     noisy = (
         "import os\nimport matplotlib.pyplot as plt\n"
+        "F = 1\nimport torch.nn.functional as F\n"  # which the notebook imports, too
         "assert 'COURSE_TOKEN' not in os.environ\n"
         "def attention_scores(query, key):\n"
-        "    print('debug', query.shape)\n    1 if display(4) else 2\n"
+        "    print('debug', F.relu(query))\n    1 if display(4) else 2\n"
         "    plt.plot([1, 2])\n    display(3)\n"
         "    return query @ key.mT / key.shape[-1] ** 0.5"
     )

@@ -1,7 +1,6 @@
 """Submissions of a student with a weekend and a grudge.
 
-In each notebook some tasks are honest and some are not. The honest ones get all their
-points, the others none; and outside nothing has happened.
+In each some tasks are honest, and get their points; outside nothing has happened.
 """
 
 import contextlib

@@ -51,9 +51,7 @@ def compare(
     slow or a definition. By task there is: ``error``, what its cell raised; ``ended``,
     whether it ended the process; ``passed``, whether nbval found the outputs as stored;
     ``failing``, the places of probes whose output differs; ``cases``, by such a place,
-    [seed, expected, came].
-
-    Raises `SolutionBroken` if the solution does not run.
+    [seed, expected, came]. Raises `SolutionBroken` if the solution does not run.
     """
     template = Template(exercise_of(notebook), Path(solutions))
     expected = expected_of(template, secret)

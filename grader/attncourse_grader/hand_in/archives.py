@@ -73,9 +73,8 @@ class _Limited(io.BufferedReader):
 def unpack(archive, label, folder: Path, left_out, owner=None, whose=None):
     """Take notebooks out of an open zip file, which is called `label`, into a folder.
 
-    `whose` says of the parts of a name whose the file is, so that nobody fills the
-    archive for others; zip files in it are taken, too. Without it the archive is of one
-    student, and archives in it are refused.
+    `whose` says of the parts of a name whose the file is; zip files in it are taken,
+    too. Without it the archive is of one student, and archives in it are refused.
     """
     try:
         if not whose:

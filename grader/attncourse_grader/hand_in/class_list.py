@@ -63,10 +63,8 @@ class ClassList:
         return not of_all and bool(self.named(name) or self._groups.get(key_of(name)))
 
     def add_moodle(self, row: dict[str, str], exercise: str) -> Student | None:
-        """Learn a number from a row of an exercise's worksheet; return whose, if known.
-
-        The address tells, and no ID number, which people may choose.
-        """
+        """Learn a number from a row of an exercise's worksheet, and return whose."""
+        # The address tells, and no ID number, which people may choose.
         told = replace(_student_of(row) or Student(""), name=row.get("name", ""))
         own = set(self.marked("email", told.email))
         student = next(iter(own)) if len(own) == 1 else None

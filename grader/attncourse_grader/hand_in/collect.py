@@ -340,10 +340,9 @@ class _Place:
     def _dropped(self, path: Path, parts, found: os.stat_result):
         """Return the parts of a path, of one in a folder that others may write to anew.
 
-        There a name may be anything, and the login of who wrote it is what counts, but
-        for the folder's owner. In an exchange of nbgrader's the two have to agree, and
-        the time in the name with that of the file's last change, which its owner cannot
-        set. What belongs to others than its folder has no parts.
+        There the login of who wrote it counts, but for the folder's owner. In an
+        exchange of nbgrader's the name has to agree, and the time in it with that of
+        the file's last change. What belongs to others than its folder has no parts.
         """
         owner, rest = self._account(parts)
         if owner is None:

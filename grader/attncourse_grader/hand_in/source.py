@@ -83,7 +83,10 @@ def _statement(node: ast.stmt, lines: list[str], cell: int) -> Statement:
     calls = [n for v in values for n in ast.walk(v) if isinstance(n, ast.Call)]
     passed = itertools.chain(values, *(call.args for call in calls))
     passes = frozenset(map(_root, passed)) - {""}
-    binds, uses = bound | changes, frozenset(_read_by(table, top=True))
+    loops = [n for n in nodes if isinstance(n, ast.For)]  # which set what they count by
+    counted = {_root(n) for loop in loops for n in ast.walk(loop.target)}
+    counted -= {_root(n) for loop in loops for n in ast.walk(loop.iter)}
+    binds, uses = bound | changes, frozenset(_read_by(table, top=True) - counted)
     return Statement(text, binds, uses, cell, kind, passes, changes, gives)
 
 

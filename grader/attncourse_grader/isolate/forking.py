@@ -2,7 +2,7 @@
 
 It is started once for a batch. For each notebook two processes are forked: one that
 grades it, with pytest and nbval in it, and one that forks in turn the isolated
-processes in which answers run. When it ends, however it ends, all of these end too.
+processes in which answers run. When it ends, all of these end too.
 """
 
 import atexit

@@ -58,8 +58,7 @@ class Table:
         """Return whose each row is, "" where that is not sure.
 
         What tells best is asked first. A student has one row: where two would be the
-        same one's, the next has to tell, and who has one is meant by no other. Where
-        the name is somebody else's, nothing is sure.
+        same one's, the next has to tell. Another's name makes nothing sure.
         """
         found: dict[int, Student] = {}
         for way in zip(*map(self.ways, self.rows), strict=True):
