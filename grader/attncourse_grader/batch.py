@@ -129,13 +129,11 @@ class _Run:
             own = self._students_of(times, students)
             self.dated = {(student, one.exercise) for student, one in own}
             files = [pair for job in jobs for pair in job.handins]
-            here = {(who, number) for who, f in files for number in (f.moodle, f.order)}
             # Who has a file that no platform has numbered, as by mail, beside others.
             self.others = {who for who, f in files if not (f.moodle or f.order)}
             for student, one in sorted(own, key=lambda pair: pair[1].handed_in):
                 facts = {"run": book.run, "handed_in": one.handed_in}
-                own_file = any((student, number) in here for number in one.numbers)
-                if not own_file or student not in self.others:
+                if not one.numbers or student not in self.others:
                     book.keep("times", student, one.exercise, **facts)
                 if not one.numbers:
                     self.told[student, one.exercise] = one.handed_in
@@ -251,7 +249,7 @@ class _Run:
                 if not new or grade.total < was.total:
                     points = f"{number(was.total)}, now {number(grade.total)}"
                     says = f"{grade.student}, {grade.exercise}: {points}"
-                    said["for the worse" if new else "without a new file"].append(says)
+                    said["for the worse" if new else "without new content"].append(says)
         for how, those in said.items():
             self._say(f"Changed {how} ({len(those)}): {'; '.join(those)}.")
 

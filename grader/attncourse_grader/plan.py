@@ -50,6 +50,7 @@ def hash_of_checks(own) -> str:
     """Return the hash of checks: what they share, their modules, what is expected."""
     others = {n for pair in modules().items() if pair[1] not in own for n in pair}
     paths = [p for form in ("py", "toml", "xz") for p in folder().rglob(f"*.{form}")]
+    paths = [p for p in paths if not p.parent.name.startswith(".")]  # Jupyter's copies
     mine = sorted(p for p in paths if p.name.partition(".")[0] not in others)
     return hashlib.sha256(b"".join(path.read_bytes() for path in mine)).hexdigest()
 

@@ -622,7 +622,7 @@ def test_it_is_said_whose_points_changed_and_why(course):
     course.hand_in("grace")
     assert "Changed" not in course.said
     course.grade("--deadline", "2026-12-15")
-    assert f"Changed without a new file (1): ada, {FIRST}: 3, now 4.\n" in course.said
+    assert f"Changed without new content (1): ada, {FIRST}: 3, now 4.\n" in course.said
     course.hand_in(scores="wrong")
     course.grade()
     assert f"Changed for the worse (1): ada, {FIRST}: 4, now 0.\n" in course.said
@@ -755,7 +755,7 @@ def test_it_is_said_that_a_file_has_come_as_anothers(files, lists, undone, cours
         course.grade(*course.students(people) if listed else [])
         path.unlink()
     assert f"A file of ada, {FIRST} came as one of bob now." in course.said
-    new = "Changed without a new file (1): ada" not in course.said  # but cyd's
+    new = "Changed without new content (1): ada" not in course.said  # but cyd's
     assert new == (undone == 1)
     assert f"with `attncourse undo {undone}`, and grade again" in course.said
 

@@ -77,8 +77,8 @@ class Template:
         """Return the statements that are none of the instructor's own."""
         given = {s.text.strip() for s in self.given}
         own = [s for s in statements if s.text.strip() not in given]
-        again = set().union(*(s.gives for s in own))  # imported once more after that
-        again = {s for s in statements if s.kind == "import" and s.binds & again}
+        again = set().union(*(s.gives for s in own))  # perhaps to have it back
+        again = {s for s in statements if s.kind and s.binds & again}
         return [s for s in statements if s in own or s in again]
 
     def undisturbed(self, statements: list[Statement]) -> list[Statement]:

@@ -28,7 +28,7 @@ MOST_SAID = 10  # sentences about what is left out of one student's files
 LONGEST = 1000  # characters of a name in an archive
 DEEPEST = 40  # folders in one another that are looked into
 CHUNK = 1 << 18
-COURSES = ("chapters", "solutions")  # folders of a copy of the course
+COURSES = ("chapters", "solutions", "tools")  # in a copy of the course
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as browsers save them
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 # What systems and editors make; ". Suharto" is a name, ".x.ipynb.icloud" not here yet.

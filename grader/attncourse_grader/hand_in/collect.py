@@ -457,7 +457,7 @@ def without_exercise(name: str) -> str:
         # One word alone may be a name. A row of signs is seen once: it may be long.
         alone, title = "_" not in title, title.replace("_", "[ _-]*")
         form = r"(?i)(?<![ _-])[ _-]*(?:(?<![^\W_])(?:(exercise|ex)[ _-]*)?{0}[ _-]*"
-        form = form.format(number) + (rf"|^(?={title}$))" if alone else r")?")
+        form = form.format(number) + (")" if alone else ")?")
         form += rf"(?<![^\W\d_]){title}(?![^\W\d_])({COPIES.pattern})?"
         rest = re.sub(form, "", name, count=1)
         if rest != name:

@@ -27,8 +27,9 @@ NAMES = ("name", "Student", "LastName", "FirstName")
 MARKS = {"ID": "canvas", "SIS User ID": "id", "SIS Login ID": "user"}
 ASSIGNMENT = re.compile(r".+ \(\d+\)")
 # What was filled in earlier begins so, and may no longer be true.
-FILLED = r"(?m)^(<[^>]+>)*(Handed in( \d[\w ]+)? after the deadline[:.]|"
-FILLED += r"Changed by hand:|Answers that are not marked yet:|.+: Marked by hand).*\n?"
+FILLED = r"(?m)(^|(?<=>))(<[^>]+>)*(Handed in( \d[\w ]+)? after the deadline[:.]|"
+FILLED += r"Changed by hand:|Answers that are not marked yet:|[^<\n]+: Marked by hand)"
+FILLED += r"[^<\n]*(</\w+>|<br[^>]*>)*\n?"
 AMOUNT = re.compile(r"[-+]?\d+([.,]\d*)?")
 
 
