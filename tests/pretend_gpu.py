@@ -4,8 +4,7 @@ All tensors that were made before count as lying on the GPU, and say so. Within
 `pretend_gpu`, what is made without ``device=`` lies on the CPU: it is a `Host`. Where
 the two meet, the call fails as PyTorch does. All is computed on the CPU.
 
-It cannot show what depends on kernels, such as rounding or the limits of cuDNN; and
-models have to be built before, since weights cannot move in place.
+It cannot show what depends on kernels; models have to be built before.
 """
 
 from contextlib import contextmanager

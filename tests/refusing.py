@@ -8,8 +8,7 @@ def refuses(*cases, run=lambda call: call(), over=None):
     """Return a test that runs each case and expects its error.
 
     A case is (call, message) for a ValueError, else (call, error, message): what `run`
-    is given, and a pattern in the message. With `over`, each case is run for each of
-    these values, which `run` is given too.
+    is given, and a pattern in the message. With `over`, `run` is given these, too.
     """
     values = [()] if over is None else [(value,) for value in over]
 

@@ -1,7 +1,6 @@
 """What takes tensors works on a GPU: nothing is left on the CPU beside it.
 
-The GPU is a pretended one, so that this holds on every machine; `tests.pretend_gpu`
-says what it cannot show.
+The GPU is a pretended one: `tests.pretend_gpu` says what it cannot show.
 """
 
 import importlib

@@ -1,7 +1,6 @@
 """What readers see is in the field's words, in British spelling, and plain Markdown.
 
-The chapters are read in Colab and Jupyter too, where a role or a directive of MyST is
-raw text. Links, quotes and `<details>` do the same there and on the site.
+The chapters are read in Colab and Jupyter too, where roles of MyST are raw text.
 """
 
 import json

@@ -1,5 +1,6 @@
 """Tables and pages to hand back: what Moodle and Canvas import, and what is safe."""
 
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from attncourse_grader.hand_in.class_list import read_class_list
 from attncourse_grader.hand_in.collect import Found
 from attncourse_grader.hand_in.submission import Refused
 from attncourse_grader.hand_in.tables import cell, heading, read_rows
+from attncourse_grader.records.lms import FILLED
 from grader.tests.conftest import FIRST, NAMES
 
 PLATFORMS = Path(__file__).parent / "platforms"
@@ -104,6 +106,7 @@ def test_moodles_worksheet_tells_times_and_takes_grades(name, box, course):
     again = course.write("again.csv", text)
     course.grade("--deadline", "none")
     course.run("export", f"1={again}")
+    assert re.sub(FILLED, "", "a<p>Changed by hand: 1</p>b") == "ab"
     comments = [row[comment].rstrip("\n") for row in before[:3]]
     after = course.rows("filled-1-again.csv")
     assert [row[comment] for row in after[:3]] == comments

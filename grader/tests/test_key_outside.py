@@ -1,8 +1,7 @@
 """Answers that look for the right values, or use what is forbidden, get nothing.
 
-The process that runs them has no expected value, so there is nothing to find and
-nothing to gain by a forged reply. The rule that reads the source is switched off where
-a test shows what holds without it.
+The process that runs them has no expected value. The rule that reads the source is
+switched off where a test shows what holds without it.
 """
 
 import tomllib

@@ -1,8 +1,7 @@
 """Firefox, driven through WebDriver BiDi, which it speaks without a program between.
 
 Playwright drives only a Firefox of its own. Of the protocol (W3C, "WebDriver BiDi")
-there is what the tests need: open a page, ask it something, and hear of its requests,
-its errors and its warnings.
+there is what the tests need.
 """
 
 import contextlib
