@@ -1,7 +1,7 @@
 """Grade on a Dask cluster: each notebook is a task, with the walls of its worker.
 
 Workers get the content of the notebook and of the solutions and need no common disk.
-The cluster runs again what a lost worker had. What ends many is left out.
+The cluster runs again what a lost worker had. A notebook that ends many is left out.
 """
 
 import contextlib
